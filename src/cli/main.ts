@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { homedir, hostname, networkInterfaces } from 'node:os';
+import { runStraddle } from './program.js';
+import type { StartProxy } from './proxy.js';
+import type { Surroundings } from './surroundings.js';
+
+const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+
+const surroundings: Surroundings = {
+  stdout: (text) => process.stdout.write(text),
+  stderr: (text) => process.stderr.write(text),
+  stderrIsTerminal: process.stderr.isTTY === true,
+  environment: process.env,
+  homeDirectory: homedir(),
+  hostname: hostname(),
+  addresses: Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
+  readFile: (path) => readFileSync(path, 'utf8'),
+  nowMs: Date.now,
+  onStopSignal(listener) {
+    for (const signal of STOP_SIGNALS) process.on(signal, listener);
+    return () => {
+      for (const signal of STOP_SIGNALS) process.off(signal, listener);
+    };
+  },
+  exitNow: (code) => process.exit(code),
+};
+
+/** Loaded only when it is needed: `straddle --help` should not wait for the whole server. */
+const start: StartProxy = async (config, io) => {
+  const { startProxy } = await import('../compose.js');
+  return startProxy(config, io);
+};
+
+// A pipe that is closed early (`straddle rbac | head`) is no failure of ours.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+
+const code = await runStraddle(process.argv.slice(2), surroundings, start);
+// Once all is closed nothing may keep the process, but output that still waits for its pipe must get out first.
+process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

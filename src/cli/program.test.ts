@@ -1,0 +1,196 @@
+import { load, loadAll } from 'js-yaml';
+import { describe, expect, it } from 'vitest';
+import type { ProxyConfig } from '../config/proxy-config.js';
+import { kubernetesSpelling, runStraddle } from './program.js';
+import type { RunningServer, StartProxy } from './proxy.js';
+import type { Surroundings } from './surroundings.js';
+
+const PROXY = [
+  'proxy',
+  '--tls-cert-file=a',
+  '--tls-private-key-file=b',
+  '--upstream=https://127.0.0.1:7443',
+  '--upstream-ca-file=c',
+];
+
+interface Run {
+  out: string;
+  err: string;
+  code: Promise<number>;
+  signal: (name: string) => void;
+  readonly exits: number[];
+}
+
+function run(
+  argv: readonly string[],
+  start: StartProxy = async () => Promise.reject(new Error('not started here')),
+): Run {
+  const listeners = new Set<(signal: string) => void>();
+  const result: Run = {
+    out: '',
+    err: '',
+    code: Promise.resolve(-1),
+    signal: (name) => {
+      for (const listener of listeners) listener(name);
+    },
+    exits: [],
+  };
+  const surroundings: Surroundings = {
+    stdout: (text) => (result.out += text),
+    stderr: (text) => (result.err += text),
+    stderrIsTerminal: false,
+    environment: {},
+    homeDirectory: '/nowhere',
+    hostname: 'cp1',
+    addresses: ['10.0.0.5'],
+    readFile: (path) => {
+      throw Object.assign(new Error(path), { code: 'ENOENT' });
+    },
+    nowMs: () => 0,
+    onStopSignal: (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    exitNow: (code) => result.exits.push(code),
+  };
+  result.code = runStraddle(argv, surroundings, start);
+  return result;
+}
+
+function fakeServer(close: () => Promise<void>, closed: Promise<void> = new Promise(() => {})): RunningServer {
+  return { address: '127.0.0.1', port: 1234, close, closed };
+}
+
+describe('straddle', () => {
+  it('alone prints its commands', async () => {
+    const bare = run([]);
+    expect(await bare.code).toBe(0);
+    for (const command of ['proxy', 'forget', 'rbac', 'version']) expect(bare.out).toContain(command);
+  });
+
+  it.each(['proxy', 'forget', 'rbac', 'version'])('%s has help with examples', async (command) => {
+    const help = run([command, '--help']);
+    expect(await help.code).toBe(0);
+    expect(help.out).toMatch(/Examples?:\n.*\$ ?.*straddle/s);
+  });
+
+  it('names an unknown command or flag and suggests the nearest', async () => {
+    const command = run(['prxy']);
+    expect(await command.code).toBe(1);
+    expect(command.err).toContain('Unknown command "prxy". Did you mean proxy?');
+    const flag = run(['proxy', '--peer-ca-fil=x']);
+    expect(await flag.code).toBe(1);
+    expect(flag.err).toContain('Unknown flag --peer-ca-fil. Did you mean --peer-ca-file?');
+  });
+
+  it('prints its version', async () => {
+    for (const argv of [['version'], ['--version']]) {
+      const version = run(argv);
+      expect(await version.code).toBe(0);
+      expect(version.out).toMatch(/^straddle \d+\.\d+\.\d+ /);
+    }
+  });
+
+  it('takes flags in the spellings that Kubernetes programs take', () => {
+    expect(kubernetesSpelling(['-v=4', '--peer_ca_file=a_b', 'x_y', '--'])).toEqual([
+      '--v=4',
+      '--peer-ca-file=a_b',
+      'x_y',
+      '--',
+    ]);
+  });
+});
+
+describe('straddle proxy', () => {
+  it('lists everything wrong, a line each, and starts nothing', async () => {
+    const wrong = run(['proxy', '--workers=3']);
+    expect(await wrong.code).toBe(1);
+    expect(wrong.err.trim().split('\n').length).toBeGreaterThan(2);
+    expect(wrong.err).not.toContain('not started here');
+  });
+
+  it('hands repeated and aliased flags to the configuration', async () => {
+    let config: ProxyConfig | undefined;
+    const proxy = run(
+      [
+        ...PROXY,
+        '--peer=https://10.0.0.2',
+        '--peer',
+        'https://10.0.0.3',
+        '--peer-advertise-address=10.0.0.9',
+        '-v',
+        '5',
+      ],
+      async (given) => {
+        config = given;
+        throw new Error('enough');
+      },
+    );
+    await proxy.code;
+    expect(config?.staticPeers.map(({ host }) => host)).toEqual(['10.0.0.2', '10.0.0.3']);
+    expect(config).toMatchObject({ peerAdvertiseIp: '10.0.0.9', logLevel: 'debug' });
+  });
+
+  it('says in one sentence why it could not start', async () => {
+    const failed = run(PROXY, async () => Promise.reject(new Error('Port 6443 is taken.')));
+    expect(await failed.code).toBe(1);
+    expect(failed.err).toContain('straddle: Port 6443 is taken.\n');
+  });
+
+  it('closes on a signal and ends with 0', async () => {
+    let closes = 0;
+    let started = () => {};
+    const starting = new Promise<void>((resolve) => {
+      started = resolve;
+    });
+    const proxy = run(PROXY, async () => {
+      started();
+      return fakeServer(async () => void closes++);
+    });
+    await starting;
+    proxy.signal('SIGTERM');
+    expect(await proxy.code).toBe(0);
+    expect(closes).toBe(1);
+    expect(proxy.exits).toEqual([]);
+    expect(JSON.parse(proxy.err.trim().split('\n').at(-1)!)).toMatchObject({ msg: 'stopped' });
+  });
+
+  it('ends at once with 1 on a second signal', async () => {
+    let finish = () => {};
+    const proxy = run(PROXY, async () => fakeServer(() => new Promise((resolve) => (finish = resolve))));
+    proxy.signal('SIGINT');
+    proxy.signal('SIGINT');
+    expect(proxy.exits).toEqual([1]);
+    await new Promise((resolve) => setImmediate(resolve));
+    finish();
+    await proxy.code;
+  });
+
+  it('ends with 1 when the server ends by itself', async () => {
+    const proxy = run(PROXY, async () => fakeServer(async () => {}, Promise.resolve()));
+    expect(await proxy.code).toBe(1);
+    expect(proxy.err).toContain('without having been asked');
+  });
+});
+
+describe('straddle rbac', () => {
+  it('prints roles and bindings for the user, as valid YAML', async () => {
+    const rbac = run(['rbac', '--user=straddle-1']);
+    expect(await rbac.code).toBe(0);
+    const objects = loadAll(rbac.out) as { kind: string; subjects?: { name: string }[] }[];
+    expect(objects.map(({ kind }) => kind)).toEqual([
+      'Role',
+      'RoleBinding',
+      'Role',
+      'RoleBinding',
+      'ClusterRole',
+      'ClusterRoleBinding',
+    ]);
+    expect(objects[1]?.subjects?.[0]?.name).toBe('straddle-1');
+    expect(load(rbac.out.split('---')[0]!)).toMatchObject({ metadata: { namespace: 'kube-system' } });
+  });
+
+  it('refuses names that YAML could take for something else', async () => {
+    expect(await run(['rbac', '--user=a"b']).code).toBe(1);
+  });
+});

@@ -1,0 +1,93 @@
+import { Command, CommanderError } from 'commander';
+import pc from 'picocolors';
+import { ConfigError } from '../config/config-error.js';
+import { nearest } from '../config/nearest.js';
+import { addForgetCommand } from './forget.js';
+import { addProxyCommand, type StartProxy } from './proxy.js';
+import { addRbacCommand } from './rbac.js';
+import type { Surroundings } from './surroundings.js';
+import { addVersionCommand, versionLine } from './version.js';
+
+const EXAMPLES = `
+Examples:
+  $ straddle proxy --config=/etc/straddle/straddle.yaml
+  $ straddle rbac | kubectl apply -f -
+  $ straddle forget control-plane-2
+
+\`straddle <command> --help\` says more about each.
+`;
+
+/** Runs one command line and resolves with the exit code; never ends the process and never rejects. */
+export async function runStraddle(
+  argv: readonly string[],
+  surroundings: Surroundings,
+  start: StartProxy,
+): Promise<number> {
+  let exitCode = 0;
+  const program = new Command('straddle')
+    .description('Mixed version proxy for Kubernetes control planes: every API server answers for all of them.')
+    .version(versionLine(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .showSuggestionAfterError(false)
+    .exitOverride()
+    .configureOutput({ writeOut: surroundings.stdout, writeErr: surroundings.stderr, outputError: () => {} })
+    .addHelpText('after', EXAMPLES);
+  addProxyCommand(program, surroundings, { start, exitWith: (code) => (exitCode = code) });
+  addForgetCommand(program, surroundings);
+  addRbacCommand(program, surroundings);
+  addVersionCommand(program, surroundings);
+  if (argv.length === 0) {
+    program.outputHelp();
+    return 0;
+  }
+  try {
+    await program.parseAsync(kubernetesSpelling(argv), { from: 'user' });
+    return exitCode;
+  } catch (error) {
+    return report(error, program, argv, surroundings);
+  }
+}
+
+/** Kubernetes programs take underscores for dashes in flags' names, and `-v=4`. */
+export function kubernetesSpelling(argv: readonly string[]): string[] {
+  return argv.map((argument) => {
+    if (argument.startsWith('-v=')) return `--v=${argument.slice(3)}`;
+    const [, name, rest] = /^--([^=]+)(.*)$/s.exec(argument) ?? [];
+    return name === undefined ? argument : `--${name.replaceAll('_', '-')}${rest}`;
+  });
+}
+
+function report(error: unknown, program: Command, argv: readonly string[], surroundings: Surroundings): number {
+  const colors = pc.createColors(surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined);
+  const say = (sentence: string) => surroundings.stderr(`${colors.red('straddle:')} ${sentence}\n`);
+  if (error instanceof CommanderError) {
+    if (error.exitCode !== 0) say(commandLineProblem(error, program, argv));
+    return error.exitCode;
+  }
+  if (error instanceof ConfigError) for (const problem of error.problems) say(problem);
+  else say(error instanceof Error ? error.message : String(error));
+  return 1;
+}
+
+function commandLineProblem(error: CommanderError, program: Command, argv: readonly string[]): string {
+  const command = program.commands.find((candidate) => candidate.name() === argv[0]);
+  const usage = `straddle${command ? ` ${command.name()}` : ''} --help`;
+  const [, quoted = ''] = /'([^']*)'/.exec(error.message) ?? [];
+  if (error.code === 'commander.unknownOption') {
+    const flag = quoted.split('=', 1)[0]!;
+    const known = (command ?? program).options.flatMap((option) => option.long ?? []).concat('--help');
+    return `Unknown flag ${flag}.${didYouMean(flag, known)} \`${usage}\` lists them all.`;
+  }
+  if (error.code === 'commander.unknownCommand') {
+    const known = program.commands.map((candidate) => candidate.name());
+    return `Unknown command "${quoted}".${didYouMean(quoted, known)} Commands: ${known.join(', ')}.`;
+  }
+  const sentence = error.message.replace(/^error: /, '');
+  return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')} See \`${usage}\`.`;
+}
+
+function didYouMean(typed: string, known: readonly string[]): string {
+  const suggestion = nearest(typed, known);
+  return suggestion ? ` Did you mean ${suggestion}?` : '';
+}

@@ -1,0 +1,159 @@
+import { dirname, isAbsolute, join, resolve } from 'node:path';
+import { load } from 'js-yaml';
+import { ConfigError } from './config-error.js';
+import { nearest } from './nearest.js';
+
+/** Certificates and keys, either inside the kubeconfig or in a file that may be renewed. */
+export type PemSource = { readonly pem: string } | { readonly file: string };
+
+/** What one context of a kubeconfig says about reaching a server. */
+export interface KubeconfigAccess {
+  readonly context: string;
+  /** Without trailing slash. */
+  readonly server: string;
+  /** Undefined: the machine's own trusted CAs. */
+  readonly ca: PemSource | undefined;
+  /** Name that the certificate must have, where it is not the URL's host. */
+  readonly serverName: string | undefined;
+  readonly clientCert: PemSource | undefined;
+  readonly clientKey: PemSource | undefined;
+  readonly token: string | undefined;
+  /** Read before use: such tokens are rotated. */
+  readonly tokenFile: string | undefined;
+  readonly insecureSkipTlsVerify: boolean;
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+export interface KubeconfigSelection {
+  /** For messages, and what relative paths in it are relative to. */
+  readonly path: string;
+  /** The current one, unless told. */
+  readonly context?: string | undefined;
+}
+
+/** `--kubeconfig`, else the first file of $KUBECONFIG, else ~/.kube/config. */
+export function kubeconfigPath(
+  given: string | undefined,
+  environment: Readonly<Record<string, string | undefined>>,
+  homeDirectory: string,
+): string {
+  const listed = environment['KUBECONFIG']?.split(':').find((path) => path !== '');
+  return given || listed || join(homeDirectory, '.kube', 'config');
+}
+
+/** Throws ConfigError for what is missing, contradictory or not supported. Reads no other file. */
+export function parseKubeconfig(text: string, selection: KubeconfigSelection): KubeconfigAccess {
+  const { path } = selection;
+  const root = parseYaml(path, text);
+  const contextName = selection.context ?? textOf(root['current-context']);
+  if (!contextName) throw problem(`${path} has no current-context; choose one with --context.`);
+  const context = named(root, 'contexts', 'context', contextName, path);
+  const clusterName = textOf(context['cluster']) ?? '';
+  const cluster = named(root, 'clusters', 'cluster', clusterName, path);
+  const userName = textOf(context['user']);
+  const user = userName ? named(root, 'users', 'user', userName, path) : {};
+  refuseUnsupported(user, `User "${userName}" in ${path}`);
+  const clientCert = pemSource(user, 'client-certificate', path);
+  const clientKey = pemSource(user, 'client-key', path);
+  if (Boolean(clientCert) !== Boolean(clientKey)) {
+    throw problem(`User "${userName}" in ${path} needs both client-certificate and client-key, or neither.`);
+  }
+  const tokenFile = textOf(user['tokenFile']);
+  return Object.freeze({
+    context: contextName,
+    server: serverUrl(cluster, clusterName, path),
+    ca: pemSource(cluster, 'certificate-authority', path),
+    serverName: textOf(cluster['tls-server-name']),
+    clientCert,
+    clientKey,
+    token: textOf(user['token']),
+    tokenFile: tokenFile === undefined ? undefined : beside(path, tokenFile),
+    insecureSkipTlsVerify: cluster['insecure-skip-tls-verify'] === true,
+  });
+}
+
+function parseYaml(path: string, text: string): Mapping {
+  let root: unknown;
+  try {
+    root = load(text);
+  } catch (error) {
+    throw problem(`${path} is not valid YAML: ${(error as Error).message.split('\n', 1)[0]}.`);
+  }
+  if (!isMapping(root) || (root['kind'] !== undefined && root['kind'] !== 'Config')) {
+    throw problem(`${path} is not a kubeconfig: it must be a YAML mapping with \`kind: Config\`.`);
+  }
+  return root;
+}
+
+function named(root: Mapping, list: string, key: string, name: string, path: string): Mapping {
+  const entries = Array.isArray(root[list]) ? root[list].filter(isMapping) : [];
+  const entry = entries.find((candidate) => candidate['name'] === name);
+  if (!entry) {
+    const names = entries.flatMap((candidate) => textOf(candidate['name']) ?? []);
+    const suggestion = nearest(name, names);
+    throw problem(`${path} has no ${key} "${name}".${suggestion ? ` Did you mean "${suggestion}"?` : ''}`);
+  }
+  return isMapping(entry[key]) ? entry[key] : {};
+}
+
+function refuseUnsupported(user: Mapping, who: string): void {
+  if (user['exec'] !== undefined) {
+    throw problem(
+      `${who} logs in with an exec plugin, which Straddle does not support; use a client certificate or a token.`,
+    );
+  }
+  if (user['auth-provider'] !== undefined) {
+    throw problem(
+      `${who} logs in with an auth-provider, which Straddle does not support; use a client certificate or a token.`,
+    );
+  }
+  if (user['username'] !== undefined || user['password'] !== undefined) {
+    throw problem(
+      `${who} logs in with a password, which Kubernetes no longer supports; use a client certificate or a token.`,
+    );
+  }
+}
+
+function serverUrl(cluster: Mapping, clusterName: string, path: string): string {
+  const server = textOf(cluster['server']);
+  if (!server || !URL.canParse(server)) throw problem(`Cluster "${clusterName}" in ${path} has no valid server URL.`);
+  if (new URL(server).protocol !== 'https:') {
+    throw problem(
+      `Cluster "${clusterName}" in ${path} has the server ${server}; Straddle speaks to servers over https only.`,
+    );
+  }
+  if (cluster['proxy-url'] !== undefined) {
+    throw problem(`Cluster "${clusterName}" in ${path} has a proxy-url, which Straddle does not support.`);
+  }
+  return server.replace(/\/+$/, '');
+}
+
+/** The `-data` form wins over the file, as in every Kubernetes client. */
+function pemSource(from: Mapping, key: string, path: string): PemSource | undefined {
+  const data = textOf(from[`${key}-data`]);
+  if (data !== undefined) {
+    const pem = Buffer.from(data, 'base64').toString('latin1');
+    if (!pem.includes('-----BEGIN ')) throw problem(`${key}-data in ${path} is not base64 of PEM text.`);
+    return { pem };
+  }
+  const file = textOf(from[key]);
+  return file === undefined ? undefined : { file: beside(path, file) };
+}
+
+/** Relative paths in a kubeconfig are relative to the file itself. */
+function beside(path: string, file: string): string {
+  return isAbsolute(file) ? file : resolve(dirname(path), file);
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function problem(sentence: string): ConfigError {
+  return new ConfigError([sentence]);
+}

@@ -1,0 +1,65 @@
+/**
+ * Header fields as they came over the wire: name, value, name, value, … in order, names in the sender's spelling.
+ * A proxy must not fold, sort or re-encode them, so nothing here turns them into a map.
+ */
+export type RawHeaders = readonly string[];
+
+/** First value of a field, by its lower-case name. */
+export function headerValue(headers: RawHeaders, lowerName: string): string | undefined {
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    if (name.length === lowerName.length && name.toLowerCase() === lowerName) return headers[i + 1];
+  }
+  return undefined;
+}
+
+/** Every value of a field, in order. */
+export function headerValues(headers: RawHeaders, lowerName: string): string[] {
+  const values: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!;
+    if (name.length === lowerName.length && name.toLowerCase() === lowerName) values.push(headers[i + 1]!);
+  }
+  return values;
+}
+
+/** The fields that pass `keep`, which sees the lower-case name. */
+export function filterHeaders(headers: RawHeaders, keep: (lowerName: string) => boolean): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    if (keep(headers[i]!.toLowerCase())) kept.push(headers[i]!, headers[i + 1]!);
+  }
+  return kept;
+}
+
+/** RFC 9110, 7.6.1: fields that speak of one connection only. `te` is looked at apart: `trailers` may pass. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+]);
+
+/**
+ * The names that end at this hop: the fixed ones and those that the message's own `Connection` field lists.
+ * The common case (nothing listed but `keep-alive` or `close`) returns the shared set.
+ */
+export function hopByHopNames(headers: RawHeaders): ReadonlySet<string> {
+  let listed: Set<string> | undefined;
+  for (let i = 0; i < headers.length; i += 2) {
+    if (headers[i]!.length !== 10 || headers[i]!.toLowerCase() !== 'connection') continue;
+    for (const part of headers[i + 1]!.split(',')) {
+      const name = part.trim().toLowerCase();
+      if (name === '' || name === 'close' || HOP_BY_HOP.has(name)) continue;
+      listed ??= new Set(HOP_BY_HOP);
+      listed.add(name);
+    }
+  }
+  return listed ?? HOP_BY_HOP;
+}

@@ -1,0 +1,189 @@
+import { readBody } from '../core/body-stream.js';
+import type { Clock } from '../core/clock.js';
+import type { Reply } from '../core/exchange.js';
+import { headerValue, type RawHeaders } from '../core/headers.js';
+import type { Logger } from '../observe/logger.js';
+
+/**
+ * Sends a GET to one server of the control plane in Straddle's own name, to the host itself if `server` is this one.
+ * The server must answer for itself only (a Straddle on the way is told so). Rejects if the server is not known.
+ */
+export type SendTo = (
+  server: string,
+  target: string,
+  headers: RawHeaders,
+  onAbort: (listener: () => void) => () => void,
+) => Promise<Reply>;
+
+export interface FetchLimits {
+  readonly timeoutMs: number;
+  readonly bodyBytesMax: number;
+  /** After a failure the server is not asked for such documents for this long, so that its hanging costs one wait. */
+  readonly restMs: number;
+  readonly restingMax: number;
+}
+
+export const FETCH_LIMITS: FetchLimits = {
+  timeoutMs: 4_000,
+  bodyBytesMax: 32 * 1024 * 1024,
+  restMs: 15_000,
+  restingMax: 1_024,
+};
+
+const ERROR_PAGE_BYTES_MAX = 64 * 1024;
+
+export interface FetchedDocument {
+  readonly status: number;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+}
+
+/** Short and stable, for a metric: what was wrong with a server's answer. */
+export type DocumentFault = 'timeout' | 'connection' | 'status' | 'content-type' | 'too-large' | 'malformed' | 'resting';
+
+export class DocumentError extends Error {
+  readonly fault: DocumentFault;
+
+  constructor(fault: DocumentFault, message: string) {
+    super(message);
+    this.name = 'DocumentError';
+    this.fault = fault;
+  }
+}
+
+export interface DocumentFetcherOptions {
+  readonly send: SendTo;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onFault: (server: string, fault: DocumentFault) => void;
+  readonly limits?: FetchLimits;
+}
+
+export interface DocumentRequest {
+  readonly server: string;
+  readonly target: string;
+  readonly headers: RawHeaders;
+  /** The media type that the answer must have, parameters aside. */
+  readonly mediaType: string;
+}
+
+/** Reads whole documents from servers, within bounds: a document arrives complete and of the right type, or not at all. */
+export class DocumentFetcher {
+  readonly #options: DocumentFetcherOptions;
+  readonly #limits: FetchLimits;
+  /** Until when a server is left alone, by server and target. */
+  readonly #restingUntilMs = new Map<string, number>();
+
+  constructor(options: DocumentFetcherOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? FETCH_LIMITS;
+  }
+
+  /** Rejects with DocumentError, after logging and counting the fault. 304 and 404 are answers, not faults. */
+  async fetch(request: DocumentRequest): Promise<FetchedDocument> {
+    const restKey = `${request.server} ${request.target}`;
+    const resting = this.#restingUntilMs.get(restKey);
+    if (resting !== undefined) {
+      if (this.#options.clock.nowMs() < resting) {
+        throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);
+      }
+      this.#restingUntilMs.delete(restKey);
+    }
+    try {
+      return await this.#fetchNow(request);
+    } catch (error) {
+      throw this.#noteFault(request, error);
+    }
+  }
+
+  /** For content that turned out to be wrong only when it was parsed. */
+  reportMalformed(request: Pick<DocumentRequest, 'server' | 'target'>, why: string): DocumentError {
+    return this.#noteFault(request, new DocumentError('malformed', why));
+  }
+
+  async #fetchNow(request: DocumentRequest): Promise<FetchedDocument> {
+    const { clock, send } = this.#options;
+    const aborting = new Set<() => void>();
+    let timedOut = false;
+    let onTimeout = () => {};
+    const timeout = new Promise<never>((_, reject) => {
+      onTimeout = () => reject(new DocumentError('timeout', `no complete answer in ${this.#limits.timeoutMs} ms`));
+    });
+    timeout.catch(() => undefined);
+    const stop = clock.after(this.#limits.timeoutMs, () => {
+      timedOut = true;
+      onTimeout();
+      for (const listener of [...aborting]) listener();
+    });
+    const work = send(request.server, request.target, request.headers, (listener) => {
+      if (timedOut) listener();
+      else aborting.add(listener);
+      return () => aborting.delete(listener);
+    }).then((reply) => {
+      if (timedOut) cancelBody(reply);
+      else if (reply.body !== null && 'cancel' in reply.body) aborting.add(() => cancelBody(reply));
+      return this.#readWhole(request, reply);
+    });
+    work.catch(() => undefined);
+    try {
+      return await Promise.race([work, timeout]);
+    } finally {
+      stop();
+      aborting.clear();
+    }
+  }
+
+  async #readWhole(request: DocumentRequest, reply: Reply): Promise<FetchedDocument> {
+    if (reply.status === 304 || reply.status === 404) {
+      await drain(reply);
+      return { status: reply.status, headers: reply.headers, body: Buffer.alloc(0) };
+    }
+    if (reply.status !== 200) {
+      await drain(reply);
+      throw new DocumentError('status', `answered ${reply.status}`);
+    }
+    const mediaType = (headerValue(reply.headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
+    if (mediaType !== request.mediaType) {
+      cancelBody(reply);
+      throw new DocumentError('content-type', `answered ${mediaType || 'no content type'} for ${request.mediaType}`);
+    }
+    const announced = Number(headerValue(reply.headers, 'content-length') ?? 0);
+    if (announced > this.#limits.bodyBytesMax) {
+      cancelBody(reply);
+      throw new DocumentError('too-large', `${announced} bytes, more than ${this.#limits.bodyBytesMax}`);
+    }
+    const body = await readBody(reply.body, this.#limits.bodyBytesMax);
+    if (announced > 0 && body.length !== announced) {
+      throw new DocumentError('malformed', `${body.length} bytes of ${announced}`);
+    }
+    return { status: 200, headers: reply.headers, body };
+  }
+
+  #noteFault(request: Pick<DocumentRequest, 'server' | 'target'>, error: unknown): DocumentError {
+    const message = error instanceof Error ? error.message : String(error);
+    const tooLarge = message.startsWith('body is larger');
+    const fault = error instanceof DocumentError ? error : new DocumentError(tooLarge ? 'too-large' : 'connection', message);
+    const { clock, logger, onFault } = this.#options;
+    if (this.#restingUntilMs.size >= this.#limits.restingMax) {
+      this.#restingUntilMs.delete(this.#restingUntilMs.keys().next().value!);
+    }
+    this.#restingUntilMs.set(`${request.server} ${request.target}`, clock.nowMs() + this.#limits.restMs);
+    logger.warn("a server's document was left out", {
+      server: request.server,
+      target: request.target,
+      fault: fault.fault,
+      why: fault.message,
+    });
+    onFault(request.server, fault.fault);
+    return fault;
+  }
+}
+
+/** A short error page is read, which keeps the connection; anything longer is cut. */
+async function drain(reply: Reply): Promise<void> {
+  await readBody(reply.body, ERROR_PAGE_BYTES_MAX).catch(() => undefined);
+}
+
+function cancelBody(reply: Reply): void {
+  if (reply.body !== null && 'cancel' in reply.body) reply.body.cancel(new Error('not wanted'));
+}

@@ -1,0 +1,31 @@
+import { Exchange } from '../core/exchange.js';
+import type { Identity } from '../core/identity.js';
+import { parseRequestInfo } from '../core/request-info.js';
+
+/** A request as it leaves the request-info and identity filters. */
+export function exchangeFor(
+  target: string,
+  options: { method?: string; headers?: readonly string[]; identity?: Identity } = {},
+): Exchange {
+  const exchange = new Exchange(
+    {
+      method: options.method ?? 'GET',
+      target,
+      headers: options.headers ?? [],
+      body: null,
+      connection: { remoteAddress: '127.0.0.1', certificateChain: [] },
+    },
+    0,
+  );
+  exchange.info = parseRequestInfo(exchange.method, target)!;
+  if (options.identity) exchange.identity = options.identity;
+  return exchange;
+}
+
+export function user(name: string, ...groups: string[]): Identity {
+  return { kind: 'established', user: name, uid: '', groups, extra: new Map() };
+}
+
+export function bearer(token: string): string[] {
+  return ['Authorization', `Bearer ${token}`];
+}

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+import { compareApiVersions, compareServerVersions } from './kube-version.js';
+
+describe('compareApiVersions', () => {
+  it('sorts as Kubernetes does', () => {
+    const versions = ['foo10', 'v1alpha1', 'v10', 'v1beta1', 'v2', 'v11beta2', 'foo1', 'v3beta1', 'v1', 'v12alpha1'];
+    expect(versions.sort(compareApiVersions)).toEqual([
+      'v10',
+      'v2',
+      'v1',
+      'v11beta2',
+      'v3beta1',
+      'v1beta1',
+      'v12alpha1',
+      'v1alpha1',
+      'foo1',
+      'foo10',
+    ]);
+  });
+});
+
+describe('compareServerVersions', () => {
+  it('puts the newest first and a silent server last', () => {
+    expect(['', 'v1.36.4', 'v1.9.0', 'v1.36.10', 'v1.36.4-gke.1'].sort(compareServerVersions)).toEqual([
+      'v1.36.10',
+      'v1.36.4',
+      'v1.36.4-gke.1',
+      'v1.9.0',
+      '',
+    ]);
+  });
+});

@@ -1,0 +1,35 @@
+/**
+ * Kubernetes' priority of API versions, for sorting, best first: v2 before v1 before v2beta1 before v1beta2 before
+ * v1alpha1; anything that is no such version comes last, lexicographically.
+ */
+export function compareApiVersions(a: string, b: string): number {
+  if (a === b) return 0;
+  const left = parseApiVersion(a);
+  const right = parseApiVersion(b);
+  if (!left || !right) return left ? -1 : right ? 1 : a < b ? -1 : 1;
+  return right.stability - left.stability || right.major - left.major || right.minor - left.minor || (a < b ? -1 : 1);
+}
+
+/** Servers' own versions (`v1.36.4`), newest first; one that says nothing is the oldest. */
+export function compareServerVersions(a: string, b: string): number {
+  const left = parseServerVersion(a);
+  const right = parseServerVersion(b);
+  for (let i = 0; i < 3; i++) {
+    const difference = right[i]! - left[i]!;
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+const STABILITY: Readonly<Record<string, number>> = { alpha: 0, beta: 1, '': 2 };
+
+function parseApiVersion(version: string) {
+  const match = /^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$/.exec(version);
+  if (!match) return undefined;
+  return { major: Number(match[1]), stability: STABILITY[match[2] ?? '']!, minor: Number(match[3] ?? 0) };
+}
+
+function parseServerVersion(version: string): readonly number[] {
+  const match = /^v?([0-9]{1,6})\.([0-9]{1,6})(?:\.([0-9]{1,6}))?/.exec(version);
+  return match ? [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)] : [-1, -1, -1];
+}

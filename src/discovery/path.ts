@@ -1,0 +1,38 @@
+/** What a discovery path names, or undefined for any other path. */
+export type DiscoveryPath =
+  | { readonly kind: 'root'; readonly root: 'core' | 'groups' }
+  | { readonly kind: 'group'; readonly group: string }
+  | { readonly kind: 'version'; readonly group: string; readonly version: string }
+  /** The merged aggregated document under a path of its own, for people. */
+  | { readonly kind: 'merged' };
+
+const MERGED_DOCUMENT_PATH = '/apis/apidiscovery.k8s.io/v2';
+
+/** `path` is decoded. One slash at the end changes nothing, as in kube-apiserver. */
+export function parseDiscoveryPath(path: string): DiscoveryPath | undefined {
+  if (!path.startsWith('/api')) return undefined;
+  const clean = path.endsWith('/') ? path.slice(0, -1) : path;
+  if (clean === '/api') return { kind: 'root', root: 'core' };
+  if (clean === '/apis') return { kind: 'root', root: 'groups' };
+  if (clean === MERGED_DOCUMENT_PATH) return { kind: 'merged' };
+
+  const [, prefix, first = '', second, ...rest] = clean.split('/');
+  if (first === '' || second === '' || rest.length > 0) return undefined;
+  if (prefix === 'api') return second === undefined ? { kind: 'version', group: '', version: first } : undefined;
+  if (prefix !== 'apis') return undefined;
+  return second === undefined ? { kind: 'group', group: first } : { kind: 'version', group: first, version: second };
+}
+
+/** The path as kube-apiserver's authorization sees most often, so that spellings share one permission. */
+export function pathOf(asked: DiscoveryPath): string {
+  switch (asked.kind) {
+    case 'root':
+      return asked.root === 'core' ? '/api' : '/apis';
+    case 'merged':
+      return '/apis';
+    case 'group':
+      return `/apis/${asked.group}`;
+    case 'version':
+      return asked.group === '' ? `/api/${asked.version}` : `/apis/${asked.group}/${asked.version}`;
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { readBody } from '../core/body-stream.js';
+import type { Clock } from '../core/clock.js';
+import type { Exchange, Handler, Reply } from '../core/exchange.js';
+import { headerValue, type RawHeaders } from '../core/headers.js';
+import { StatusError } from '../core/status-error.js';
+import { isCredential, onBehalfOf } from './synthetic.js';
+
+export interface PermissionLimits {
+  /** How long a yes is believed; a right that is taken away works no longer than that. */
+  readonly allowedForMs: number;
+  readonly callersMax: number;
+  readonly judgeTimeoutMs: number;
+}
+
+export const PERMISSION_LIMITS: PermissionLimits = {
+  allowedForMs: 10_000,
+  callersMax: 4_096,
+  judgeTimeoutMs: 10_000,
+};
+
+/** Undefined when the caller may read the path; else the API server's own refusal, to be passed on. */
+export type Authorize = (exchange: Exchange, judge: Handler, path: string) => Promise<Reply | undefined>;
+
+const REFUSAL_BYTES_MAX = 64 * 1024;
+/** The largest document that is read to the end (and thrown away) to keep its connection; larger ones are cut off. */
+const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
+/** One entry a root path; a path beyond that is judged unconditionally. */
+const ETAGS_MAX = 64;
+
+const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer';
+const OWN_VIEW_OLDER = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList;q=0.9';
+
+/**
+ * Merged documents are made here, but who may read them is the API server's to say: it is asked the same path in the
+ * caller's name, and only the yes is kept, for a short time. Callers who ask at the same time share one question.
+ */
+export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_LIMITS): Authorize {
+  /** When each yes ends. Insertion order is age, so the first key is the one to drop. */
+  const allowedUntilMs = new Map<string, number>();
+  const asking = new Map<string, Promise<Reply | undefined>>();
+  const etags = new Map<string, string>();
+
+  async function ask(exchange: Exchange, judge: Handler, path: string): Promise<Reply | undefined> {
+    const reply = await judgeInTime(exchange, judge, path);
+    if (reply.status < 400 || reply.status === 404 || reply.status === 406) {
+      const etag = headerValue(reply.headers, 'etag');
+      if (etag && (etags.has(path) || etags.size < ETAGS_MAX)) etags.set(path, etag);
+      await discard(reply);
+      return undefined;
+    }
+    const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
+    if (reply.status >= 500) throw new StatusError('ServiceUnavailable', cannotJudge(path, `it answered ${reply.status}`));
+    return { status: reply.status, headers: reply.headers, body };
+  }
+
+  async function judgeInTime(exchange: Exchange, judge: Handler, path: string): Promise<Reply> {
+    const question = onBehalfOf(exchange, {
+      target: path,
+      headers: smallestAnswer(path, etags.get(path)),
+      nowMs: clock.nowMs(),
+    });
+    const stop = clock.after(limits.judgeTimeoutMs, () => question.abort());
+    const late = new Promise<never>((_, reject) => {
+      question.onAbort(() => reject(new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'))));
+    });
+    const answer = judge(question);
+    try {
+      return await Promise.race([answer, late]);
+    } catch (error) {
+      // An answer that comes after all is nobody's: its connection must not wait for a reader.
+      if (question.aborted) answer.then(discard).catch(() => undefined);
+      if (error instanceof StatusError) throw error;
+      throw new StatusError('ServiceUnavailable', cannotJudge(path, error instanceof Error ? error.message : 'it failed'));
+    } finally {
+      stop();
+    }
+  }
+
+  return async (exchange, judge, path) => {
+    const key = callerKey(exchange, path);
+    const until = allowedUntilMs.get(key);
+    if (until !== undefined && clock.nowMs() < until) return undefined;
+
+    let answer = asking.get(key);
+    if (!answer) {
+      answer = ask(exchange, judge, path).finally(() => asking.delete(key));
+      asking.set(key, answer);
+    }
+    const refusal = await answer;
+    allowedUntilMs.delete(key);
+    if (!refusal) {
+      allowedUntilMs.set(key, clock.nowMs() + limits.allowedForMs);
+      if (allowedUntilMs.size > limits.callersMax) allowedUntilMs.delete(allowedUntilMs.keys().next().value!);
+    }
+    return refusal;
+  };
+}
+
+/** What makes the API server answer with few bytes, or none. */
+function smallestAnswer(path: string, etag: string | undefined): RawHeaders {
+  // Served from memory with an ETag: any representation will do, so none is sent.
+  if (path.startsWith('/openapi/')) return ['Accept', '*/*', 'If-None-Match', '*'];
+  if (path !== '/api' && path !== '/apis') return ['Accept', 'application/json'];
+  const accept = `${OWN_VIEW},${OWN_VIEW_OLDER},application/json;q=0.8`;
+  return ['Accept', accept, ...(etag ? ['If-None-Match', etag] : [])];
+}
+
+/** Everything the API server could tell callers apart by, without keeping a credential. */
+function callerKey(exchange: Exchange, path: string): string {
+  const { identity, headers } = exchange;
+  const who =
+    identity.kind === 'established'
+      ? [identity.user, identity.uid, identity.groups, [...identity.extra]]
+      : [identity.flow === 'anonymous' ? 'anonymous' : 'carried'];
+  const carried: [string, string][] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    if (isCredential(name) || name.startsWith('impersonate-')) carried.push([name, headers[i + 1]!]);
+  }
+  const parts = JSON.stringify([exchange.method, path, identity.kind, who, carried]);
+  return createHash('sha256').update(parts).digest('base64');
+}
+
+async function discard(reply: Reply): Promise<void> {
+  await readBody(reply.body, DISCARDED_BYTES_MAX).catch(() => undefined);
+}
+
+function cannotJudge(path: string, why: string): string {
+  return `no API server can say now whether ${path} may be read: ${why}`;
+}

@@ -1,0 +1,122 @@
+import type { Clock } from '../../core/clock.js';
+import type { Exchange, Reply } from '../../core/exchange.js';
+import { takeBody } from '../../core/gather-body.js';
+import { AttemptError, type Host } from '../../core/host.js';
+import type { Destination } from '../../core/outgoing.js';
+import type { MakeOutgoingHeaders } from '../../identity/outgoing-headers.js';
+import type { Logger } from '../../observe/logger.js';
+import { drainingAnswer } from './draining-answer.js';
+
+export interface UpstreamHostOptions {
+  readonly destination: Destination;
+  readonly outgoingHeaders: MakeOutgoingHeaders;
+  /** Asks the server's /readyz; resolves to whether it may be sent requests, rejects when it cannot be reached. */
+  readonly probe: () => Promise<boolean>;
+  readonly headTimeoutMs: number;
+  readonly probeIntervalMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * A real kube-apiserver behind this process. It counts as ready from a good /readyz until an attempt or a probe shows
+ * otherwise, and then not again before the next good /readyz: while it starts it listens long before it can answer.
+ */
+export class UpstreamHost implements Host {
+  readonly #options: UpstreamHostOptions;
+  readonly #listeners = new Set<(ready: boolean) => void>();
+  #ready = false;
+  #probing: Promise<void> | undefined;
+  #cancelTimer: () => void = () => {};
+  #closed = false;
+
+  constructor(options: UpstreamHostOptions) {
+    this.#options = options;
+  }
+
+  /** Begins to watch the server's health; resolves after the first probe, whatever it found. */
+  start(): Promise<void> {
+    return this.#probeNow();
+  }
+
+  onReadyChange(listener: (ready: boolean) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  ready(): boolean {
+    return this.#ready;
+  }
+
+  handle = async (exchange: Exchange): Promise<Reply> => {
+    const { destination, outgoingHeaders, headTimeoutMs } = this.#options;
+    const { headers, lane } = outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
+    const request = {
+      method: exchange.method,
+      target: exchange.target,
+      headers,
+      body: takeBody(exchange),
+      lane,
+      headTimeoutMs: exchange.info.longRunning ? 0 : headTimeoutMs,
+      onAbort: (listener: () => void) => exchange.onAbort(listener),
+    };
+    try {
+      const reply = exchange.upgrade ? await destination.upgrade(request) : await destination.send(request);
+      return reply.status === 503 && !exchange.info.longRunning ? await this.#refused(reply) : reply;
+    } catch (error) {
+      if (error instanceof AttemptError) this.#failed(error);
+      throw error;
+    }
+  };
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelTimer();
+    await this.#options.destination.close();
+  }
+
+  /** A server on its way down refuses requests before it looks at them, so they may go elsewhere whatever they are. */
+  async #refused(reply: Reply): Promise<Reply> {
+    const answer = await drainingAnswer(reply);
+    if (answer === 'draining') {
+      throw new AttemptError('unsent', 'draining', `${this.#options.destination.address}: the server is shutting down`);
+    }
+    return answer;
+  }
+
+  #failed(error: AttemptError): void {
+    if (error.type === 'aborted') return;
+    if (error.processed === 'unsent') this.#setReady(false, error.message);
+    void this.#probeNow();
+  }
+
+  #probeNow(): Promise<void> {
+    this.#probing ??= this.#probe().finally(() => {
+      this.#probing = undefined;
+    });
+    return this.#probing;
+  }
+
+  async #probe(): Promise<void> {
+    const { probe, probeIntervalMs, clock } = this.#options;
+    this.#cancelTimer();
+    if (this.#closed) return;
+    try {
+      const ready = await probe();
+      this.#setReady(ready, 'its /readyz says no');
+    } catch (error) {
+      this.#setReady(false, error instanceof Error ? error.message : String(error));
+    }
+    if (this.#closed) return;
+    this.#cancelTimer = clock.after(probeIntervalMs, () => void this.#probeNow());
+  }
+
+  #setReady(ready: boolean, why: string): void {
+    if (this.#closed || this.#ready === ready) return;
+    this.#ready = ready;
+    const { logger, destination } = this.#options;
+    if (ready) logger.info('the local API server takes requests', { address: destination.address });
+    else logger.warn('the local API server is down; peers take its requests', { address: destination.address, why });
+    if (!ready) destination.abandonWaiting('the server went away');
+    for (const listener of this.#listeners) listener(ready);
+  }
+}

@@ -1,0 +1,179 @@
+import { X509Certificate } from 'node:crypto';
+import { describe, expect, it } from 'vitest';
+import { PATH_CERTIFICATES_MAX, SIGNATURE_CHECKS_MAX, verifyChain } from './certificate-chain.js';
+import {
+  extension,
+  issue,
+  makeCa,
+  makeClient,
+  makeIntermediate,
+  SERVER_AUTH,
+  sequence,
+  type TestCertificate,
+  tlv,
+} from './pki.fixture.js';
+
+const ca = makeCa('ca');
+const roots = [ca.x509];
+const now = Date.now();
+const DAY_MS = 86_400_000;
+
+function verify(chain: readonly TestCertificate[], bundle: readonly X509Certificate[] = roots, nowMs = now) {
+  return verifyChain(
+    chain.map(({ der }) => der),
+    bundle,
+    nowMs,
+  );
+}
+
+const refused = (reason: RegExp) => ({ ok: false, reason: expect.stringMatching(reason) });
+
+describe('verifyChain', () => {
+  it('accepts a leaf of the bundle, until it expires', () => {
+    const notAfter = new Date(Math.floor(now / 1000) * 1000 + DAY_MS);
+    const leaf = makeClient(ca, { cn: 'jane', notAfter });
+    expect(verify([leaf])).toEqual({ ok: true, notAfterMs: notAfter.getTime() });
+    expect(verify([leaf], roots, notAfter.getTime() + 1)).toEqual(refused(/^expired at \d{4}-/));
+  });
+
+  it('refuses another authority of the same name', () => {
+    expect(verify([makeClient(makeCa('ca'), { cn: 'jane' })])).toEqual(refused(/unknown authority/));
+  });
+
+  it('refuses a self-signed certificate, and takes it once the bundle names it', () => {
+    const self = issue(undefined, { cn: 'jane' });
+    expect(verify([self])).toEqual(refused(/unknown authority/));
+    expect(verify([self], [self.x509])).toMatchObject({ ok: true });
+  });
+
+  it('refuses a certificate that does not begin to be valid yet', () => {
+    const leaf = makeClient(ca, { cn: 'jane', notBefore: new Date(now + DAY_MS) });
+    expect(verify([leaf])).toEqual(refused(/^not valid before/));
+  });
+
+  it('refuses a changed certificate', () => {
+    const leaf = makeClient(ca, { cn: 'jane-doe' });
+    const changed = Buffer.from(leaf.der);
+    changed.write('root-doe', changed.indexOf('jane-doe'));
+    expect(verifyChain([changed], roots, now)).toEqual(refused(/unknown authority/));
+  });
+
+  it('refuses a forged certificate that has a genuine one as text inside', () => {
+    const genuine = makeClient(ca, { cn: 'jane' });
+    const text = extension('1.2.3.4', false, Buffer.from(`\n${genuine.pem}\n`));
+    const attacker = issue({ ...makeCa('x'), subjectDer: ca.subjectDer }, { cn: 'root', extensions: [text] });
+    // The premise: Node reads, and would verify, the inner certificate.
+    const asNodeReadsIt = new X509Certificate(attacker.der);
+    expect(asNodeReadsIt.subject).toBe('CN=jane');
+    expect(asNodeReadsIt.verify(ca.x509.publicKey)).toBe(true);
+    expect(verify([attacker])).toEqual(refused(/certificate inside a certificate/));
+  });
+
+  it('needs clientAuth only where usages are named, in the authorities above too', () => {
+    expect(verify([issue(ca, { cn: 'jane' })])).toMatchObject({ ok: true });
+    expect(verify([makeClient(ca, { cn: 'jane', extendedKeyUsages: ['2.5.29.37.0'] })])).toMatchObject({ ok: true });
+    const server = makeClient(ca, { cn: 'jane', extendedKeyUsages: [SERVER_AUTH] });
+    expect(verify([server])).toEqual(refused(/client authentication/));
+    const serversOnly = makeIntermediate(ca, 'servers', { extendedKeyUsages: [SERVER_AUTH] });
+    expect(verify([makeClient(serversOnly, { cn: 'jane' }), serversOnly])).toEqual(refused(/client authentication/));
+  });
+
+  it('finds its way through intermediates in any order, with strangers between', () => {
+    const one = makeIntermediate(ca, 'one');
+    const two = makeIntermediate(one, 'two');
+    const leaf = makeClient(two, { cn: 'jane' });
+    expect(verify([leaf, makeCa('stranger'), one, two])).toMatchObject({ ok: true });
+    expect(verify([leaf, one])).toEqual(refused(/unknown authority/));
+  });
+
+  it('ends with the first certificate of the path that expires', () => {
+    const notAfter = new Date(Math.floor(now / 1000) * 1000 + DAY_MS);
+    const short = makeIntermediate(ca, 'short', { notAfter });
+    expect(verify([makeClient(short, { cn: 'jane' }), short])).toEqual({ ok: true, notAfterMs: notAfter.getTime() });
+  });
+
+  it('refuses an expired intermediate and an expired root', () => {
+    const old = makeIntermediate(ca, 'old', { notAfter: new Date(now - DAY_MS) });
+    expect(verify([makeClient(old, { cn: 'jane' }), old])).toEqual(refused(/issuer can't be used: expired/));
+    const oldCa = makeCa('old ca', { notAfter: new Date(now - DAY_MS) });
+    expect(verify([makeClient(oldCa, { cn: 'jane' })], [oldCa.x509])).toEqual(refused(/issuer can't be used: expired/));
+  });
+
+  it('lets no client certificate sign another', () => {
+    const jane = makeClient(ca, { cn: 'jane' });
+    expect(verify([makeClient(jane, { cn: 'root' }), jane])).toEqual(refused(/not a certificate authority/));
+    const notCa = issue(ca, { cn: 'not-ca', isCa: false, keyUsage: 0x04 });
+    expect(verify([makeClient(notCa, { cn: 'root' }), notCa])).toEqual(refused(/not a certificate authority/));
+    expect(verify([makeClient(jane, { cn: 'root' })], [jane.x509])).toEqual(refused(/not a certificate authority/));
+  });
+
+  it('takes a version 1 root, as Go does, and no version 1 intermediate', () => {
+    const oldRoot = issue(undefined, { cn: 'v1', version: 1 });
+    expect(verify([makeClient(oldRoot, { cn: 'jane' })], [oldRoot.x509])).toMatchObject({ ok: true });
+    const oldLink = issue(ca, { cn: 'v1', version: 1 });
+    expect(verify([makeClient(oldLink, { cn: 'jane' }), oldLink])).toEqual(refused(/not a certificate authority/));
+  });
+
+  it('refuses an issuer whose key usage is not for certificates', () => {
+    const wrong = makeIntermediate(ca, 'wrong', { keyUsage: 0x80 });
+    expect(verify([makeClient(wrong, { cn: 'jane' }), wrong])).toEqual(refused(/key usage/));
+  });
+
+  it('keeps to the path length of each authority', () => {
+    const strict = makeCa('strict', { pathLengthMax: 0 });
+    expect(verify([makeClient(strict, { cn: 'jane' })], [strict.x509])).toMatchObject({ ok: true });
+    const link = makeIntermediate(strict, 'link');
+    expect(verify([makeClient(link, { cn: 'jane' }), link], [strict.x509])).toEqual(refused(/path length/));
+  });
+
+  it('refuses critical extensions that nothing understands', () => {
+    const odd = extension('1.2.3.4.5', true, tlv(0x05));
+    expect(verify([makeClient(ca, { cn: 'jane', extensions: [odd] })])).toEqual(refused(/1\.2\.3\.4\.5/));
+    const ignorable = extension('1.2.3.4.5', false, tlv(0x05));
+    expect(verify([makeClient(ca, { cn: 'jane', extensions: [ignorable] })])).toMatchObject({ ok: true });
+  });
+
+  it('refuses an extension that stands there twice', () => {
+    const twice = extension('1.2.3.4.5', false, tlv(0x05));
+    const leaf = makeClient(ca, { cn: 'jane', extensions: [twice, twice] });
+    expect(verify([leaf])).toEqual(refused(/twice/));
+  });
+
+  it('refuses name constraints where alternative names would have to be checked', () => {
+    const constraints = extension('2.5.29.30', true, sequence(tlv(0xa0, sequence(tlv(0x82, Buffer.from('example'))))));
+    const narrow = makeIntermediate(ca, 'narrow', { extensions: [constraints] });
+    expect(verify([makeClient(narrow, { cn: 'jane' }), narrow])).toMatchObject({ ok: true });
+    const named = makeClient(narrow, { cn: 'jane', dnsNames: ['other'] });
+    expect(verify([named, narrow])).toEqual(refused(/name constraints/));
+  });
+
+  it('refuses SHA-1 signatures', () => {
+    expect(verify([makeClient(ca, { cn: 'jane', weakSignature: true })])).toEqual(refused(/insecure/));
+  });
+
+  it('bounds the length of a path', () => {
+    const links = [makeIntermediate(ca, 'link 0')];
+    while (links.length < PATH_CERTIFICATES_MAX - 2)
+      links.push(makeIntermediate(links.at(-1)!, `link ${links.length}`));
+    expect(verify([makeClient(links.at(-1)!, { cn: 'jane' }), ...links])).toMatchObject({ ok: true });
+    links.push(makeIntermediate(links.at(-1)!, 'last link'));
+    expect(verify([makeClient(links.at(-1)!, { cn: 'jane' }), ...links])).toEqual(refused(/in a path/));
+  });
+
+  it('bounds the work for certificates that all seem to have issued each other', () => {
+    const same = makeCa('same');
+    const many = Array.from({ length: 9 }, () => makeIntermediate(same, 'same'));
+    expect(SIGNATURE_CHECKS_MAX).toBeLessThan(100);
+    expect(verify([makeClient(same, { cn: 'jane' }), ...many])).toMatchObject({ ok: false });
+    // Really signed each other: the number of paths grows without the bound.
+    const key = { ...same };
+    const cross = Array.from({ length: 9 }, () => ({ ...issue(key, { cn: 'same', isCa: true }), key: same.key }));
+    expect(verify([makeClient(same, { cn: 'jane' }), ...cross])).toMatchObject({ ok: false });
+  });
+
+  it('says no to nothing at all', () => {
+    expect(verify([])).toEqual(refused(/no certificate/));
+    expect(verify([makeClient(ca, { cn: 'jane' })], [])).toEqual(refused(/no certificate authority/));
+    expect(verifyChain([Buffer.from('garbage')], roots, now)).toEqual(refused(/malformed/));
+  });
+});

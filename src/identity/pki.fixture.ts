@@ -1,0 +1,191 @@
+import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto';
+
+/** Certificates for tests, written octet by octet so that malformed and hostile ones can be made too. */
+
+export type NameValue = string | { readonly tag: number; readonly bytes: Uint8Array };
+/** Attribute type and value; a nested list is one multi-valued name. */
+export type NameParts = readonly (readonly [type: string, value: NameValue])[];
+
+export interface CertificateRequest {
+  readonly cn?: string;
+  readonly organizations?: readonly string[];
+  /** In place of cn and organizations: relative names in order, each with one or several attributes. */
+  readonly subject?: readonly NameParts[];
+  readonly isCa?: boolean;
+  readonly pathLengthMax?: number;
+  /** Octet of the key usage bits (0x04 signs certificates, 0x80 signs data); none for no extension. */
+  readonly keyUsage?: number;
+  readonly extendedKeyUsages?: readonly string[];
+  readonly notBefore?: Date;
+  readonly notAfter?: Date;
+  readonly dnsNames?: readonly string[];
+  readonly ipAddresses?: readonly string[];
+  readonly extensions?: readonly Uint8Array[];
+  readonly version?: 1 | 3;
+  readonly weakSignature?: boolean;
+}
+
+export interface TestCertificate {
+  readonly der: Buffer;
+  readonly pem: string;
+  readonly keyPem: string;
+  readonly key: KeyObject;
+  readonly x509: X509Certificate;
+  readonly subjectDer: Buffer;
+}
+
+export const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+export const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+export const OID = { cn: '2.5.4.3', o: '2.5.4.10', uid: '1.3.6.1.4.1.57683.2' } as const;
+
+let serial = 1;
+
+/** A self-signed authority. */
+export function makeCa(cn: string, request: CertificateRequest = {}): TestCertificate {
+  return issue(undefined, { cn, isCa: true, keyUsage: 0x04, ...request });
+}
+
+export function makeClient(ca: TestCertificate, request: CertificateRequest): TestCertificate {
+  return issue(ca, { keyUsage: 0x80, extendedKeyUsages: [CLIENT_AUTH], ...request });
+}
+
+/** For `localhost` and 127.0.0.1 unless told otherwise. */
+export function makeServer(ca: TestCertificate, request: CertificateRequest = {}): TestCertificate {
+  return issue(ca, {
+    cn: 'server',
+    keyUsage: 0x80,
+    extendedKeyUsages: [SERVER_AUTH],
+    dnsNames: ['localhost'],
+    ipAddresses: ['127.0.0.1'],
+    ...request,
+  });
+}
+
+export function makeIntermediate(ca: TestCertificate, cn: string, request: CertificateRequest = {}): TestCertificate {
+  return issue(ca, { cn, isCa: true, keyUsage: 0x04, ...request });
+}
+
+/** Signed by `ca`, or by its own key without one. */
+export function issue(ca: TestCertificate | undefined, request: CertificateRequest): TestCertificate {
+  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const subjectDer = encodeName(request.subject ?? plainSubject(request));
+  const algorithm = sequence(oid(request.weakSignature ? '1.2.840.10045.4.1' : '1.2.840.10045.4.3.2'));
+  const version = request.version ?? 3;
+  const extensions = version === 3 ? [tlv(0xa3, sequence(...encodeExtensions(request)))] : [];
+  const toBeSigned = sequence(
+    ...(version === 3 ? [tlv(0xa0, integer(2))] : []),
+    integer(serial++),
+    algorithm,
+    ca?.subjectDer ?? subjectDer,
+    sequence(time(request.notBefore ?? yearsFromNow(-1)), time(request.notAfter ?? yearsFromNow(10))),
+    subjectDer,
+    publicKey.export({ type: 'spki', format: 'der' }),
+    ...extensions,
+  );
+  const signature = sign(request.weakSignature ? 'sha1' : 'sha256', toBeSigned, ca?.key ?? privateKey);
+  const der = sequence(toBeSigned, algorithm, bitString(signature));
+  const keyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  const pem = `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/(.{64})(?=.)/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
+  return {
+    der,
+    pem,
+    keyPem,
+    key: privateKey,
+    subjectDer,
+    // OpenSSL can't read every certificate that a test wants to send.
+    get x509() {
+      return new X509Certificate(der);
+    },
+  };
+}
+
+export function tlv(tag: number, ...contents: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(contents);
+  const { length } = content;
+  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
+  const octets =
+    length < 0x100
+      ? [length]
+      : length < 0x10000
+        ? [length >> 8, length & 255]
+        : [length >> 16, (length >> 8) & 255, length & 255];
+  return Buffer.concat([Buffer.from([tag, 0x80 | octets.length, ...octets]), content]);
+}
+
+export const sequence = (...contents: readonly Uint8Array[]): Buffer => tlv(0x30, ...contents);
+
+export function oid(dotted: string): Buffer {
+  const [first, second, ...rest] = dotted.split('.').map(Number);
+  const octets: number[] = [];
+  for (const arc of [first! * 40 + second!, ...rest]) {
+    const groups = [arc & 0x7f];
+    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128))
+      groups.unshift((left & 0x7f) | 0x80);
+    octets.push(...groups);
+  }
+  return tlv(0x06, Buffer.from(octets));
+}
+
+export function extension(type: string, critical: boolean, value: Uint8Array): Buffer {
+  return sequence(oid(type), ...(critical ? [tlv(0x01, Buffer.from([0xff]))] : []), tlv(0x04, value));
+}
+
+function plainSubject({ cn, organizations }: CertificateRequest): NameParts[] {
+  const groups = (organizations ?? []).map((name): NameParts => [[OID.o, name]]);
+  return cn === undefined ? groups : [...groups, [[OID.cn, cn]]];
+}
+
+function encodeName(names: readonly NameParts[]): Buffer {
+  return sequence(
+    ...names.map((parts) =>
+      tlv(
+        0x31,
+        ...parts.map(([type, value]) =>
+          sequence(
+            oid(type),
+            typeof value === 'string' ? tlv(0x0c, Buffer.from(value, 'utf8')) : tlv(value.tag, value.bytes),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+function encodeExtensions(request: CertificateRequest): Buffer[] {
+  const encoded: Buffer[] = [];
+  if (request.isCa !== undefined) {
+    const ca = request.isCa ? [tlv(0x01, Buffer.from([0xff]))] : [];
+    const length = request.pathLengthMax === undefined ? [] : [integer(request.pathLengthMax)];
+    encoded.push(extension('2.5.29.19', true, sequence(...ca, ...length)));
+  }
+  if (request.keyUsage !== undefined) {
+    const unused = 31 - Math.clz32(request.keyUsage & -request.keyUsage);
+    encoded.push(extension('2.5.29.15', true, tlv(0x03, Buffer.from([unused, request.keyUsage]))));
+  }
+  if (request.extendedKeyUsages) {
+    encoded.push(extension('2.5.29.37', false, sequence(...request.extendedKeyUsages.map(oid))));
+  }
+  const names = [
+    ...(request.dnsNames ?? []).map((name) => tlv(0x82, Buffer.from(name))),
+    ...(request.ipAddresses ?? []).map((address) => tlv(0x87, Buffer.from(address.split('.').map(Number)))),
+  ];
+  if (names.length > 0) encoded.push(extension('2.5.29.17', false, sequence(...names)));
+  return [...encoded, ...((request.extensions ?? []) as Buffer[])];
+}
+
+function integer(value: number): Buffer {
+  const octets: number[] = [];
+  for (let left = value; left > 0 || octets.length === 0; left = Math.floor(left / 256)) octets.unshift(left & 255);
+  return tlv(0x02, Buffer.from(octets[0]! >= 0x80 ? [0, ...octets] : octets));
+}
+
+const bitString = (bytes: Uint8Array): Buffer => tlv(0x03, Buffer.from([0]), bytes);
+
+function time(date: Date): Buffer {
+  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
+  return date.getUTCFullYear() < 2050 ? tlv(0x17, Buffer.from(digits.slice(2))) : tlv(0x18, Buffer.from(digits));
+}
+
+function yearsFromNow(years: number): Date {
+  return new Date(Math.floor(Date.now() / 1000) * 1000 + years * 365 * 86_400_000);
+}

@@ -1,0 +1,104 @@
+import { MetricRegistry } from './metrics.js';
+
+const LATENCY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+
+/** Every metric there is, declared in one place. Names that kube-apiserver has keep its name and meaning. */
+export function createMetrics() {
+  const registry = new MetricRegistry();
+  return {
+    registry,
+    requests: registry.counter('apiserver_request_total', 'Requests answered, by what was asked and the code.', [
+      'verb',
+      'group',
+      'version',
+      'resource',
+      'subresource',
+      'code',
+    ]),
+    requestSeconds: registry.histogram(
+      'apiserver_request_duration_seconds',
+      'Time from the request to the head of its answer, without watches and other long-running requests.',
+      LATENCY_SECONDS,
+      ['verb'],
+    ),
+    rerouted: registry.counter('apiserver_rerouted_request_total', 'Requests answered by a peer.', [
+      'code',
+      'group',
+      'version',
+      'resource',
+    ]),
+    proxyErrors: registry.counter('apiserver_peer_proxy_errors_total', 'Attempts at a peer that failed.', [
+      'type',
+      'group',
+      'version',
+      'resource',
+    ]),
+    discoverySyncErrors: registry.counter(
+      'apiserver_peer_discovery_sync_errors_total',
+      "Failed reads of a server's discovery.",
+      ['type'],
+    ),
+    discoveryCacheHits: registry.counter(
+      'aggregator_discovery_peer_aggregated_cache_hits_total',
+      'Merged discovery answered with a document that was ready.',
+    ),
+    discoveryCacheMisses: registry.counter(
+      'aggregator_discovery_peer_aggregated_cache_misses_total',
+      'Merged discovery built because something had changed.',
+    ),
+    discoveryNopeer: registry.counter(
+      'aggregator_discovery_nopeer_requests_total',
+      "Requests for this server's own view of discovery.",
+    ),
+    featureEnabled: registry.gauge('kubernetes_feature_enabled', 'Feature gates and whether they are on.', [
+      'name',
+      'stage',
+    ]),
+    attemptSeconds: registry.histogram(
+      'straddle_peer_attempt_duration_seconds',
+      'Time a peer took to begin its answer to a rerouted request.',
+      LATENCY_SECONDS,
+      ['peer'],
+    ),
+    overheadSeconds: registry.histogram(
+      'straddle_added_latency_seconds',
+      "Time of a request that was spent in Straddle itself, outside the API server's own answer.",
+      [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25],
+      ['route'],
+    ),
+    failovers: registry.counter('straddle_failovers_total', 'Requests that moved on after a failed attempt.', [
+      'from',
+      'type',
+    ]),
+    wrong404sPrevented: registry.counter(
+      'straddle_wrong_404_prevented_total',
+      'Requests that the local server alone would have answered with a wrong 404.',
+      ['how'],
+    ),
+    peerInFlight: registry.gauge('straddle_peer_requests_in_flight', 'Requests a peer is working on for this server.', [
+      'peer',
+      'address',
+    ]),
+    peerUsable: registry.gauge('straddle_peer_usable', '1 while the peer gets traffic at this address.', [
+      'peer',
+      'address',
+      'kind',
+    ]),
+    surfaceAgeSeconds: registry.gauge(
+      'straddle_surface_age_seconds',
+      "Time since a server's discovery was last confirmed.",
+      ['server'],
+    ),
+    departedServers: registry.gauge('straddle_departed_servers', 'Servers remembered after they went away.'),
+    hostReady: registry.gauge('straddle_host_ready', '1 while the API server behind this process takes requests.'),
+    inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on, without streaming watches.'),
+    queued: registry.gauge('straddle_requests_queued', 'Requests waiting for a place.'),
+    documentFaults: registry.counter(
+      'straddle_peer_document_faults_total',
+      'Documents of a peer that could not be used.',
+      ['type'],
+    ),
+  };
+}
+
+export type Metrics = ReturnType<typeof createMetrics>;

@@ -1,0 +1,173 @@
+/**
+ * Counters, gauges and histograms in Prometheus' text format.
+ *
+ * Each labelled child is found by one map look-up on the joined label values, so the hot path can also hold on to a
+ * child and pay nothing. The number of children per family is bounded: label values come from clients in part.
+ */
+const CHILDREN_MAX = 20_000;
+
+export interface Counter {
+  inc(by?: number): void;
+}
+
+export interface Gauge {
+  set(value: number): void;
+  inc(by?: number): void;
+}
+
+export interface Histogram {
+  observe(value: number): void;
+}
+
+export interface Family<Child> {
+  /** Label values in the order the family was declared with. Beyond the bound, values fall into one `other` child. */
+  labels(...values: string[]): Child;
+  /** Drops every child: for gauges that are filled anew when the page is asked for. */
+  reset(): void;
+}
+
+type Kind = 'counter' | 'gauge' | 'histogram';
+
+interface AnyFamily {
+  render(): string;
+}
+
+export class MetricRegistry {
+  readonly #families: AnyFamily[] = [];
+  readonly #collectors: (() => void)[] = [];
+
+  counter(name: string, help: string, labelNames: readonly string[] = []): Family<Counter> {
+    return this.#add(new LabelledFamily('counter', name, help, labelNames, () => new NumberChild()));
+  }
+
+  gauge(name: string, help: string, labelNames: readonly string[] = []): Family<Gauge> {
+    return this.#add(new LabelledFamily('gauge', name, help, labelNames, () => new NumberChild()));
+  }
+
+  histogram(
+    name: string,
+    help: string,
+    bounds: readonly number[],
+    labelNames: readonly string[] = [],
+  ): Family<Histogram> {
+    return this.#add(new LabelledFamily('histogram', name, help, labelNames, () => new HistogramChild(bounds)));
+  }
+
+  /** Runs before each rendering, to fill gauges from what is true at that moment. */
+  collect(fill: () => void): void {
+    this.#collectors.push(fill);
+  }
+
+  render(): string {
+    for (const fill of this.#collectors) fill();
+    return this.#families.map((family) => family.render()).join('');
+  }
+
+  #add<F extends AnyFamily>(family: F): F {
+    this.#families.push(family);
+    return family;
+  }
+}
+
+interface Child {
+  render(name: string, labels: string): string;
+}
+
+class LabelledFamily<C extends Child> implements Family<C>, AnyFamily {
+  readonly #children = new Map<string, { labels: string; child: C }>();
+
+  constructor(
+    readonly kind: Kind,
+    readonly name: string,
+    readonly help: string,
+    readonly labelNames: readonly string[],
+    readonly make: () => C,
+  ) {}
+
+  labels(...values: string[]): C {
+    const key = values.join('\u0000');
+    const known = this.#children.get(key);
+    if (known) return known.child;
+    if (this.#children.size >= CHILDREN_MAX) return this.#overflow();
+    return this.#create(key, values);
+  }
+
+  reset(): void {
+    this.#children.clear();
+  }
+
+  render(): string {
+    let text = `# HELP ${this.name} ${this.help}\n# TYPE ${this.name} ${this.kind}\n`;
+    for (const { labels, child } of this.#children.values()) text += child.render(this.name, labels);
+    return text;
+  }
+
+  #overflow(): C {
+    const values = this.labelNames.map(() => 'other');
+    return this.#children.get(values.join('\u0000'))?.child ?? this.#create(values.join('\u0000'), values);
+  }
+
+  #create(key: string, values: readonly string[]): C {
+    const labels = this.labelNames.map((name, i) => `${name}="${escapeValue(values[i] ?? '')}"`).join(',');
+    const child = this.make();
+    this.#children.set(key, { labels, child });
+    return child;
+  }
+}
+
+class NumberChild implements Child, Counter, Gauge {
+  #value = 0;
+
+  inc(by = 1): void {
+    this.#value += by;
+  }
+
+  set(value: number): void {
+    this.#value = value;
+  }
+
+  render(name: string, labels: string): string {
+    return `${name}${labels === '' ? '' : `{${labels}}`} ${this.#value}\n`;
+  }
+}
+
+class HistogramChild implements Child, Histogram {
+  readonly #bounds: readonly number[];
+  readonly #counts: number[];
+  #sum = 0;
+  #count = 0;
+
+  constructor(bounds: readonly number[]) {
+    this.#bounds = bounds;
+    this.#counts = bounds.map(() => 0);
+  }
+
+  observe(value: number): void {
+    this.#sum += value;
+    this.#count += 1;
+    const bounds = this.#bounds;
+    for (let i = 0; i < bounds.length; i++) {
+      if (value <= bounds[i]!) {
+        this.#counts[i]! += 1;
+        return;
+      }
+    }
+  }
+
+  render(name: string, labels: string): string {
+    const prefix = labels === '' ? '' : `${labels},`;
+    let text = '';
+    let cumulative = 0;
+    for (let i = 0; i < this.#bounds.length; i++) {
+      cumulative += this.#counts[i]!;
+      text += `${name}_bucket{${prefix}le="${this.#bounds[i]}"} ${cumulative}\n`;
+    }
+    const braces = labels === '' ? '' : `{${labels}}`;
+    text += `${name}_bucket{${prefix}le="+Inf"} ${this.#count}\n`;
+    return `${text}${name}_sum${braces} ${this.#sum}\n${name}_count${braces} ${this.#count}\n`;
+  }
+}
+
+function escapeValue(value: string): string {
+  return value.replace(/[\\"\n]/g, (c) => (c === '\n' ? '\\n' : `\\${c}`));
+}

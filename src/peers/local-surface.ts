@@ -1,0 +1,87 @@
+import type { Clock } from '../core/clock.js';
+import type { Surface } from '../core/surface.js';
+import type { Logger } from '../observe/logger.js';
+import type { SurfaceReader } from './surface-reader.js';
+
+export interface LocalSurfaceOptions {
+  readonly reader: SurfaceReader;
+  readonly readEveryMs: number;
+  /** A server that starts or stops shows only part of its discovery, so it is read only while it takes requests. */
+  readonly hostReady: () => boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onReadFailed?: () => void;
+}
+
+/** What the server behind this process serves, read again every few seconds and kept while that server is down. */
+export class LocalSurface {
+  readonly #options: LocalSurfaceOptions;
+  readonly #listeners = new Set<() => void>();
+  #surface: Surface | undefined;
+  #confirmedAtMs = 0;
+  #cancelNext: () => void = () => {};
+  #complained = false;
+  #closed = false;
+
+  constructor(options: LocalSurfaceOptions) {
+    this.#options = options;
+  }
+
+  get surface(): Surface | undefined {
+    return this.#surface;
+  }
+
+  /** When the server last said that this is what it serves. */
+  get confirmedAtMs(): number {
+    return this.#confirmedAtMs;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Reads now and then every few seconds; resolves after the first reading, whatever became of it. */
+  start(): Promise<void> {
+    return this.#turn();
+  }
+
+  /** The server went down or came back: its next reading starts from nothing it said before. */
+  hostChanged(ready: boolean): void {
+    this.#options.reader.reconnected();
+    if (ready) void this.#turn();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#cancelNext();
+  }
+
+  async #turn(): Promise<void> {
+    this.#cancelNext();
+    if (this.#closed) return;
+    if (this.#options.hostReady()) await this.#read();
+    if (this.#closed) return;
+    this.#cancelNext();
+    this.#cancelNext = this.#options.clock.after(this.#options.readEveryMs, () => void this.#turn());
+  }
+
+  async #read(): Promise<void> {
+    const { reader, clock, logger, hostReady } = this.#options;
+    try {
+      const { surface } = await reader.read();
+      // It went down while it was being read: what it said may be half.
+      if (!hostReady()) return;
+      this.#confirmedAtMs = clock.nowMs();
+      this.#complained = false;
+      if (surface === this.#surface) return;
+      this.#surface = surface;
+      for (const listener of this.#listeners) listener();
+    } catch (error) {
+      this.#options.onReadFailed?.();
+      if (!this.#complained)
+        logger.warn("the local server's discovery could not be read; the last one stands", { error });
+      this.#complained = true;
+    }
+  }
+}

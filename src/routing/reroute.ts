@@ -1,0 +1,122 @@
+import { resourceName } from '../api/gvr.js';
+import type { Clock } from '../core/clock.js';
+import type { Exchange, Reply } from '../core/exchange.js';
+import { AttemptError } from '../core/host.js';
+import { StatusError } from '../core/status-error.js';
+import type { Metrics } from '../observe/catalogue.js';
+import type { Logger } from '../observe/logger.js';
+import type { Peer, PeerDirectory, PeerEndpoint } from '../peers/peer-table.js';
+import { type Candidate, selectEndpoint } from './select-endpoint.js';
+import { discard, saysUnknownResource } from './unknown-resource.js';
+
+/** Sends one exchange to one endpoint of a peer. Rejects with AttemptError when the peer could not answer. */
+export type Dispatch = (candidate: Candidate, exchange: Exchange) => Promise<Reply>;
+
+export interface RerouteOptions {
+  readonly dispatch: Dispatch;
+  readonly directory: PeerDirectory;
+  readonly attemptsMax: number;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** `stale`: the peer does not serve it after all, its surface was read again, and the request is still unsent. */
+export type RerouteOutcome = Reply | 'stale';
+
+/**
+ * Carries a request to one of several capable peers, moving on to the next where that is safe. Throws a 503 that says
+ * what was tried when none could answer.
+ */
+export class Rerouter {
+  readonly #options: RerouteOptions;
+
+  constructor(options: RerouteOptions) {
+    this.#options = options;
+  }
+
+  async reroute(exchange: Exchange, peers: readonly Peer[], why: string): Promise<RerouteOutcome> {
+    const { attemptsMax, metrics } = this.#options;
+    const tried = new Set<PeerEndpoint>();
+    const failures: string[] = [];
+    while (tried.size < attemptsMax) {
+      const candidate = selectEndpoint(peers, tried);
+      if (!candidate) break;
+      tried.add(candidate.endpoint);
+      try {
+        return await this.#attempt(exchange, candidate, why);
+      } catch (error) {
+        if (!(error instanceof AttemptError)) throw error;
+        failures.push(`${candidate.peer.identity}: ${error.message}`);
+        this.#failed(exchange, candidate, error);
+        if (exchange.aborted || !mayMoveOn(exchange, error)) break;
+        metrics.failovers.labels(candidate.peer.identity, error.type).inc();
+      }
+    }
+    throw unavailable(exchange, peers, failures);
+  }
+
+  async #attempt(exchange: Exchange, candidate: Candidate, why: string): Promise<RerouteOutcome> {
+    const { clock, metrics, directory, dispatch } = this.#options;
+    const { peer, endpoint } = candidate;
+    const startedAtMs = clock.nowMs();
+    const reply = await dispatch(candidate, exchange);
+    endpoint.report('answered');
+    if (!exchange.info.longRunning) {
+      metrics.attemptSeconds.labels(peer.identity).observe((clock.nowMs() - startedAtMs) / 1000);
+    }
+    exchange.routed = { to: peer.identity, why };
+
+    if (exchange.info.isResource && saysUnknownResource(reply)) {
+      discard(reply);
+      await directory.refresh(peer);
+      if (!canSendAgain(exchange)) throw unavailable(exchange, [peer], [`${peer.identity} no longer serves it`]);
+      return 'stale';
+    }
+    if (reply.status === 503) void directory.refresh(peer);
+    const { group, version, resource } = exchange.info;
+    metrics.rerouted.labels(String(reply.status), group, version, resource).inc();
+    return reply;
+  }
+
+  #failed(exchange: Exchange, { peer, endpoint }: Candidate, error: AttemptError): void {
+    const { logger, metrics } = this.#options;
+    const { group, version, resource } = exchange.info;
+    // The caller's leaving says nothing about the peer.
+    if (error.type === 'aborted') return;
+    endpoint.report('failed', error.message);
+    metrics.proxyErrors.labels(error.type, group, version, resource).inc();
+    logger.debug('a peer did not answer', { peer: peer.identity, error: error.message, target: exchange.target });
+  }
+}
+
+/** Nothing of it can have been carried out, or carrying it out twice does no harm; and its body is still there. */
+export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
+  return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange.method));
+}
+
+/** A streamed body can be sent as long as no attempt has taken a byte of it. */
+function canSendAgain(exchange: Exchange): boolean {
+  const { body } = exchange;
+  if (body === null || exchange.gatheredBody !== undefined || !exchange.bodyTouched) return true;
+  return !body.readableDidRead && !body.destroyed;
+}
+
+function isSafe(method: string): boolean {
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}
+
+export function unavailable(exchange: Exchange, peers: readonly Peer[], failures: readonly string[]): StatusError {
+  const tried =
+    failures.length > 0
+      ? `tried ${failures.join('; ')}`
+      : `${peers.map((peer) => peer.identity).join(', ') || 'no server'} cannot be reached at the moment`;
+  return new StatusError('ServiceUnavailable', `${describe(exchange)} cannot be served right now: ${tried}`);
+}
+
+/** The resource the way people name it, or the path. */
+export function describe(exchange: Exchange): string {
+  const { info } = exchange;
+  if (!info.isResource) return info.path;
+  return info.subresource === '' ? resourceName(info) : `${resourceName(info)}/${info.subresource}`;
+}

@@ -1,0 +1,107 @@
+import type { Exchange, Handler, Reply } from '../core/exchange.js';
+import { gatherSmallBody } from '../core/gather-body.js';
+import { AttemptError, type Host } from '../core/host.js';
+import { StatusError } from '../core/status-error.js';
+import type { Metrics } from '../observe/catalogue.js';
+import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
+import { describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
+import { type LocalServer, type Route, route } from './route.js';
+import { discard, saysUnknownResource } from './unknown-resource.js';
+
+export interface RouterOptions {
+  readonly host: Host;
+  readonly localSurface: () => LocalServer['surface'];
+  readonly directory: PeerDirectory;
+  readonly rerouter: Rerouter;
+  readonly metrics: Metrics;
+}
+
+/** A peer's surface can be out of date once; if it is again after a fresh reading, waiting helps more than a third try. */
+const STALE_ROUTES_MAX = 2;
+
+/** Answers each request from the local host or from a peer. */
+export function createRouter(options: RouterOptions): Handler {
+  const { host, localSurface, directory, metrics } = options;
+
+  return async (exchange) => {
+    if (exchange.body) await gatherSmallBody(exchange);
+    if (exchange.peerProxied || exchange.localOnly) return serveHere(options, exchange);
+
+    for (let turn = 0; turn <= STALE_ROUTES_MAX; turn++) {
+      const table = directory.snapshot();
+      const local = { surface: localSurface(), ready: host.ready() };
+      const way = route(exchange.info, local, table);
+      if (way.kind === 'local') return serveLocally(options, exchange, way.why);
+      if (way.kind === 'unavailable') throw refuse(exchange, way.why, metrics, local);
+      const reply = await rerouteTo(options, exchange, way, local);
+      if (reply !== 'stale') return reply;
+    }
+    throw unavailable(exchange, [], ['what the servers serve is changing']);
+  };
+}
+
+/** Carried here by a peer, or this server's own view is asked for: no further hop, and no wrong 404 either. */
+async function serveHere({ host }: RouterOptions, exchange: Exchange): Promise<Reply> {
+  if (!host.ready()) throw unavailable(exchange, [], ['the local server is down']);
+  try {
+    const reply = await host.handle(exchange);
+    if (!exchange.peerProxied || !exchange.info.isResource || !saysUnknownResource(reply)) return reply;
+    discard(reply);
+  } catch (error) {
+    if (!(error instanceof AttemptError)) throw error;
+    throw unavailable(exchange, [], [error.message]);
+  }
+  throw new StatusError('ServiceUnavailable', `${describe(exchange)} was sent here by a peer but is not served here`);
+}
+
+async function rerouteTo(
+  { rerouter, metrics }: RouterOptions,
+  exchange: Exchange,
+  way: Extract<Route, { kind: 'reroute' }>,
+  local: LocalServer,
+): Promise<Reply | 'stale'> {
+  const reply = await rerouter.reroute(exchange, way.peers, way.why);
+  if (reply !== 'stale' && exchange.info.isResource && local.ready) metrics.wrong404sPrevented.labels('rerouted').inc();
+  return reply;
+}
+
+function refuse(exchange: Exchange, why: string, metrics: Metrics, local: LocalServer): StatusError {
+  if (exchange.info.isResource && local.ready) metrics.wrong404sPrevented.labels('held-back').inc();
+  return new StatusError('ServiceUnavailable', `${describe(exchange)} cannot be served right now: ${why}`);
+}
+
+/** The local host first; a request that it could not take goes to a capable peer where that is safe. */
+async function serveLocally(options: RouterOptions, exchange: Exchange, why: string): Promise<Reply> {
+  const { host, metrics } = options;
+  try {
+    const reply = await host.handle(exchange);
+    exchange.routed = { to: 'local', why };
+    return reply;
+  } catch (error) {
+    if (!(error instanceof AttemptError)) throw error;
+    if (exchange.aborted || !mayMoveOn(exchange, error)) throw unavailable(exchange, [], [error.message]);
+    metrics.failovers.labels('local', error.type).inc();
+    return afterLocalFailure(options, exchange, error);
+  }
+}
+
+async function afterLocalFailure(options: RouterOptions, exchange: Exchange, error: AttemptError): Promise<Reply> {
+  const { host, rerouter, directory } = options;
+  const peers = capablePeers(exchange, directory.snapshot());
+  if (peers.length > 0) {
+    const reply = await rerouter.reroute(exchange, peers, 'the local server did not answer');
+    if (reply !== 'stale') return reply;
+  } else if (host.ready()) {
+    // A connection that the server had just closed is no reason to give up when it still takes requests.
+    try {
+      return await host.handle(exchange);
+    } catch (again) {
+      if (!(again instanceof AttemptError)) throw again;
+    }
+  }
+  throw unavailable(exchange, peers, [error.message]);
+}
+
+function capablePeers(exchange: Exchange, table: PeerTable) {
+  return exchange.info.isResource ? table.capable(exchange.info) : table.peers;
+}

@@ -1,0 +1,146 @@
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { Exchange, type Reply } from '../core/exchange.js';
+import { headerValue, type RawHeaders } from '../core/headers.js';
+import type { OpenExchange } from './open-exchanges.js';
+import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
+import { RequestBody } from './request-body.js';
+
+export function answerHttp1(request: IncomingMessage, response: ServerResponse, context: AnswerContext): OpenExchange {
+  const exchange = new Exchange(
+    {
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: request.rawHeaders,
+      body: hasBody(request.rawHeaders) ? new RequestBody(request) : null,
+      connection: context.connection,
+    },
+    context.clock.nowMs(),
+  );
+  const writer = new ReplyWriter(exchange, new Http1Wire(response, context));
+  response.on('drain', () => writer.drained());
+  response.on('close', () => writer.closed());
+  void writer.run(context);
+  return writer;
+}
+
+/**
+ * A request that asks to switch protocols. The chain answers with the server's switched connection, which is joined
+ * to the client's, or with an ordinary reply, which is written as one.
+ */
+export function answerUpgrade(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  context: AnswerContext,
+): OpenExchange {
+  const exchange = new Exchange(
+    {
+      method: request.method ?? 'GET',
+      target: request.url ?? '/',
+      headers: request.rawHeaders,
+      body: null,
+      connection: context.connection,
+      upgrade: true,
+    },
+    context.clock.nowMs(),
+  );
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  const writer = new ReplyWriter(exchange, {
+    ...wireMethods(new Http1Wire(response, context)),
+    complete(reply, body) {
+      if (reply.upgraded) joinConnections({ client: socket, head, request }, reply);
+      else ordinary(response, socket, () => new Http1Wire(response, context).complete(reply, body));
+    },
+    head: (reply) => ordinary(response, socket, () => new Http1Wire(response, context).head(reply)),
+    cut: () => socket.destroy(),
+  });
+  socket.on('error', () => socket.destroy());
+  socket.once('close', () => writer.closed());
+  response.on('drain', () => writer.drained());
+  response.on('finish', () => socket.end());
+  void writer.run(context);
+  return writer;
+}
+
+class Http1Wire implements Wire {
+  constructor(
+    readonly response: ServerResponse,
+    readonly context: AnswerContext,
+  ) {}
+
+  head(reply: Reply): void {
+    this.response.writeHead(reply.status, this.#headers(reply.headers));
+    // A watch may stay silent for minutes after its head.
+    this.response.flushHeaders();
+  }
+
+  write(chunk: Uint8Array): boolean {
+    return this.response.write(chunk);
+  }
+
+  end(trailers: readonly string[]): void {
+    if (trailers.length > 0) this.response.addTrailers(pairs(trailers));
+    this.response.end();
+  }
+
+  complete(reply: Reply, body: Uint8Array | null): void {
+    this.response.writeHead(reply.status, this.#headers(reply.headers));
+    if (body) this.response.end(body);
+    else this.response.end();
+  }
+
+  cut(): void {
+    this.response.destroy();
+  }
+
+  #headers(headers: RawHeaders): string[] {
+    // Answered while draining: the client must not send its next request on this connection.
+    return this.context.draining.draining ? [...headers, 'Connection', 'close'] : (headers as string[]);
+  }
+}
+
+function wireMethods(wire: Wire): Wire {
+  return {
+    head: (reply) => wire.head(reply),
+    write: (chunk) => wire.write(chunk),
+    end: (trailers) => wire.end(trailers),
+    complete: (reply, body) => wire.complete(reply, body),
+    cut: () => wire.cut(),
+  };
+}
+
+/** The server declined to switch: the client's raw connection gets a normal answer and is closed after it. */
+function ordinary(response: ServerResponse, socket: Duplex, write: () => void): void {
+  if (!response.socket) response.assignSocket(socket as never);
+  write();
+}
+
+function joinConnections(from: { client: Duplex; head: Buffer; request: IncomingMessage }, reply: Reply): void {
+  const { client, head } = from;
+  const { socket: server, head: serverHead } = reply.upgraded!;
+  let lines = `HTTP/1.1 ${reply.status} Switching Protocols\r\n`;
+  for (let i = 0; i < reply.headers.length; i += 2) lines += `${reply.headers[i]}: ${reply.headers[i + 1]}\r\n`;
+  client.write(Buffer.from(`${lines}\r\n`, 'latin1'));
+  if (serverHead.byteLength > 0) client.write(serverHead);
+  if (head.byteLength > 0) server.write(head);
+  server.on('error', () => client.destroy());
+  client.on('error', () => server.destroy());
+  client.on('close', () => server.destroy());
+  server.on('close', () => client.end());
+  client.pipe(server);
+  server.pipe(client);
+}
+
+function hasBody(headers: RawHeaders): boolean {
+  const length = headerValue(headers, 'content-length');
+  if (length !== undefined) return length !== '0';
+  return headerValue(headers, 'transfer-encoding') !== undefined;
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  const list: [string, string][] = [];
+  for (let i = 0; i + 1 < flat.length; i += 2) list.push([flat[i]!, flat[i + 1]!]);
+  return list;
+}

@@ -1,0 +1,104 @@
+import { constants, type OutgoingHttpHeaders, type ServerHttp2Stream } from 'node:http2';
+import { Exchange, type Reply } from '../core/exchange.js';
+import { headerValue, type RawHeaders } from '../core/headers.js';
+import type { OpenExchange } from './open-exchanges.js';
+import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
+import { RequestBody } from './request-body.js';
+
+export function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], context: AnswerContext): OpenExchange {
+  const request = readHead(rawHeaders);
+  const exchange = new Exchange(
+    {
+      ...request,
+      body: stream.endAfterHeaders ? null : new RequestBody(stream),
+      connection: context.connection,
+    },
+    context.clock.nowMs(),
+  );
+  const writer = new ReplyWriter(exchange, new Http2Wire(stream));
+  stream.on('drain', () => writer.drained());
+  stream.on('error', () => {});
+  stream.on('close', () => writer.closed());
+  void writer.run(context);
+  return writer;
+}
+
+/** Pseudo-headers become method, target and Host; the rest stays as it came. */
+function readHead(rawHeaders: string[]): { method: string; target: string; headers: RawHeaders } {
+  const headers: string[] = [];
+  let method = 'GET';
+  let target = '';
+  let authority: string | undefined;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]!;
+    const value = rawHeaders[i + 1]!;
+    if (name === ':method') method = value;
+    else if (name === ':path') target = value;
+    else if (name === ':authority') authority = value;
+    else if (!name.startsWith(':')) headers.push(name, value);
+  }
+  if (authority !== undefined && headerValue(headers, 'host') === undefined) headers.push('host', authority);
+  return { method, target, headers };
+}
+
+class Http2Wire implements Wire {
+  #trailers: readonly string[] = [];
+
+  constructor(readonly stream: ServerHttp2Stream) {}
+
+  head(reply: Reply): void {
+    if (!this.#writable()) return;
+    const headers = http2Headers(reply);
+    if ('trailer' in headers) {
+      this.stream.once('wantTrailers', () => this.stream.sendTrailers(trailerFields(this.#trailers)));
+      this.stream.respond(headers, { waitForTrailers: true });
+    } else {
+      this.stream.respond(headers);
+    }
+  }
+
+  write(chunk: Uint8Array): boolean {
+    return this.stream.write(chunk);
+  }
+
+  end(trailers: readonly string[]): void {
+    this.#trailers = trailers;
+    this.stream.end();
+  }
+
+  complete(reply: Reply, body: Uint8Array | null): void {
+    if (!this.#writable()) return;
+    const empty = body === null || body.byteLength === 0;
+    this.stream.respond(http2Headers(reply), { endStream: empty });
+    if (!empty) this.stream.end(body);
+  }
+
+  cut(): void {
+    this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  }
+
+  #writable(): boolean {
+    return !this.stream.destroyed && !this.stream.closed && !this.stream.headersSent;
+  }
+}
+
+/** HTTP/2 forbids the fields that spoke of an HTTP/1.1 connection, and wants lower-case names. */
+function http2Headers(reply: Reply): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = { ':status': reply.status };
+  for (let i = 0; i < reply.headers.length; i += 2) {
+    const name = reply.headers[i]!.toLowerCase();
+    if (name === 'connection' || name === 'keep-alive' || name === 'transfer-encoding' || name === 'upgrade') continue;
+    const value = reply.headers[i + 1]!;
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else headers[name] = [String(before), value];
+  }
+  return headers;
+}
+
+function trailerFields(flat: readonly string[]): OutgoingHttpHeaders {
+  const fields: OutgoingHttpHeaders = {};
+  for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i]!.toLowerCase()] = flat[i + 1]!;
+  return fields;
+}

@@ -1,0 +1,230 @@
+import { constants } from 'node:crypto';
+import {
+  createServer as createHttp1,
+  type Server as Http1Server,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
+import {
+  createServer as createHttp2,
+  type Http2Server,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
+import type { Clock } from '../core/clock.js';
+import type { Handler } from '../core/exchange.js';
+import type { Logger } from '../observe/logger.js';
+import type { ServerTls } from '../transport/server-tls.js';
+import { clientConnection } from './client-connection.js';
+import { answerHttp1, answerUpgrade } from './http1.js';
+import { answerHttp2 } from './http2.js';
+import { OpenExchanges } from './open-exchanges.js';
+
+export interface ListenerLimits {
+  readonly headerBytesMax: number;
+  readonly headersCountMax: number;
+  readonly headerTimeoutMs: number;
+  readonly connectionsMax: number;
+  readonly streamsPerConnectionMax: number;
+  /** A connection without a request is closed after this long. */
+  readonly idleMs: number;
+}
+
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly tls: ServerTls;
+  readonly limits: ListenerLimits;
+  readonly handler: Handler;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/**
+ * The TLS listener. One port; HTTP/1.1 or HTTP/2 by ALPN, each connection handed to Node's own server for that
+ * protocol, so that HTTP/2 is served on its streams directly instead of through Node's slower imitation of HTTP/1.1.
+ */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #tls: TlsServer;
+  readonly #http1: Http1Server;
+  readonly #http2: Http2Server;
+  readonly #sessions = new Set<ServerHttp2Session>();
+  readonly #open = new OpenExchanges();
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+    this.#http1 = this.#createHttp1();
+    this.#http2 = this.#createHttp2();
+    this.#tls = this.#createTls();
+  }
+
+  async listen(): Promise<AddressInfo> {
+    await new Promise<void>((resolve, reject) => {
+      this.#tls.once('error', reject);
+      this.#tls.listen(this.#options.port, this.#options.host, () => {
+        this.#tls.off('error', reject);
+        resolve();
+      });
+    });
+    return this.#tls.address() as AddressInfo;
+  }
+
+  /** New connections use the new certificates; those that are open go on. */
+  replaceTls(tls: ServerTls): void {
+    this.#tls.setSecureContext(secureContext(tls));
+  }
+
+  /**
+   * Takes no new connections and no new requests, lets those under way end, ends watches at an event's boundary.
+   * What is left after `graceMs` is cut. Resolves when the last connection is closed.
+   */
+  async close(graceMs: number): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()));
+    this.#open.drain();
+    for (const session of this.#sessions) session.close();
+    this.#http1.closeIdleConnections();
+    const cancelCut = this.#options.clock.after(graceMs, () => this.#cut());
+    await this.#open.idle();
+    // Keep-alive connections that have just answered their last request are idle now.
+    this.#http1.closeIdleConnections();
+    await closed;
+    cancelCut();
+  }
+
+  #cut(): void {
+    this.#options.logger.warn('requests still open at the end of the shutdown grace period were cut', {
+      requests: this.#open.size,
+    });
+    for (const session of this.#sessions) session.destroy();
+    this.#http1.closeAllConnections();
+    this.#open.cut();
+  }
+
+  #createTls(): TlsServer {
+    const { tls, limits, logger } = this.#options;
+    const server = createTls({
+      ...secureContext(tls),
+      ALPNProtocols: ['h2', 'http/1.1'],
+      requestCert: true,
+      // A certificate that does not verify is refused per request with a Status that says why.
+      rejectUnauthorized: false,
+      handshakeTimeout: limits.headerTimeoutMs,
+    });
+    server.maxConnections = limits.connectionsMax;
+    server.on('secureConnection', (socket: TLSSocket) => {
+      socket.setNoDelay(true);
+      if (socket.alpnProtocol === 'h2') this.#http2.emit('connection', socket);
+      else this.#http1.emit('connection', socket);
+    });
+    server.on('tlsClientError', (error) => logger.debug('TLS handshake failed', { error }));
+    return server;
+  }
+
+  #createHttp1(): Http1Server {
+    const { limits } = this.#options;
+    const server = createHttp1({
+      maxHeaderSize: limits.headerBytesMax,
+      headersTimeout: limits.headerTimeoutMs,
+      requestTimeout: 0,
+      keepAliveTimeout: limits.idleMs,
+      // Lenient parsing is how requests get smuggled.
+      insecureHTTPParser: false,
+      requireHostHeader: true,
+    });
+    server.maxHeadersCount = limits.headersCountMax;
+    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      this.#open.add(answerHttp1(request, response, this.#context(request.socket as TLSSocket)));
+    });
+    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#open.add(answerUpgrade(request, socket, head, this.#context(request.socket as TLSSocket)));
+    });
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuseMalformed(error, socket));
+    return server;
+  }
+
+  #createHttp2(): Http2Server {
+    const { limits, logger } = this.#options;
+    const server = createHttp2({
+      maxHeaderListPairs: limits.headersCountMax,
+      settings: {
+        maxConcurrentStreams: limits.streamsPerConnectionMax,
+        maxHeaderListSize: limits.headerBytesMax,
+        // Bodies are read as fast as the server behind takes them; a larger window only hides a slow one.
+        initialWindowSize: 256 * 1024,
+      },
+    });
+    server.on('session', (session) => {
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+      session.on('error', (error) => logger.debug('HTTP/2 connection failed', { error }));
+      closeWhenIdle(session, limits.idleMs);
+    });
+    server.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: unknown, rawHeaders: string[]) => {
+      const session = stream.session;
+      if (!session) return;
+      this.#open.add(answerHttp2(stream, rawHeaders, this.#context(session.socket as TLSSocket, session)));
+    });
+    return server;
+  }
+
+  #context(socket: TLSSocket, session?: object) {
+    const { handler, clock, logger } = this.#options;
+    return { handler, clock, logger, connection: clientConnection(session ?? socket, socket), draining: this.#open };
+  }
+}
+
+function secureContext(tls: ServerTls) {
+  return {
+    cert: tls.cert,
+    key: tls.key,
+    ca: [...tls.clientCas],
+    minVersion: 'TLSv1.2' as const,
+    // A resumed session carries no intermediate certificates and would outlive a change of the CA files.
+    secureOptions: constants.SSL_OP_NO_TICKET,
+  };
+}
+
+/** Answers what Node's parser refused, as far as the protocol can still be spoken. */
+function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const code = tooLarge ? '431 Request Header Fields Too Large' : timedOut ? '408 Request Timeout' : '400 Bad Request';
+  const message = tooLarge
+    ? 'request headers are too large'
+    : timedOut
+      ? 'request headers took too long'
+      : 'malformed request';
+  const body = JSON.stringify({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason: 'BadRequest',
+    code: Number(code.slice(0, 3)),
+  });
+  socket.end(
+    `HTTP/1.1 ${code}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
+  let streams = 0;
+  session.on('stream', (stream) => {
+    streams += 1;
+    stream.once('close', () => {
+      streams -= 1;
+    });
+  });
+  session.setTimeout(idleMs, () => {
+    if (streams === 0) session.close();
+  });
+}

@@ -1,0 +1,136 @@
+import type { BodySink, BodyStream } from '../core/body-stream.js';
+import type { Clock } from '../core/clock.js';
+import type { ClientConnection, Exchange, Handler, Reply } from '../core/exchange.js';
+import { headerValue } from '../core/headers.js';
+import type { Logger } from '../observe/logger.js';
+import type { OpenExchange, OpenExchanges } from './open-exchanges.js';
+
+export interface AnswerContext {
+  readonly handler: Handler;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly connection: ClientConnection;
+  readonly draining: OpenExchanges;
+}
+
+/** One protocol's way to put an answer on the wire. */
+export interface Wire {
+  head(reply: Reply): void;
+  write(chunk: Uint8Array): boolean;
+  end(trailers: readonly string[]): void;
+  /** Whole answer at once. */
+  complete(reply: Reply, body: Uint8Array | null): void;
+  /** Breaks the answer off so that the client can tell. */
+  cut(): void;
+}
+
+const NEWLINE = 10;
+
+/** Runs one exchange through the chain and writes its answer; the drain sees it as an OpenExchange. */
+export class ReplyWriter implements OpenExchange, BodySink {
+  readonly done: Promise<void>;
+  readonly #exchange: Exchange;
+  readonly #wire: Wire;
+  #finish!: () => void;
+  #body: BodyStream | undefined;
+  #framed = false;
+  #atBoundary = true;
+  #ending = false;
+  #over = false;
+
+  constructor(exchange: Exchange, wire: Wire) {
+    this.#exchange = exchange;
+    this.#wire = wire;
+    this.done = new Promise((resolve) => {
+      this.#finish = resolve;
+    });
+  }
+
+  async run(context: AnswerContext): Promise<void> {
+    let reply: Reply;
+    try {
+      reply = await context.handler(this.#exchange);
+    } catch (error) {
+      // The errors filter answers for everything below it; what arrives here is a fault in the chain itself.
+      context.logger.error('a request was not answered', { error, target: this.#exchange.target });
+      this.#wire.cut();
+      return;
+    }
+    this.#write(reply);
+  }
+
+  /** The connection can take more again. */
+  drained(): void {
+    this.#body?.resume();
+  }
+
+  /** The connection is gone, or the answer is complete on it. */
+  closed(): void {
+    if (!this.#over) {
+      this.#over = true;
+      this.#body?.cancel(new Error('the client left'));
+      this.#exchange.abort();
+    }
+    this.#finish();
+  }
+
+  endWhenClean(): void {
+    if (this.#exchange.info.verb !== 'watch') return;
+    this.#ending = true;
+    if (this.#body && this.#atBoundary) this.#endWatch();
+  }
+
+  cut(): void {
+    this.#wire.cut();
+  }
+
+  write(chunk: Uint8Array): boolean {
+    const more = this.#wire.write(chunk);
+    if (this.#framed) {
+      this.#atBoundary = chunk[chunk.byteLength - 1] === NEWLINE;
+      if (this.#ending && this.#atBoundary) this.#endWatch();
+    }
+    return more;
+  }
+
+  end(trailers: readonly string[]): void {
+    this.#over = true;
+    this.#wire.end(trailers);
+  }
+
+  fail(): void {
+    this.#over = true;
+    this.#wire.cut();
+  }
+
+  #write(reply: Reply): void {
+    const { body } = reply;
+    if (this.#over || this.#exchange.aborted) {
+      if (body && !(body instanceof Uint8Array)) body.cancel(new Error('the client left'));
+      reply.upgraded?.socket.destroy();
+      return;
+    }
+    if (body === null || body instanceof Uint8Array) {
+      this.#over = true;
+      this.#wire.complete(reply, body);
+      return;
+    }
+    this.#body = body;
+    // JSON events end with a newline; other framings cannot be told apart from here and may be ended anywhere.
+    this.#framed = this.#exchange.info.verb === 'watch' && isJson(reply);
+    this.#wire.head(reply);
+    body.attach(this);
+    if (this.#ending && !this.#over && this.#atBoundary) this.#endWatch();
+  }
+
+  #endWatch(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#body?.cancel(new Error('this server is shutting down'));
+    this.#wire.end([]);
+  }
+}
+
+function isJson(reply: Reply): boolean {
+  return headerValue(reply.headers, 'content-type')?.startsWith('application/json') ?? false;
+}

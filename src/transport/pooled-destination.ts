@@ -1,0 +1,243 @@
+import { type Dispatcher, Pool } from 'undici';
+import { BodyStream } from '../core/body-stream.js';
+import type { Reply } from '../core/exchange.js';
+import { AttemptError } from '../core/host.js';
+import type { Destination, Lane, OutgoingRequest } from '../core/outgoing.js';
+import { attemptError } from './attempt-errors.js';
+import { replyHeaders } from './reply-headers.js';
+import { openUpgrade } from './upgrade.js';
+
+/** What a connection to a server is made with. Without `cert` the front-proxy lane is the plain one. */
+export interface ConnectionTls {
+  readonly ca: string | undefined;
+  readonly servername: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
+export interface PooledDestinationOptions {
+  /** host:port, an IPv6 host in brackets */
+  readonly address: string;
+  readonly tls: ConnectionTls;
+  readonly connectTimeoutMs: number;
+  /** Idle connections are closed after this long; below what kube-apiserver allows, so that we close first. */
+  readonly keepAliveMs: number;
+  readonly onClose?: () => void;
+}
+
+/**
+ * One server over HTTP/1.1 keep-alive connections, one pool a lane. HTTP/1.1 because from Node.js it carries about
+ * one and a half times the requests that HTTP/2 does. The number of connections is bounded by the limits on requests
+ * in flight before this, not here: a watch needs one for as long as it lives.
+ */
+export class PooledDestination implements Destination {
+  readonly address: string;
+  readonly #options: PooledDestinationOptions;
+  #tls: ConnectionTls;
+  #pools = new Map<Lane, Pool>();
+  readonly #waiting = new Set<Attempt>();
+  #inFlight = 0;
+  #closed = false;
+
+  constructor(options: PooledDestinationOptions) {
+    this.address = options.address;
+    this.#options = options;
+    this.#tls = options.tls;
+  }
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  send(request: OutgoingRequest): Promise<Reply> {
+    if (this.#closed) return Promise.reject(this.#closedError());
+    return new Promise((resolve, reject) => {
+      const attempt = new Attempt(this.address, request, { resolve, reject }, (state) => {
+        if (state === 'head' || state === 'done') this.#waiting.delete(attempt);
+        if (state === 'done') this.#inFlight -= 1;
+      });
+      this.#inFlight += 1;
+      this.#waiting.add(attempt);
+      attempt.start(this.#pool(request.lane));
+    });
+  }
+
+  async upgrade(request: OutgoingRequest): Promise<Reply> {
+    if (this.#closed) throw this.#closedError();
+    this.#inFlight += 1;
+    let reply: Reply;
+    try {
+      reply = await openUpgrade(this.address, this.#laneTls(request.lane), request, this.#options.connectTimeoutMs);
+    } catch (error) {
+      this.#inFlight -= 1;
+      throw error;
+    }
+    if (reply.upgraded) reply.upgraded.socket.once('close', () => (this.#inFlight -= 1));
+    else this.#inFlight -= 1;
+    return reply;
+  }
+
+  abandonWaiting(reason: string): void {
+    for (const attempt of [...this.#waiting]) {
+      attempt.abandon(new AttemptError('maybe', 'hang', `${this.address}: ${reason}`));
+    }
+  }
+
+  /** New certificates or CA: what is under way ends on the old connections, new requests use new ones. */
+  replaceTls(tls: ConnectionTls): void {
+    this.#tls = tls;
+    const old = [...this.#pools.values()];
+    this.#pools = new Map();
+    for (const pool of old) pool.close().catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#options.onClose?.();
+    const pools = [...this.#pools.values()];
+    this.#pools.clear();
+    await Promise.all(pools.map((pool) => pool.destroy(this.#closedError())));
+  }
+
+  #closedError(): AttemptError {
+    return new AttemptError('unsent', 'closed', `${this.address}: no longer a server of this control plane`);
+  }
+
+  #laneTls(lane: Lane): ConnectionTls {
+    return lane === 'front-proxy' ? this.#tls : { ...this.#tls, cert: undefined, key: undefined };
+  }
+
+  #pool(lane: Lane): Pool {
+    const known = this.#pools.get(lane);
+    if (known) return known;
+    const tls = this.#laneTls(lane);
+    const pool = new Pool(`https://${this.address}`, {
+      pipelining: 1,
+      keepAliveTimeout: this.#options.keepAliveMs,
+      keepAliveMaxTimeout: this.#options.keepAliveMs,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      strictContentLength: true,
+      maxHeaderSize: 256 * 1024,
+      allowH2: false,
+      connect: {
+        timeout: this.#options.connectTimeoutMs,
+        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+        ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+        ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key }),
+      },
+    });
+    this.#pools.set(lane, pool);
+    return pool;
+  }
+}
+
+interface Settle {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+}
+
+/**
+ * One request on one connection, as undici's raw callbacks: headers come as the bytes on the wire, and the body goes to
+ * its receiver without passing through a stream.
+ */
+class Attempt {
+  #abort: ((error?: Error) => void) | undefined;
+  #resumeSocket: (() => void) | undefined;
+  #paused = false;
+  #body: BodyStream | undefined;
+  #begun = false;
+  #done = false;
+  #failure: Error | undefined;
+  #stopListening: () => void = () => {};
+
+  constructor(
+    readonly address: string,
+    readonly request: OutgoingRequest,
+    readonly settle: Settle,
+    readonly onState: (state: 'head' | 'done') => void,
+  ) {}
+
+  start(pool: Pool): void {
+    const { method, target, headers, body, headTimeoutMs } = this.request;
+    this.#stopListening = this.request.onAbort(() =>
+      this.abandon(new AttemptError('maybe', 'aborted', 'the client left')),
+    );
+    if (this.#done) return;
+    try {
+      pool.dispatch(
+        {
+          method: method as 'GET',
+          path: target,
+          headers: headers as string[],
+          body: body as Buffer | null,
+          headersTimeout: headTimeoutMs,
+          bodyTimeout: 0,
+        },
+        this as unknown as Dispatcher.DispatchHandler,
+      );
+    } catch (error) {
+      this.onError(error as Error);
+    }
+  }
+
+  /** Ends the attempt from our side, whatever stage it is in. */
+  abandon(error: Error): void {
+    if (this.#done) return;
+    this.#failure = error;
+    if (this.#abort) this.#abort(error);
+    else this.onError(error);
+  }
+
+  onConnect(abort: (error?: Error) => void): void {
+    if (this.#done) {
+      abort(this.#failure);
+      return;
+    }
+    this.#abort = abort;
+    this.#begun = true;
+  }
+
+  onHeaders(status: number, rawHeaders: Buffer[], resume: () => void): boolean {
+    // Informational answers (100, 103) precede the real one and concern only this hop.
+    if (status < 200) return true;
+    this.onState('head');
+    this.#resumeSocket = resume;
+    this.#body = new BodyStream({
+      pause: () => {
+        this.#paused = true;
+      },
+      resume: () => {
+        this.#paused = false;
+        this.#resumeSocket?.();
+      },
+      cancel: (error) => this.abandon(error),
+    });
+    this.settle.resolve({ status, headers: replyHeaders(rawHeaders), body: this.#body });
+    return true;
+  }
+
+  onData(chunk: Buffer): boolean {
+    this.#body!.push(chunk);
+    return !this.#paused;
+  }
+
+  onComplete(rawTrailers: Buffer[] | null): void {
+    this.#finish();
+    this.#body!.end(rawTrailers ? rawTrailers.map((part) => part.toString('latin1')) : []);
+  }
+
+  onError(cause: Error): void {
+    if (this.#done) return;
+    this.#finish();
+    const error = attemptError(this.address, this.#failure ?? cause, this.#begun);
+    if (this.#body) this.#body.fail(error);
+    else this.settle.reject(error);
+  }
+
+  #finish(): void {
+    this.#done = true;
+    this.#stopListening();
+    this.onState('done');
+  }
+}

@@ -1,0 +1,99 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { connect, type TLSSocket } from 'node:tls';
+import { BodyStream } from '../core/body-stream.js';
+import type { Reply } from '../core/exchange.js';
+import { AttemptError } from '../core/host.js';
+import type { OutgoingRequest } from '../core/outgoing.js';
+import { attemptError } from './attempt-errors.js';
+import type { ConnectionTls } from './pooled-destination.js';
+import { replyHeaders } from './reply-headers.js';
+
+/**
+ * Sends a request that asks to switch protocols (WebSocket, SPDY; `POST` too) on a connection of its own. The answer is
+ * the switched connection, or whatever else the server said (403, 404, …) as an ordinary reply.
+ */
+export async function openUpgrade(
+  address: string,
+  tls: ConnectionTls,
+  outgoing: OutgoingRequest,
+  connectTimeoutMs: number,
+): Promise<Reply> {
+  const socket = await connectTls(address, tls, connectTimeoutMs);
+  return new Promise<Reply>((resolve, reject) => {
+    const fail = (error: unknown) => {
+      stopListening();
+      socket.destroy();
+      reject(attemptError(address, error, true));
+    };
+    const stopListening = outgoing.onAbort(() => fail(new AttemptError('maybe', 'aborted', 'the client left')));
+    const request = httpRequest({
+      method: outgoing.method,
+      path: outgoing.target,
+      // Node writes a flat list of names and values as it is, adding nothing.
+      headers: outgoing.headers as unknown as Record<string, string>,
+      setHost: false,
+      createConnection: () => socket,
+    });
+    request.on('error', fail);
+    if (outgoing.headTimeoutMs > 0) {
+      request.setTimeout(outgoing.headTimeoutMs, () =>
+        fail(new AttemptError('maybe', 'timeout', `${address}: no answer`)),
+      );
+    }
+    request.on('upgrade', (message, upgraded, head) => {
+      stopListening();
+      socket.setTimeout(0);
+      resolve(switchedReply(message, upgraded, head));
+    });
+    request.on('response', (message) => {
+      socket.setTimeout(0);
+      message.once('close', stopListening);
+      resolve(ordinaryReply(address, message));
+    });
+    request.end();
+  });
+}
+
+function connectTls(address: string, tls: ConnectionTls, timeoutMs: number): Promise<TLSSocket> {
+  const url = new URL(`https://${address}`);
+  return new Promise((resolve, reject) => {
+    const socket = connect({
+      host: url.hostname.replace(/^\[|\]$/g, ''),
+      port: Number(url.port || 443),
+      ALPNProtocols: ['http/1.1'],
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key! }),
+    });
+    const fail = (error: Error) => {
+      socket.destroy();
+      reject(attemptError(address, error, false));
+    };
+    socket.setTimeout(timeoutMs, () => fail(new AttemptError('unsent', 'timeout', `${address}: connection timed out`)));
+    socket.once('error', fail);
+    socket.once('secureConnect', () => {
+      socket.setTimeout(0);
+      socket.off('error', fail);
+      resolve(socket);
+    });
+  });
+}
+
+function switchedReply(message: IncomingMessage, socket: Duplex, head: Buffer): Reply {
+  // Everything the server said about the switch belongs to the client, `Connection` and `Upgrade` included.
+  return { status: message.statusCode ?? 101, headers: message.rawHeaders, body: null, upgraded: { socket, head } };
+}
+
+function ordinaryReply(address: string, message: IncomingMessage): Reply {
+  const body = new BodyStream({
+    pause: () => message.pause(),
+    resume: () => message.resume(),
+    cancel: () => message.destroy(),
+  });
+  message.on('data', (chunk: Buffer) => body.push(chunk));
+  message.on('end', () => body.end());
+  message.on('error', (error) => body.fail(attemptError(address, error, true)));
+  message.on('close', () => body.fail(attemptError(address, new Error('connection closed'), true)));
+  return { status: message.statusCode ?? 502, headers: replyHeaders(message.rawHeaders), body };
+}

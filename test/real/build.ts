@@ -1,0 +1,42 @@
+/** `npm run real:build`: the real servers as Go modules, built once into a cache outside the checkout. */
+import { BINARIES, binaryPath, cacheDir, ensureBinaries } from './rig/binaries.js';
+
+const USAGE = `Usage: npm run real:build [-- [--help] [<optional binary> …]]
+
+Builds what is missing of: ${BINARIES.filter((binary) => binary.optional !== true)
+  .map((binary) => binary.name)
+  .join(', ')}
+Only when named: ${BINARIES.filter((binary) => binary.optional === true)
+  .map((binary) => binary.name)
+  .join(', ')}
+
+A program found in the folder $STRADDLE_REAL_BIN is taken from there. What is missing is built into
+\${XDG_CACHE_HOME:-~/.cache}/straddle/real-bin.
+
+Examples:
+  npm run real:build
+  npm run real:build -- kube-controller-manager
+`;
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const unknown = args.filter((name) => !BINARIES.some((binary) => binary.name === name));
+  if (unknown.length > 0) {
+    process.stderr.write(`unknown binary ${unknown.join(', ')}\n\n${USAGE}`);
+    return 2;
+  }
+  try {
+    await ensureBinaries((line) => process.stdout.write(`${line}\n`), args);
+    const wanted = BINARIES.filter((binary) => binary.optional !== true || args.includes(binary.name));
+    process.stdout.write(wanted.map((binary) => `${binaryPath(binary.name)}\n`).join(''));
+    return 0;
+  } catch (error) {
+    process.stderr.write(`${(error as Error).message}\n(cache folder: ${cacheDir()})\n`);
+    return 1;
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,147 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** One program of the rig: a package of an ordinary Go module, built with that module's own go.sum. */
+export interface Binary {
+  readonly name: string;
+  /** Folder under test/real/modules. */
+  readonly module: string;
+  readonly package: string;
+  /** Stamped into the program; Kubernetes derives what it serves from it. */
+  readonly version?: string;
+  /** Built only when it is named. */
+  readonly optional?: boolean;
+}
+
+export const BINARIES: readonly Binary[] = [
+  { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
+  kubernetes('kubectl', 'k8s.io/kubernetes/cmd/kubectl', 'v1.36.4'),
+  kubernetes('kube-apiserver-v1.36.4', 'k8s.io/kubernetes/cmd/kube-apiserver', 'v1.36.4'),
+  kubernetes('kube-apiserver-v1.35.8', 'k8s.io/kubernetes/cmd/kube-apiserver', 'v1.35.8'),
+  kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4'),
+  {
+    ...kubernetes('kube-controller-manager', 'k8s.io/kubernetes/cmd/kube-controller-manager', 'v1.36.4'),
+    optional: true,
+  },
+];
+
+/** What the newest module's go.mod asks for. */
+const GO_MINIMUM = { major: 1, minor: 26 };
+
+const MODULES_DIR = fileURLToPath(new URL('../modules/', import.meta.url));
+
+function kubernetes(name: string, packagePath: string, version: string): Binary {
+  return { name, module: `kube-${version.slice(1, 5)}`, package: packagePath, version };
+}
+
+/** Where what is missing gets built. */
+export function cacheDir(): string {
+  const cache = process.env['XDG_CACHE_HOME'];
+  return join(cache !== undefined && cache !== '' ? cache : join(homedir(), '.cache'), 'straddle', 'real-bin');
+}
+
+/** The program to run: from the folder named by `STRADDLE_REAL_BIN` if it is there, else from the cache. */
+export function binaryPath(name: string): string {
+  const named = process.env['STRADDLE_REAL_BIN'];
+  if (named !== undefined && named !== '' && isExecutable(join(named, name))) return join(named, name);
+  return join(cacheDir(), name);
+}
+
+export function missingBinaries(also: readonly string[] = []): Binary[] {
+  return BINARIES.filter((binary) => binary.optional !== true || also.includes(binary.name)).filter(
+    (binary) => !isExecutable(binaryPath(binary.name)),
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Builds what is missing, one after another: a Kubernetes link step alone needs gigabytes. */
+export async function ensureBinaries(say: (line: string) => void, also: readonly string[] = []): Promise<void> {
+  const missing = missingBinaries(also);
+  if (missing.length === 0) return;
+  requireGo();
+  const dir = cacheDir();
+  mkdirSync(dir, { recursive: true });
+  for (const [index, binary] of missing.entries()) {
+    say(`building ${binary.name} (${index + 1} of ${missing.length}, the first build takes minutes) …`);
+    const startedMs = Date.now();
+    await build(binary, dir);
+    say(`built ${binary.name} in ${((Date.now() - startedMs) / 1000).toFixed(0)} s`);
+  }
+}
+
+function requireGo(): void {
+  const found = spawnSync('go', ['env', 'GOVERSION'], { encoding: 'utf8', cwd: MODULES_DIR });
+  const wanted = `Go ${GO_MINIMUM.major}.${GO_MINIMUM.minor} or newer`;
+  if (found.error !== undefined || found.status !== 0) {
+    throw new Error(
+      `${wanted} is needed to build the real servers, but \`go\` cannot be run. Install it, or name a folder with the binaries in STRADDLE_REAL_BIN.`,
+    );
+  }
+  const [, major, minor] = /^go(\d+)\.(\d+)/.exec(found.stdout.trim()) ?? [];
+  if (Number(major) !== GO_MINIMUM.major || Number(minor) < GO_MINIMUM.minor) {
+    throw new Error(`${wanted} is needed to build the real servers; this is ${found.stdout.trim()}.`);
+  }
+}
+
+/** Into a temporary name first: a build that is interrupted never leaves half a program under the final one. */
+async function build(binary: Binary, dir: string): Promise<void> {
+  const target = join(dir, binary.name);
+  const unfinished = `${target}.${process.pid}.tmp`;
+  const args = [
+    'build',
+    '-mod=readonly',
+    '-trimpath',
+    '-ldflags',
+    linkerFlags(binary),
+    '-o',
+    unfinished,
+    binary.package,
+  ];
+  try {
+    await runGo(args, join(MODULES_DIR, binary.module));
+    renameSync(unfinished, target);
+  } catch (error) {
+    throw new Error(`cannot build ${binary.name}: ${(error as Error).message}`);
+  } finally {
+    if (existsSync(unfinished)) rmSync(unfinished);
+  }
+}
+
+function linkerFlags({ version }: Binary): string {
+  const strip = '-s -w';
+  if (version === undefined) return strip;
+  const minor = version.split('.')[1];
+  const variables = {
+    'k8s.io/component-base/version.gitVersion': version,
+    'k8s.io/component-base/version.gitMajor': '1',
+    'k8s.io/component-base/version.gitMinor': minor,
+    'k8s.io/client-go/pkg/version.gitVersion': version,
+  };
+  return [strip, ...Object.entries(variables).map(([name, value]) => `-X ${name}=${value}`)].join(' ');
+}
+
+function runGo(args: readonly string[], cwd: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    // GOWORK=off: a workspace file above the checkout must not change what is built.
+    const child = spawn('go', args, {
+      cwd,
+      stdio: 'inherit',
+      env: { ...process.env, GOWORK: 'off', CGO_ENABLED: '0' },
+    });
+    child.once('error', reject);
+    child.once('exit', (code, signal) =>
+      code === 0 ? resolve() : reject(new Error(`go build ended with ${signal ?? `code ${code}`}`)),
+    );
+  });
+}

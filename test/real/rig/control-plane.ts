@@ -1,0 +1,197 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { type Etcd, startEtcd } from './etcd.js';
+import { eventually } from './eventually.js';
+import { freePort } from './free-port.js';
+import { call } from './http-client.js';
+import { KubeApiserver, type KubeSettings } from './kube-apiserver.js';
+import { writeKubeconfig } from './kubeconfig.js';
+import { Kubectl } from './kubectl.js';
+import { createPki, type Pki } from './pki.js';
+import { NEWER, SKEWS, type Skew } from './skew.js';
+import { runStraddle, Straddle, type StraddleFlags } from './straddle.js';
+
+export const SERVER_NAMES = ['a', 'b', 'c'] as const;
+export type ServerName = (typeof SERVER_NAMES)[number];
+
+/** One server: a kube-apiserver and the Straddle before it, on one address as on one machine. */
+export interface Server {
+  readonly name: ServerName;
+  readonly hostname: string;
+  readonly kube: KubeApiserver;
+  readonly straddle: Straddle;
+}
+
+/** What shall run. Whatever differs from what runs now is restarted. */
+export interface Layout {
+  readonly kube: Readonly<Record<ServerName, KubeSettings | undefined>>;
+  readonly straddle: Readonly<Record<ServerName, StraddleFlags | undefined>>;
+}
+
+export const AGGREGATED_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+const CONVERGE_TIMEOUT_MS = 30_000;
+/** Servers live on 127.0.0.11, .12, .13: each its own address, as machines have. */
+const FIRST_ADDRESS = 11;
+
+export function layoutOf(skew: Skew, straddleFlags: StraddleFlags = {}): Layout {
+  return {
+    kube: { a: SKEWS[skew].settings, b: NEWER, c: NEWER },
+    straddle: { a: straddleFlags, b: straddleFlags, c: straddleFlags },
+  };
+}
+
+/** etcd, three kube-apiservers and a Straddle before each, in one folder. */
+export class ControlPlane {
+  readonly kubeconfig: string;
+  readonly kubectl: Kubectl;
+  private hasRights = false;
+
+  private constructor(
+    readonly dir: string,
+    readonly pki: Pki,
+    readonly etcd: Etcd,
+    readonly servers: Readonly<Record<ServerName, Server>>,
+    private readonly say: (line: string) => void,
+  ) {
+    this.kubeconfig = join(dir, 'kubeconfig');
+    this.kubectl = new Kubectl(this.kubeconfig, dir);
+    writeKubeconfig(this.kubeconfig, {
+      pki,
+      current: 'straddle-a',
+      clusters: Object.fromEntries(
+        this.all.flatMap(({ name, kube, straddle }) => [
+          [`straddle-${name}`, straddle.url],
+          [`raw-${name}`, kube.url],
+        ]),
+      ),
+    });
+  }
+
+  static async create(dir: string, say: (line: string) => void = () => {}): Promise<ControlPlane> {
+    mkdirSync(dir, { recursive: true });
+    const pki = createPki(join(dir, 'pki'));
+    const etcd = await startEtcd(dir);
+    say(`etcd is up at ${etcd.url}`);
+    const server = async (name: ServerName, index: number): Promise<Server> => {
+      const address = `127.0.0.${FIRST_ADDRESS + index}`;
+      const hostname = `node-${name}`;
+      const shared = { name, hostname, address, dir, pki };
+      const kube = new KubeApiserver({ ...shared, port: await freePort(address), etcdUrl: etcd.url });
+      const straddle = new Straddle({ ...shared, port: await freePort(address), upstreamUrl: kube.url });
+      return { name, hostname, kube, straddle };
+    };
+    const servers = { a: await server('a', 0), b: await server('b', 1), c: await server('c', 2) };
+    return new ControlPlane(dir, pki, etcd, servers, say);
+  }
+
+  get all(): Server[] {
+    return SERVER_NAMES.map((name) => this.servers[name]);
+  }
+
+  get a(): Server {
+    return this.servers.a;
+  }
+
+  get b(): Server {
+    return this.servers.b;
+  }
+
+  get c(): Server {
+    return this.servers.c;
+  }
+
+  /** Brings the control plane to the layout, whatever a scenario left behind, and waits until all Straddles agree. */
+  async arrange(layout: Layout): Promise<void> {
+    await this.arrangeKube(layout);
+    if (!this.hasRights) await this.grantRights();
+    await this.arrangeStraddles(layout);
+    const present = this.all.filter(({ name }) => layout.straddle[name] !== undefined);
+    if (present.length > 1) await this.converged(present);
+  }
+
+  /** All these Straddles answer the same merged discovery, and it holds what each kube-apiserver serves. */
+  async converged(servers: readonly Server[] = this.all, timeoutMs = CONVERGE_TIMEOUT_MS): Promise<string> {
+    return eventually(
+      `the Straddles of ${servers.map(({ name }) => name).join(', ')} agree on merged discovery`,
+      async () => {
+        const merged = await Promise.all(servers.map(({ straddle }) => groupVersions(straddle.admin)));
+        const local = await Promise.all(servers.map(({ kube }) => groupVersions(kube.admin, ';profile=nopeer')));
+        const wanted = new Set(local.flatMap(({ names }) => names));
+        for (const { names, etag } of merged) {
+          if (etag !== merged[0]?.etag) throw new Error(`ETags differ: ${merged.map((each) => each.etag).join(' ')}`);
+          const lacks = [...wanted].filter((name) => !names.includes(name));
+          if (lacks.length > 0) throw new Error(`merged discovery lacks ${lacks.join(' ')}`);
+        }
+        return merged[0]?.etag ?? '';
+      },
+      { timeoutMs },
+    );
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.all.map(({ straddle }) => straddle.stop()));
+    await Promise.all(this.all.map(({ kube }) => kube.stop()));
+    await this.etcd.process.stop();
+  }
+
+  private async arrangeKube(layout: Layout): Promise<void> {
+    const wrong = this.all.filter(({ name, kube }) => {
+      const wanted = layout.kube[name];
+      return wanted === undefined ? kube.running : !kube.running || !isDeepStrictEqual(kube.settings, wanted);
+    });
+    await Promise.all(wrong.map(({ kube }) => kube.stop()));
+    // One after another: three at once on two cores make each other late, and the first one writes the bootstrap objects.
+    for (const { name, kube } of wrong) {
+      const wanted = layout.kube[name];
+      if (wanted === undefined) continue;
+      const startedMs = Date.now();
+      await kube.start(wanted);
+      this.say(`kube-apiserver ${name} (${wanted.version}) is ready after ${seconds(startedMs)} at ${kube.url}`);
+    }
+  }
+
+  private async arrangeStraddles(layout: Layout): Promise<void> {
+    const wrong = this.all.filter(({ name, straddle }) => {
+      const wanted = layout.straddle[name];
+      return wanted === undefined ? straddle.running : !straddle.running || !isDeepStrictEqual(straddle.flags, wanted);
+    });
+    await Promise.all(wrong.map(({ straddle }) => straddle.stop()));
+    await Promise.all(
+      wrong.map(async ({ name, straddle }) => {
+        const wanted = layout.straddle[name];
+        if (wanted === undefined) return;
+        const startedMs = Date.now();
+        await straddle.start(wanted);
+        this.say(`straddle ${name} is ready after ${seconds(startedMs)} at ${straddle.url}`);
+      }),
+    );
+  }
+
+  /** Straddle's own rights, as an operator would grant them. */
+  private async grantRights(): Promise<void> {
+    const manifest = runStraddle('rbac');
+    if (manifest.code !== 0) throw new Error(`straddle rbac ended with ${manifest.code}: ${manifest.stderr}`);
+    const running = this.all.find(({ kube }) => kube.running);
+    if (running === undefined) throw new Error('no kube-apiserver runs');
+    await this.kubectl.run({ context: `raw-${running.name}`, input: manifest.stdout }, 'apply', '-f', '-');
+    this.hasRights = true;
+  }
+}
+
+function seconds(sinceMs: number): string {
+  return `${((Date.now() - sinceMs) / 1000).toFixed(1)} s`;
+}
+
+async function groupVersions(
+  endpoint: Parameters<typeof call>[0],
+  parameters = '',
+): Promise<{ names: string[]; etag: string }> {
+  const answer = await call(endpoint, '/apis', { headers: { accept: AGGREGATED_V2 + parameters } });
+  if (answer.status !== 200) throw new Error(`${endpoint.url}/apis: ${answer.status} ${answer.text.slice(0, 200)}`);
+  const { items } = answer.json<{ items: { metadata: { name: string }; versions: { version: string }[] }[] }>();
+  return {
+    names: items.flatMap((group) => group.versions.map(({ version }) => `${group.metadata.name}/${version}`)),
+    etag: String(answer.headers.etag ?? ''),
+  };
+}

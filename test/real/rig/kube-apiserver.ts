@@ -1,0 +1,181 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { binaryPath } from './binaries.js';
+import { eventually, GiveUp } from './eventually.js';
+import { call, type Endpoint } from './http-client.js';
+import { type KeyPair, type Pki, servingHosts } from './pki.js';
+import { type Exit, RigProcess } from './process.js';
+
+export type KubeVersion = 'v1.35.8' | 'v1.36.4';
+
+/** What may differ between two runs of one kube-apiserver. */
+export interface KubeSettings {
+  readonly version: KubeVersion;
+  readonly flags: readonly string[];
+  /** kube-apiserver's own mixed version proxy, switched on with all it needs. */
+  readonly native?: boolean;
+}
+
+export interface KubeApiserverOptions {
+  readonly name: string;
+  readonly hostname: string;
+  readonly address: string;
+  readonly port: number;
+  readonly dir: string;
+  readonly etcdUrl: string;
+  readonly pki: Pki;
+}
+
+/** What a server was asked and by whom, from its audit log: the proof of where a request was served. */
+export interface AuditEvent {
+  readonly verb: string;
+  readonly requestURI: string;
+  readonly user: { readonly username: string; readonly groups?: readonly string[] };
+  readonly impersonatedUser?: { readonly username: string };
+  readonly responseStatus?: { readonly code: number };
+  readonly sourceIPs?: readonly string[];
+}
+
+const READY_TIMEOUT_MS = 90_000;
+const AUDIT_POLICY = {
+  apiVersion: 'audit.k8s.io/v1',
+  kind: 'Policy',
+  omitStages: ['RequestReceived'],
+  rules: [{ level: 'Metadata' }],
+};
+
+/** One real kube-apiserver. Address and port stay the same over restarts, version and flags need not. */
+export class KubeApiserver {
+  process: RigProcess | undefined;
+  settings: KubeSettings | undefined;
+  private servingCert: KeyPair | undefined;
+
+  constructor(readonly options: KubeApiserverOptions) {}
+
+  get url(): string {
+    return `https://${this.options.address}:${this.options.port}`;
+  }
+
+  get running(): boolean {
+    return this.process?.running === true;
+  }
+
+  get admin(): Endpoint {
+    const { pki } = this.options;
+    return { url: this.url, ca: pki.ca.certPem, clientCert: pki.users.admin };
+  }
+
+  /** Starts the process and returns at once; `ready` waits. */
+  launch(settings: KubeSettings): void {
+    const { name, dir, pki, address } = this.options;
+    this.servingCert ??= pki.ca.issue(`kube-apiserver-${name}`, {
+      commonName: 'kube-apiserver',
+      hosts: servingHosts(address),
+    });
+    writeFileSync(join(dir, 'audit-policy.json'), JSON.stringify(AUDIT_POLICY));
+    this.settings = settings;
+    this.process = new RigProcess({
+      name: `kube-apiserver ${name}`,
+      command: binaryPath(`kube-apiserver-${settings.version}`),
+      args: [
+        ...this.baseFlags(this.servingCert),
+        ...(settings.native ? this.nativeFlags(settings) : []),
+        ...settings.flags,
+      ],
+      logFile: join(dir, `kube-apiserver-${name}.log`),
+      hostname: this.options.hostname,
+    });
+  }
+
+  async start(settings: KubeSettings): Promise<void> {
+    this.launch(settings);
+    await this.ready();
+  }
+
+  async ready(): Promise<void> {
+    const { process } = this;
+    if (process === undefined) throw new Error(`kube-apiserver ${this.options.name} was never started`);
+    await eventually(
+      `${process.name} is ready (log: ${process.options.logFile})`,
+      async () => {
+        if (!process.running) throw new GiveUp(`${process.name} ended:\n${process.logTail()}`);
+        const answer = await call(this.admin, '/readyz', { timeoutMs: 3_000 });
+        if (answer.status !== 200) throw new Error(answer.text.slice(-400));
+        return true;
+      },
+      { timeoutMs: READY_TIMEOUT_MS, intervalMs: 200 },
+    );
+  }
+
+  async stop(): Promise<Exit | undefined> {
+    return this.process?.stop();
+  }
+
+  async kill(): Promise<Exit | undefined> {
+    return this.process?.kill();
+  }
+
+  /** Where the audit log ends now, to read only what comes after. */
+  auditPosition(): number {
+    return existsSync(this.auditFile) ? statSync(this.auditFile).size : 0;
+  }
+
+  auditSince(position: number): AuditEvent[] {
+    if (!existsSync(this.auditFile)) return [];
+    const lines = readFileSync(this.auditFile).subarray(position).toString('utf8').split('\n');
+    lines.pop();
+    return lines.map((line) => JSON.parse(line) as AuditEvent);
+  }
+
+  private get auditFile(): string {
+    return join(this.options.dir, `audit-${this.options.name}.jsonl`);
+  }
+
+  private baseFlags(serving: KeyPair): string[] {
+    const { address, port, dir, etcdUrl, pki } = this.options;
+    return [
+      `--etcd-servers=${etcdUrl}`,
+      `--bind-address=${address}`,
+      `--advertise-address=${address}`,
+      `--secure-port=${port}`,
+      `--tls-cert-file=${serving.certFile}`,
+      `--tls-private-key-file=${serving.keyFile}`,
+      `--client-ca-file=${pki.ca.certFile}`,
+      `--requestheader-client-ca-file=${pki.frontProxyCa.certFile}`,
+      '--requestheader-allowed-names=front-proxy-client',
+      '--requestheader-username-headers=X-Remote-User',
+      '--requestheader-group-headers=X-Remote-Group',
+      '--requestheader-extra-headers-prefix=X-Remote-Extra-',
+      `--proxy-client-cert-file=${pki.frontProxyClient.certFile}`,
+      `--proxy-client-key-file=${pki.frontProxyClient.keyFile}`,
+      `--kubelet-client-certificate=${pki.kubeletClient.certFile}`,
+      `--kubelet-client-key=${pki.kubeletClient.keyFile}`,
+      `--kubelet-certificate-authority=${pki.ca.certFile}`,
+      '--service-account-issuer=https://kubernetes.default.svc',
+      `--service-account-key-file=${pki.serviceAccountKey.publicFile}`,
+      `--service-account-signing-key-file=${pki.serviceAccountKey.privateFile}`,
+      '--service-cluster-ip-range=10.96.0.0/16',
+      '--authorization-mode=Node,RBAC',
+      '--allow-privileged=true',
+      // Loopback addresses are not allowed in EndpointSlices.
+      '--endpoint-reconciler-type=none',
+      // A graceful stop must not take longer than a scenario.
+      '--shutdown-delay-duration=0s',
+      `--audit-policy-file=${join(dir, 'audit-policy.json')}`,
+      `--audit-log-path=${this.auditFile}`,
+      '--event-ttl=10m',
+      '--profiling=false',
+    ];
+  }
+
+  private nativeFlags({ version }: KubeSettings): string[] {
+    const { address, port, pki } = this.options;
+    return [
+      // On by default from 1.36.
+      ...(version === 'v1.35.8' ? ['--feature-gates=UnknownVersionInteroperabilityProxy=true'] : []),
+      `--peer-ca-file=${pki.ca.certFile}`,
+      `--peer-advertise-ip=${address}`,
+      `--peer-advertise-port=${port}`,
+    ];
+  }
+}

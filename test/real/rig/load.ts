@@ -1,0 +1,80 @@
+import { performance } from 'node:perf_hooks';
+
+/** What came of one request of a load. */
+export interface Outcome {
+  readonly index: number;
+  /** 0 when there was no answer. */
+  readonly status: number;
+  readonly text: string;
+  readonly error?: string;
+  readonly startedMs: number;
+  readonly tookMs: number;
+}
+
+export interface LoadOptions {
+  readonly ratePerSecond: number;
+  readonly send: (index: number) => Promise<{ status: number; text: string }>;
+  /** Beyond this many unanswered requests the load waits; the rate is then lower than asked for. */
+  readonly inFlightMax?: number;
+}
+
+const IN_FLIGHT_MAX = 200;
+const TICK_MS = 10;
+
+/** Requests at a steady rate, whatever becomes of the earlier ones, until `stop`. */
+export class Load {
+  readonly outcomes: Outcome[] = [];
+  private readonly inFlight = new Set<Promise<void>>();
+  private readonly startedMs = performance.now();
+  private readonly timer: NodeJS.Timeout;
+  private sent = 0;
+
+  constructor(private readonly options: LoadOptions) {
+    this.timer = setInterval(() => this.tick(), TICK_MS);
+  }
+
+  /** How many answers there are that the filter accepts. */
+  count(filter: (outcome: Outcome) => boolean = () => true): number {
+    return this.outcomes.filter(filter).length;
+  }
+
+  /** Sends no more, waits for what is under way, answers everything. */
+  async stop(): Promise<readonly Outcome[]> {
+    clearInterval(this.timer);
+    await Promise.all(this.inFlight);
+    return this.outcomes;
+  }
+
+  private tick(): void {
+    const due = Math.floor(((performance.now() - this.startedMs) / 1000) * this.options.ratePerSecond);
+    while (this.sent < due && this.inFlight.size < (this.options.inFlightMax ?? IN_FLIGHT_MAX)) {
+      const running = this.one(this.sent++).finally(() => this.inFlight.delete(running));
+      this.inFlight.add(running);
+    }
+    // What could not be sent in time is not made up for later in one burst.
+    this.sent = Math.max(this.sent, due);
+  }
+
+  private async one(index: number): Promise<void> {
+    const startedMs = performance.now();
+    const outcome = await this.options.send(index).catch((error: NodeJS.ErrnoException) => ({
+      status: 0,
+      text: '',
+      error: `${error.code ?? ''} ${error.message}`.trim(),
+    }));
+    this.outcomes.push({ index, ...outcome, startedMs, tookMs: performance.now() - startedMs });
+  }
+}
+
+/** For a message: how often which status or error, with one example of each. */
+export function summary(outcomes: readonly Outcome[]): string {
+  const kinds = new Map<string, { count: number; example: string }>();
+  for (const { status, error, text } of outcomes) {
+    const kind = error === undefined ? String(status) : `no answer (${error})`;
+    const known = kinds.get(kind);
+    kinds.set(kind, { count: (known?.count ?? 0) + 1, example: known?.example ?? text.slice(0, 300) });
+  }
+  return [...kinds]
+    .map(([kind, { count, example }]) => `${count} × ${kind}${kind.startsWith('2') ? '' : ` ${example}`}`)
+    .join('; ');
+}

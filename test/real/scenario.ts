@@ -1,0 +1,18 @@
+import type { ControlPlane } from './rig/control-plane.js';
+
+/** What a scenario gets. */
+export interface ScenarioContext {
+  /** Shared by all scenarios: start with `plane.arrange(…)`, which heals whatever the one before left. */
+  readonly plane: ControlPlane;
+  /** A new namespace with its default service account (no controller makes one here). */
+  namespace(): Promise<string>;
+  /** Runs when the scenario is over, passed or not, last registered first. */
+  defer(cleanup: () => unknown): void;
+}
+
+export interface Scenario {
+  readonly number: number;
+  readonly name: string;
+  readonly timeoutMs?: number;
+  run(context: ScenarioContext): Promise<void>;
+}

@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { AGGREGATED_V2, type Layout } from '../rig/control-plane.js';
+import { eventually } from '../rig/eventually.js';
+import { call, type Endpoint } from '../rig/http-client.js';
+import { NEWER } from '../rig/skew.js';
+import type { Scenario } from '../scenario.js';
+import { createPodGroup } from './podgroups.js';
+
+/** A and B with kube-apiserver's own mixed version proxy on; only A behind a Straddle; only A serves batch/v1. */
+const LAYOUT: Layout = {
+  kube: {
+    a: { version: 'v1.35.8', flags: [], native: true },
+    b: {
+      version: 'v1.36.4',
+      native: true,
+      flags: [NEWER.flags[0] ?? '', '--runtime-config=scheduling.k8s.io/v1alpha2=true,batch/v1=false'],
+    },
+    c: undefined,
+  },
+  straddle: { a: {}, b: undefined, c: undefined },
+};
+
+/** The native feature looks at its peers at its own pace. */
+const NATIVE_TIMEOUT_MS = 60_000;
+
+export const nativeInterplay: Scenario = {
+  number: 10,
+  name: 'native feature on in A and B, only A behind Straddle: both reroute, no loops, merged discovery of both kinds agrees',
+  async run({ plane, namespace }) {
+    await plane.arrange(LAYOUT);
+    const ns = await namespace();
+    const jobs = `/apis/batch/v1/namespaces/${ns}/jobs`;
+    const straddle = plane.a.straddle.admin;
+    const podGroupPath = await createPodGroup(plane.b.kube.admin, ns, 'on-b');
+
+    await eventually('A’s Straddle reroutes to B', async () => (await call(straddle, podGroupPath)).status === 200);
+    await eventually('B’s native proxy reroutes to A', async () => (await call(plane.b.kube.admin, jobs)).status === 200, {
+      timeoutMs: NATIVE_TIMEOUT_MS,
+    });
+    await servedOnce({ endpoint: straddle, path: podGroupPath });
+    await servedOnce({ endpoint: plane.b.kube.admin, path: jobs });
+
+    await eventually(
+      'merged discovery of both kinds agrees',
+      async () => {
+        const [ours, natives] = await Promise.all([resources(straddle), resources(plane.b.kube.admin)]);
+        assert.deepEqual(ours, natives);
+        return true;
+      },
+      { timeoutMs: NATIVE_TIMEOUT_MS, intervalMs: 500 },
+    );
+
+    // What nobody serves must come back as a 404, not go round.
+    const nowhere = await call(straddle, `/apis/nowhere.example.test/v1/namespaces/${ns}/things`);
+    assert.equal(nowhere.status, 404);
+
+    async function servedOnce({ endpoint, path }: { endpoint: Endpoint; path: string }): Promise<void> {
+      const servers = [plane.a, plane.b];
+      const positions = servers.map(({ kube }) => kube.auditPosition());
+      assert.equal((await call(endpoint, path)).status, 200);
+      const seen = servers.flatMap(({ name, kube }, index) =>
+        kube
+          .auditSince(positions[index] ?? 0)
+          .filter(({ requestURI }) => requestURI === path)
+          .map(() => name),
+      );
+      assert.ok(new Set(seen).size === seen.length, `${path} went round: ${seen.join(' → ')}`);
+    }
+  },
+};
+
+/** Every group-version with its resources, in the order of their names. */
+async function resources(endpoint: Endpoint): Promise<string[]> {
+  const answer = await call(endpoint, '/apis', { headers: { accept: AGGREGATED_V2 } });
+  const { items } = answer.json<{
+    items: { metadata: { name: string }; versions: { version: string; resources: { resource: string }[] }[] }[];
+  }>();
+  return items
+    .flatMap(({ metadata, versions }) =>
+      versions.flatMap((each) =>
+        each.resources.map(({ resource }) => `${metadata.name}/${each.version}/${resource}`),
+      ),
+    )
+    .sort();
+}
