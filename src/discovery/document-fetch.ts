@@ -39,7 +39,14 @@ export interface FetchedDocument {
 }
 
 /** Short and stable, for a metric: what was wrong with a server's answer. */
-export type DocumentFault = 'timeout' | 'connection' | 'status' | 'content-type' | 'too-large' | 'malformed' | 'resting';
+export type DocumentFault =
+  | 'timeout'
+  | 'connection'
+  | 'status'
+  | 'content-type'
+  | 'too-large'
+  | 'malformed'
+  | 'resting';
 
 export class DocumentError extends Error {
   readonly fault: DocumentFault;
@@ -162,7 +169,8 @@ export class DocumentFetcher {
   #noteFault(request: Pick<DocumentRequest, 'server' | 'target'>, error: unknown): DocumentError {
     const message = error instanceof Error ? error.message : String(error);
     const tooLarge = message.startsWith('body is larger');
-    const fault = error instanceof DocumentError ? error : new DocumentError(tooLarge ? 'too-large' : 'connection', message);
+    const fault =
+      error instanceof DocumentError ? error : new DocumentError(tooLarge ? 'too-large' : 'connection', message);
     const { clock, logger, onFault } = this.#options;
     if (this.#restingUntilMs.size >= this.#limits.restingMax) {
       this.#restingUntilMs.delete(this.#restingUntilMs.keys().next().value!);

@@ -5,8 +5,14 @@ import { ViewCache } from './documents.js';
 import { group, resource, surfaceOf, version } from './surface.fixture.js';
 import { tableOf } from './table.fixture.js';
 
-const apps = surfaceOf([group('apps', version('v1', resource('deployments')))], [group('', version('v1', resource('pods')))]);
-const batch = surfaceOf([group('batch', version('v1', resource('jobs')))], [group('', version('v1', resource('pods')))]);
+const apps = surfaceOf(
+  [group('apps', version('v1', resource('deployments')))],
+  [group('', version('v1', resource('pods')))],
+);
+const batch = surfaceOf(
+  [group('batch', version('v1', resource('jobs')))],
+  [group('', version('v1', resource('pods')))],
+);
 
 function cache(self: string, local: Surface | undefined, table: PeerTable) {
   const state = { local, table, hits: 0, misses: 0 };
@@ -30,7 +36,9 @@ describe('ViewCache', () => {
     expect(a.aggregated('groups', 'v2').contentType).toBe(
       'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
     );
-    expect(JSON.parse(a.aggregated('groups', 'v2beta1').bytes.toString()).apiVersion).toBe('apidiscovery.k8s.io/v2beta1');
+    expect(JSON.parse(a.aggregated('groups', 'v2beta1').bytes.toString()).apiVersion).toBe(
+      'apidiscovery.k8s.io/v2beta1',
+    );
   });
 
   it('is built once per change', () => {

@@ -2,8 +2,8 @@ import type { AggregatedVersion } from '../api/accept.js';
 import type { GroupDiscoveryList } from '../api/discovery.js';
 import type { Surface } from '../core/surface.js';
 import type { PeerTable } from '../peers/peer-table.js';
-import { type MergedDiscovery, mergeDiscovery, type ServerSurface } from './merge.js';
 import { type DocumentEncoding, encodeDocument } from './encoding.js';
+import { type MergedDiscovery, mergeDiscovery, type ServerSurface } from './merge.js';
 import type { ReadyDocument } from './ready-document.js';
 
 /** Which of the two roots: `/api` (the core group) or `/apis` (the named ones). */

@@ -162,7 +162,8 @@ function facts(merged: MergedDiscovery): Set<string> {
         for (const s of r.subresources ?? []) {
           found.add(`${at}/${s.subresource}`);
           for (const verb of s.verbs ?? []) found.add(`${at}/${s.subresource}:${verb}`);
-          for (const k of s.acceptedTypes ?? []) found.add(`${at}/${s.subresource} takes ${k.group}/${k.version}/${k.kind}`);
+          for (const k of s.acceptedTypes ?? [])
+            found.add(`${at}/${s.subresource} takes ${k.group}/${k.version}/${k.kind}`);
         }
       }
     }

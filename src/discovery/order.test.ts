@@ -10,8 +10,19 @@ describe('mergeOrders', () => {
   });
 
   it('has no answer for lists that contradict each other', () => {
-    expect(mergeOrders([['a', 'b'], ['b', 'a']])).toBeUndefined();
-    expect(mergeOrders([['a', 'b'], ['b', 'c'], ['c', 'a']])).toBeUndefined();
+    expect(
+      mergeOrders([
+        ['a', 'b'],
+        ['b', 'a'],
+      ]),
+    ).toBeUndefined();
+    expect(
+      mergeOrders([
+        ['a', 'b'],
+        ['b', 'c'],
+        ['c', 'a'],
+      ]),
+    ).toBeUndefined();
   });
 
   it('does not depend on the order of the lists', () => {
@@ -36,7 +47,12 @@ describe('mergeOrders', () => {
 
 describe('orderByFirst', () => {
   it('lets the first list rule and puts the rest behind their predecessors', () => {
-    expect(orderByFirst([['b', 'a'], ['x', 'a', 'y', 'b', 'z']])).toEqual(['x', 'b', 'z', 'a', 'y']);
+    expect(
+      orderByFirst([
+        ['b', 'a'],
+        ['x', 'a', 'y', 'b', 'z'],
+      ]),
+    ).toEqual(['x', 'b', 'z', 'a', 'y']);
   });
 
   it('loses nothing and keeps the first list in order', () => {

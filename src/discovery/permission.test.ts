@@ -25,10 +25,22 @@ function judgeWith(reply: (exchange: Exchange) => Reply | Promise<Reply>) {
 describe('permission', () => {
   it('asks the API server in the name of the caller, with nothing else of the request', async () => {
     const { asked, judge } = judgeWith(() => OK);
-    const headers = [...bearer('t'), 'Impersonate-User', 'bob', 'Accept', 'x/y', 'If-None-Match', '"z"', 'Range', 'bytes=0-1'];
+    const headers = [
+      ...bearer('t'),
+      'Impersonate-User',
+      'bob',
+      'Accept',
+      'x/y',
+      'If-None-Match',
+      '"z"',
+      'Range',
+      'bytes=0-1',
+    ];
     const alice = user('alice');
     const authorize = permission(new ManualClock());
-    expect(await authorize(exchangeFor('/apis?timeout=32s', { headers, identity: alice }), judge, '/apis')).toBeUndefined();
+    expect(
+      await authorize(exchangeFor('/apis?timeout=32s', { headers, identity: alice }), judge, '/apis'),
+    ).toBeUndefined();
     expect(asked[0]!.target).toBe('/apis');
     expect(asked[0]!.identity).toBe(alice);
     expect(headerValue(asked[0]!.headers, 'authorization')).toBe('Bearer t');
@@ -122,7 +134,8 @@ describe('permission', () => {
   it('remembers a bounded number of callers', async () => {
     const { asked, judge } = judgeWith(() => OK);
     const authorize = permission(new ManualClock(), { ...PERMISSION_LIMITS, callersMax: 2 });
-    for (const name of ['a', 'b', 'c', 'a']) await authorize(exchangeFor('/apis', { identity: user(name) }), judge, '/apis');
+    for (const name of ['a', 'b', 'c', 'a'])
+      await authorize(exchangeFor('/apis', { identity: user(name) }), judge, '/apis');
     expect(asked).toHaveLength(4);
   });
 });

@@ -50,7 +50,8 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
       return undefined;
     }
     const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
-    if (reply.status >= 500) throw new StatusError('ServiceUnavailable', cannotJudge(path, `it answered ${reply.status}`));
+    if (reply.status >= 500)
+      throw new StatusError('ServiceUnavailable', cannotJudge(path, `it answered ${reply.status}`));
     return { status: reply.status, headers: reply.headers, body };
   }
 
@@ -62,7 +63,9 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
     });
     const stop = clock.after(limits.judgeTimeoutMs, () => question.abort());
     const late = new Promise<never>((_, reject) => {
-      question.onAbort(() => reject(new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'))));
+      question.onAbort(() =>
+        reject(new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'))),
+      );
     });
     const answer = judge(question);
     try {
@@ -71,7 +74,10 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
       // An answer that comes after all is nobody's: its connection must not wait for a reader.
       if (question.aborted) answer.then(discard).catch(() => undefined);
       if (error instanceof StatusError) throw error;
-      throw new StatusError('ServiceUnavailable', cannotJudge(path, error instanceof Error ? error.message : 'it failed'));
+      throw new StatusError(
+        'ServiceUnavailable',
+        cannotJudge(path, error instanceof Error ? error.message : 'it failed'),
+      );
     } finally {
       stop();
     }

@@ -28,7 +28,9 @@ const API_VERSIONS = {
   serverAddressByClientCIDRs: [{ clientCIDR: '0.0.0.0/0', serverAddress: '10.0.0.1:6443' }],
 };
 
-function setup(options: { local?: Surface | undefined; table?: PeerTable; active?: boolean; host?: (e: Exchange) => Reply } = {}) {
+function setup(
+  options: { local?: Surface | undefined; table?: PeerTable; active?: boolean; host?: (e: Exchange) => Reply } = {},
+) {
   const local = 'local' in options ? options.local : ours;
   const table = options.table ?? tableOf({ b: theirs });
   const clock = new ManualClock();
@@ -210,7 +212,10 @@ describe('the discovery filter, legacy form', () => {
 
   it("completes /api and keeps the server's own address", async () => {
     const table = tableOf({ b: surfaceOf([], [group('', version('v1'), version('v2'))]) });
-    expect(parsed(await setup({ table }).handle(exchangeFor('/api')))).toEqual({ ...API_VERSIONS, versions: ['v1', 'v2'] });
+    expect(parsed(await setup({ table }).handle(exchangeFor('/api')))).toEqual({
+      ...API_VERSIONS,
+      versions: ['v1', 'v2'],
+    });
   });
 
   it('speaks protobuf where older controllers ask for it', async () => {

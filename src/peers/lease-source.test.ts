@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock, until } from '../core/manual-clock.fixture.js';
 import { silentLogger } from '../observe/logger.js';
 import { createEndpointSource } from './endpoint-source.js';
-import { FakeApi } from './fake-api.fixture.js';
+import { FakeApi } from './fake-server.fixture.js';
 import { IDENTITY_LABEL, type Lease, LeaseSource } from './lease-source.js';
 import { OwnLease, ownLeaseName } from './own-lease.js';
 import type { PeerSource } from './peer-source.js';

@@ -17,7 +17,7 @@ import { createServer as createTls, type TLSSocket, type Server as TlsServer } f
 import type { Clock } from '../core/clock.js';
 import type { Handler } from '../core/exchange.js';
 import type { Logger } from '../observe/logger.js';
-import type { ServerTls } from '../transport/server-tls.js';
+import type { ServerTls } from '../transport/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { answerHttp1, answerUpgrade } from './http1.js';
 import { answerHttp2 } from './http2.js';

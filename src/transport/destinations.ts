@@ -1,4 +1,5 @@
-import { type ConnectionTls, PooledDestination } from './pooled-destination.js';
+import type { ConnectionTls } from './connection-tls.js';
+import { PooledDestination } from './pooled-destination.js';
 
 /** A server that does not take a connection in this time is tried elsewhere. */
 const CONNECT_TIMEOUT_MS = 3_000;

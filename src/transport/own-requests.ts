@@ -94,12 +94,11 @@ export function sendThrough(handler: () => Handler, nowMs: () => number) {
     body: Uint8Array | null,
     onAbort: OnAbort,
   ): Promise<Reply> => {
-    const length = body ? ['Content-Length', String(body.byteLength)] : [];
     const exchange = new Exchange(
       {
         method,
         target,
-        headers: ['Host', 'straddle', 'User-Agent', 'straddle', ...headers, ...length],
+        headers: ['Host', 'straddle', 'User-Agent', 'straddle', ...headers],
         body: null,
         connection: OWN_CONNECTION,
       },
@@ -139,7 +138,6 @@ export function sendDirectly(access: DirectAccess) {
       headers: [
         ...['Host', access.destination.address, 'User-Agent', 'straddle', ...headers],
         ...(token ? ['Authorization', `Bearer ${token}`] : []),
-        ...(body ? ['Content-Length', String(body.byteLength)] : []),
       ],
       body,
       lane: access.hasCertificate ? 'front-proxy' : 'plain',

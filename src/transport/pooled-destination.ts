@@ -3,17 +3,11 @@ import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import type { Destination, Lane, OutgoingRequest } from '../core/outgoing.js';
+import { StatusError } from '../core/status-error.js';
 import { attemptError } from './attempt-errors.js';
+import type { ConnectionTls } from './connection-tls.js';
 import { replyHeaders } from './reply-headers.js';
 import { openUpgrade } from './upgrade.js';
-
-/** What a connection to a server is made with. Without `cert` the front-proxy lane is the plain one. */
-export interface ConnectionTls {
-  readonly ca: string | undefined;
-  readonly servername: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-}
 
 export interface PooledDestinationOptions {
   /** host:port, an IPv6 host in brackets */
@@ -58,7 +52,7 @@ export class PooledDestination implements Destination {
       });
       this.#inFlight += 1;
       this.#waiting.add(attempt);
-      attempt.start(this.#pool(request.lane));
+      attempt.start(this.#pool(request.lane), this.#tls.servername);
     });
   }
 
@@ -132,6 +126,8 @@ export class PooledDestination implements Destination {
   }
 }
 
+const CALLERS_FAULT = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
+
 interface Settle {
   resolve(reply: Reply): void;
   reject(error: Error): void;
@@ -158,7 +154,7 @@ class Attempt {
     readonly onState: (state: 'head' | 'done') => void,
   ) {}
 
-  start(pool: Pool): void {
+  start(pool: Pool, servername: string | undefined): void {
     const { method, target, headers, body, headTimeoutMs } = this.request;
     this.#stopListening = this.request.onAbort(() =>
       this.abandon(new AttemptError('maybe', 'aborted', 'the client left')),
@@ -173,7 +169,9 @@ class Attempt {
           body: body as Buffer | null,
           headersTimeout: headTimeoutMs,
           bodyTimeout: 0,
-        },
+          // Left out, it would be taken from the client's Host header, and connections verified against that name.
+          ...(servername === undefined ? {} : { servername }),
+        } as Dispatcher.DispatchOptions,
         this as unknown as Dispatcher.DispatchHandler,
       );
     } catch (error) {
@@ -230,9 +228,22 @@ class Attempt {
   onError(cause: Error): void {
     if (this.#done) return;
     this.#finish();
-    const error = attemptError(this.address, this.#failure ?? cause, this.#begun);
+    const error = this.#refusal(cause) ?? attemptError(this.address, this.#failure ?? cause, this.#begun);
     if (this.#body) this.#body.fail(error);
     else this.settle.reject(error);
+  }
+
+  /** Failures that the caller made, not the server: they must not count against the server. */
+  #refusal(cause: Error): Error | undefined {
+    const { body } = this.request;
+    if (body !== null && 'errored' in body && body.errored) {
+      return new AttemptError('maybe', 'aborted', 'the client left in the middle of its request');
+    }
+    const code = (cause as NodeJS.ErrnoException).code;
+    if (code !== undefined && CALLERS_FAULT.has(code)) {
+      return new StatusError('BadRequest', `the request cannot be sent on as it is: ${cause.message}`);
+    }
+    return undefined;
   }
 
   #finish(): void {

@@ -1,6 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import type { ConnectionTls } from './pooled-destination.js';
-import type { ServerTls } from './server-tls.js';
+import type { ConnectionTls, ServerTls } from './connection-tls.js';
 import {
   type CaBundle,
   type KeyPair,

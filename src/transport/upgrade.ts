@@ -6,7 +6,7 @@ import type { Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
 import { attemptError } from './attempt-errors.js';
-import type { ConnectionTls } from './pooled-destination.js';
+import type { ConnectionTls } from './connection-tls.js';
 import { replyHeaders } from './reply-headers.js';
 
 /**

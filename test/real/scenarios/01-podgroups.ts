@@ -37,7 +37,10 @@ export const podgroupsThroughA: Scenario = {
     await plane.kubectl.run({ ...straddle, input: podGroup('first') }, '-n', ns, 'create', '-f', '-');
     assert.equal(await kubectl('get', resource, 'first', '-o', 'jsonpath={.spec.schedulingPolicy.gang.minCount}'), '2');
     await kubectl('patch', resource, 'first', '--type=merge', '-p', '{"metadata":{"labels":{"patched":"yes"}}}');
-    assert.equal(await kubectl('get', resource, '-l', 'patched=yes', '-o', 'name'), `podgroup.${resource.slice(10)}/first\n`);
+    assert.equal(
+      await kubectl('get', resource, '-l', 'patched=yes', '-o', 'name'),
+      `podgroup.${resource.slice(10)}/first\n`,
+    );
     await kubectl('delete', resource, 'first');
     const after = await plane.kubectl.try(straddle, '-n', ns, 'get', resource, 'first');
     assert.match(after.stderr, /NotFound/);

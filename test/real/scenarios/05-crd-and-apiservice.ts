@@ -93,7 +93,11 @@ async function comesAndGoes({ plane, defer }: ScenarioContext, newcomer: Newcome
   for (const [index, trail] of trails.entries()) {
     const where = `${newcomer.group} through ${plane.all[index]?.name}`;
     assert.deepEqual(trail.wrong, [], where);
-    assert.deepEqual(trail.changes.filter((status) => status !== '503'), ['404', '200', '404'], `${where}: it flapped`);
+    assert.deepEqual(
+      trail.changes.filter((status) => status !== '503'),
+      ['404', '200', '404'],
+      `${where}: it flapped`,
+    );
   }
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
-import { call, keepAliveAgent, type KubeObject } from '../rig/http-client.js';
+import { call, type KubeObject, keepAliveAgent } from '../rig/http-client.js';
 import { Load, type Outcome, summary } from '../rig/load.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
 
@@ -92,6 +92,9 @@ function eachWriteOnce(end: string, written: readonly Outcome[], stored: readonl
   assert.ok(failed.length <= 5, `${end}: too many writes failed: ${summary(failed)}`);
   for (const { index, status } of written) {
     const count = copies.get(String(index)) ?? 0;
-    assert.ok(status === 201 ? count === 1 : count <= 1, `${end}: write ${index} (${status}) was applied ${count} times`);
+    assert.ok(
+      status === 201 ? count === 1 : count <= 1,
+      `${end}: write ${index} (${status}) was applied ${count} times`,
+    );
   }
 }

@@ -34,9 +34,13 @@ export const nativeInterplay: Scenario = {
     const podGroupPath = await createPodGroup(plane.b.kube.admin, ns, 'on-b');
 
     await eventually('A’s Straddle reroutes to B', async () => (await call(straddle, podGroupPath)).status === 200);
-    await eventually('B’s native proxy reroutes to A', async () => (await call(plane.b.kube.admin, jobs)).status === 200, {
-      timeoutMs: NATIVE_TIMEOUT_MS,
-    });
+    await eventually(
+      'B’s native proxy reroutes to A',
+      async () => (await call(plane.b.kube.admin, jobs)).status === 200,
+      {
+        timeoutMs: NATIVE_TIMEOUT_MS,
+      },
+    );
     await servedOnce({ endpoint: straddle, path: podGroupPath });
     await servedOnce({ endpoint: plane.b.kube.admin, path: jobs });
 
@@ -77,9 +81,7 @@ async function resources(endpoint: Endpoint): Promise<string[]> {
   }>();
   return items
     .flatMap(({ metadata, versions }) =>
-      versions.flatMap((each) =>
-        each.resources.map(({ resource }) => `${metadata.name}/${each.version}/${resource}`),
-      ),
+      versions.flatMap((each) => each.resources.map(({ resource }) => `${metadata.name}/${each.version}/${resource}`)),
     )
     .sort();
 }

@@ -1,3 +1,11 @@
+/** What a connection to a server is made with. Without `cert` the front-proxy lane is the plain one. */
+export interface ConnectionTls {
+  readonly ca: string | undefined;
+  readonly servername: string | undefined;
+  readonly cert: string | undefined;
+  readonly key: string | undefined;
+}
+
 /** What the listener shows to clients and asks of them. */
 export interface ServerTls {
   readonly cert: string;

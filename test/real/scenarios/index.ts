@@ -1,0 +1,35 @@
+import type { Scenario } from '../scenario.js';
+import { podgroupsThroughA } from './01-podgroups.js';
+import { mergedDiscovery } from './02-discovery.js';
+import { subresourceReroute } from './03-resize.js';
+import { jobsThroughA } from './04-batch.js';
+import { cameAndWent } from './05-crd-and-apiservice.js';
+import { identity } from './06-identity.js';
+import { peersGone } from './07-peers-gone.js';
+import { localRestart } from './08-local-restart.js';
+import { drain } from './09-drain.js';
+import { nativeInterplay } from './10-native.js';
+import { switchedOff } from './11-switched-off.js';
+import { exec } from './12-exec.js';
+import { badStart } from './13-bad-start.js';
+import { badPeers } from './14-bad-peers.js';
+import { badRequests } from './15-bad-requests.js';
+
+/** In running order. A new scenario is a file and a line here. */
+export const SCENARIOS: readonly Scenario[] = [
+  podgroupsThroughA,
+  mergedDiscovery,
+  subresourceReroute,
+  jobsThroughA,
+  cameAndWent,
+  identity,
+  peersGone,
+  localRestart,
+  drain,
+  nativeInterplay,
+  switchedOff,
+  exec,
+  badStart,
+  badPeers,
+  badRequests,
+];
