@@ -21,8 +21,18 @@ const folders = Object.keys(allowed);
 module.exports = {
   forbidden: [
     { name: 'no-circular', severity: 'error', from: {}, to: { circular: true } },
-    { name: 'not-to-test', severity: 'error', from: { path: '^src', pathNot: '\\.test\\.ts$' }, to: { path: '(^test/)|(\\.test\\.ts$)|(\\.fixture\\.ts$)', pathNot: '^$' } },
-    { name: 'not-to-dev-dependency', severity: 'error', from: { path: '^src', pathNot: '\\.(test|fixture)\\.ts$' }, to: { dependencyTypes: ['npm-dev'] } },
+    {
+      name: 'not-to-test',
+      severity: 'error',
+      from: { path: '^src', pathNot: '\\.(test|fixture)\\.ts$' },
+      to: { path: '(^test/)|(\\.(test|fixture)\\.ts$)' },
+    },
+    {
+      name: 'not-to-dev-dependency',
+      severity: 'error',
+      from: { path: '^src', pathNot: '\\.(test|fixture)\\.ts$' },
+      to: { dependencyTypes: ['npm-dev'] },
+    },
     ...folders.map((folder) => ({
       name: `${folder}-imports`,
       comment: `src/${folder} may import only: ${allowed[folder].join(', ') || 'nothing'}`,

@@ -141,11 +141,6 @@ export async function startProxy(config: ProxyConfig, io: { readonly logger: Log
   await localSurface.start();
   running?.start();
   void lease?.start();
-  logger.info('listening', {
-    address: `${bound.address}:${bound.port}`,
-    upstream: formatHostPort(config.upstream),
-    server: config.serverName,
-  });
 
   return runningServer(parts, { listener, running, lease, state, address: bound.address, port: bound.port });
 }
@@ -188,7 +183,7 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'upstream' | 'router'
     metrics,
     logger,
   });
-  return createRouter({ host, localSurface: () => localSurface.surface, directory, rerouter, metrics });
+  return createRouter({ host, localSurface: () => localSurface.surface, directory, rerouter, metrics, clock, logger });
 }
 
 async function createDirectory(
@@ -423,7 +418,6 @@ async function stop(parts: Parts, { listener, running, lease, state }: Stoppable
   await running?.close();
   await host.close();
   tls.close();
-  logger.info('stopped');
 }
 
 function kubeSend(config: ProxyConfig, routed: { readonly handler: Handler }, clock: Clock): KubeSend {

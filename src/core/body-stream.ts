@@ -55,8 +55,13 @@ export class BodyStream {
     if (this.#sink) throw new Error('a body has one receiver');
     this.#sink = sink;
     let wantsMore = true;
-    for (const chunk of this.#early) wantsMore = sink.write(chunk);
+    const early = this.#early;
     this.#early = [];
+    for (const chunk of early) {
+      wantsMore = sink.write(chunk);
+      // The receiver has had enough.
+      if (this.#done) return;
+    }
     if (this.#outcome) this.#deliver(this.#outcome);
     else if (wantsMore) this.resume();
   }

@@ -113,7 +113,8 @@ function resourceInfo(method: string, path: string, query: string, at: ResourceP
 
 /** First `watch` parameter; any value but `false` and `0` means yes, as in Kubernetes. */
 function asksToWatch(query: string): boolean {
-  if (!query.includes('watch')) return false;
+  // Quick, and right but for a name that is itself percent-encoded.
+  if (!query.includes('watch') && !query.includes('%')) return false;
   const value = new URLSearchParams(query).get('watch');
   if (value === null) return false;
   const lower = value.toLowerCase();

@@ -6,7 +6,7 @@ import { silentLogger } from '../observe/logger.js';
 import { DocumentFetcher, FETCH_LIMITS } from './document-fetch.js';
 
 const JSON_TYPE = ['Content-Type', 'application/json; charset=utf-8'];
-const REQUEST = { server: 'b', target: '/openapi/v2', headers: [], mediaType: 'application/json' };
+const REQUEST = { server: 'b', target: '/openapi/v2', headers: [], mediaTypes: ['application/json'] };
 
 function setup(send: () => Promise<Reply>) {
   const clock = new ManualClock();
@@ -46,7 +46,7 @@ describe('DocumentFetcher', () => {
     ['status', () => ({ status: 500, headers: JSON_TYPE, body: Buffer.from('x') })],
     ['content-type', () => ({ status: 200, headers: ['Content-Type', 'text/html'], body: Buffer.from('<html>') })],
     ['content-type', () => ({ status: 200, headers: [], body: Buffer.from('{}') })],
-    ['malformed', () => ({ status: 200, headers: [...JSON_TYPE, 'Content-Length', '9'], body: Buffer.from('{}') })],
+    ['truncated', () => ({ status: 200, headers: [...JSON_TYPE, 'Content-Length', '9'], body: Buffer.from('{}') })],
     [
       'too-large',
       () => ({ status: 200, headers: [...JSON_TYPE, 'Content-Length', '50000000'], body: streaming().body }),
@@ -75,7 +75,7 @@ describe('DocumentFetcher', () => {
     const fetched = fetcher.fetch(REQUEST).catch((error) => error);
     body.push(Buffer.from('{"a":'));
     body.fail(new Error('connection reset'));
-    expect(await fetched).toMatchObject({ fault: 'connection', message: 'connection reset' });
+    expect(await fetched).toMatchObject({ fault: 'truncated', message: 'connection reset' });
   });
 
   it('waits once for a server that hangs, in its head or in its body, then leaves it alone for a while', async () => {

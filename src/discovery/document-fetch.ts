@@ -18,7 +18,10 @@ export type SendTo = (
 export interface FetchLimits {
   readonly timeoutMs: number;
   readonly bodyBytesMax: number;
-  /** After a failure the server is not asked for such documents for this long, so that its hanging costs one wait. */
+  /**
+   * After a failure a server is left alone for this long, so that its hanging costs one wait: for everything if it did
+   * not answer, for the one document if it answered wrongly.
+   */
   readonly restMs: number;
   readonly restingMax: number;
 }
@@ -26,7 +29,7 @@ export interface FetchLimits {
 export const FETCH_LIMITS: FetchLimits = {
   timeoutMs: 4_000,
   bodyBytesMax: 32 * 1024 * 1024,
-  restMs: 15_000,
+  restMs: 5_000,
   restingMax: 1_024,
 };
 
@@ -45,6 +48,7 @@ export type DocumentFault =
   | 'status'
   | 'content-type'
   | 'too-large'
+  | 'truncated'
   | 'malformed'
   | 'resting';
 
@@ -70,15 +74,15 @@ export interface DocumentRequest {
   readonly server: string;
   readonly target: string;
   readonly headers: RawHeaders;
-  /** The media type that the answer must have, parameters aside. */
-  readonly mediaType: string;
+  /** The answer must have one of these, parameters aside. */
+  readonly mediaTypes: readonly string[];
 }
 
 /** Reads whole documents from servers, within bounds: a document arrives complete and of the right type, or not at all. */
 export class DocumentFetcher {
   readonly #options: DocumentFetcherOptions;
   readonly #limits: FetchLimits;
-  /** Until when a server is left alone, by server and target. */
+  /** Until when a server is left alone, by server, or by server and target. */
   readonly #restingUntilMs = new Map<string, number>();
 
   constructor(options: DocumentFetcherOptions) {
@@ -88,19 +92,22 @@ export class DocumentFetcher {
 
   /** Rejects with DocumentError, after logging and counting the fault. 304 and 404 are answers, not faults. */
   async fetch(request: DocumentRequest): Promise<FetchedDocument> {
-    const restKey = `${request.server} ${request.target}`;
-    const resting = this.#restingUntilMs.get(restKey);
-    if (resting !== undefined) {
-      if (this.#options.clock.nowMs() < resting) {
-        throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);
-      }
-      this.#restingUntilMs.delete(restKey);
+    if (this.#rests(request.server) || this.#rests(`${request.server} ${request.target}`)) {
+      throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);
     }
     try {
       return await this.#fetchNow(request);
     } catch (error) {
       throw this.#noteFault(request, error);
     }
+  }
+
+  #rests(key: string): boolean {
+    const untilMs = this.#restingUntilMs.get(key);
+    if (untilMs === undefined) return false;
+    if (this.#options.clock.nowMs() < untilMs) return true;
+    this.#restingUntilMs.delete(key);
+    return false;
   }
 
   /** For content that turned out to be wrong only when it was parsed. */
@@ -150,32 +157,37 @@ export class DocumentFetcher {
       throw new DocumentError('status', `answered ${reply.status}`);
     }
     const mediaType = (headerValue(reply.headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
-    if (mediaType !== request.mediaType) {
+    if (!request.mediaTypes.includes(mediaType)) {
       cancelBody(reply);
-      throw new DocumentError('content-type', `answered ${mediaType || 'no content type'} for ${request.mediaType}`);
+      throw new DocumentError('content-type', `answered ${mediaType || 'no content type'}`);
     }
     const announced = Number(headerValue(reply.headers, 'content-length') ?? 0);
     if (announced > this.#limits.bodyBytesMax) {
       cancelBody(reply);
       throw new DocumentError('too-large', `${announced} bytes, more than ${this.#limits.bodyBytesMax}`);
     }
-    const body = await readBody(reply.body, this.#limits.bodyBytesMax);
+    const body = await readBody(reply.body, this.#limits.bodyBytesMax).catch((error: Error) => {
+      throw new DocumentError(error.message.startsWith('body is larger') ? 'too-large' : 'truncated', error.message);
+    });
+    if (body.length > this.#limits.bodyBytesMax) {
+      throw new DocumentError('too-large', `${body.length} bytes, more than ${this.#limits.bodyBytesMax}`);
+    }
     if (announced > 0 && body.length !== announced) {
-      throw new DocumentError('malformed', `${body.length} bytes of ${announced}`);
+      throw new DocumentError('truncated', `${body.length} bytes of ${announced}`);
     }
     return { status: 200, headers: reply.headers, body };
   }
 
   #noteFault(request: Pick<DocumentRequest, 'server' | 'target'>, error: unknown): DocumentError {
     const message = error instanceof Error ? error.message : String(error);
-    const tooLarge = message.startsWith('body is larger');
-    const fault =
-      error instanceof DocumentError ? error : new DocumentError(tooLarge ? 'too-large' : 'connection', message);
+    const fault = error instanceof DocumentError ? error : new DocumentError('connection', message);
+    const unanswered = fault.fault === 'connection' || fault.fault === 'timeout';
     const { clock, logger, onFault } = this.#options;
     if (this.#restingUntilMs.size >= this.#limits.restingMax) {
       this.#restingUntilMs.delete(this.#restingUntilMs.keys().next().value!);
     }
-    this.#restingUntilMs.set(`${request.server} ${request.target}`, clock.nowMs() + this.#limits.restMs);
+    const restKey = unanswered ? request.server : `${request.server} ${request.target}`;
+    this.#restingUntilMs.set(restKey, clock.nowMs() + this.#limits.restMs);
     logger.warn("a server's document was left out", {
       server: request.server,
       target: request.target,

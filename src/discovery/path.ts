@@ -8,6 +8,9 @@ export type DiscoveryPath =
 
 const MERGED_DOCUMENT_PATH = '/apis/apidiscovery.k8s.io/v2';
 
+/** What names of groups and versions are made of. Anything else is not discovery, and must not get into a request line. */
+const NAME = /^[\w.~-]{1,253}$/;
+
 /** `path` is decoded. One slash at the end changes nothing, as in kube-apiserver. */
 export function parseDiscoveryPath(path: string): DiscoveryPath | undefined {
   if (!path.startsWith('/api')) return undefined;
@@ -17,7 +20,7 @@ export function parseDiscoveryPath(path: string): DiscoveryPath | undefined {
   if (clean === MERGED_DOCUMENT_PATH) return { kind: 'merged' };
 
   const [, prefix, first = '', second, ...rest] = clean.split('/');
-  if (first === '' || second === '' || rest.length > 0) return undefined;
+  if (!NAME.test(first) || (second !== undefined && !NAME.test(second)) || rest.length > 0) return undefined;
   if (prefix === 'api') return second === undefined ? { kind: 'version', group: '', version: first } : undefined;
   if (prefix !== 'apis') return undefined;
   return second === undefined ? { kind: 'group', group: first } : { kind: 'version', group: first, version: second };

@@ -66,7 +66,7 @@ export class StorageHashReader {
 
   async #fetch(server: string, at: GroupVersion): Promise<ReadonlyMap<string, string>> {
     const target = at.group === '' ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
-    const request = { server, target, headers: ['Accept', 'application/json'], mediaType: 'application/json' };
+    const request = { server, target, headers: ['Accept', 'application/json'], mediaTypes: ['application/json'] };
     const { status, body } = await this.#fetcher.fetch(request);
     // Its surface says that it serves this, so a 404 means that the surface is about to change.
     if (status !== 200) throw new DocumentError('status', `${server} answered ${status} for ${target}`);

@@ -94,8 +94,8 @@ async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: OwnPag
   question.info = parseRequestInfo('POST', target)!;
   question.identity = exchange.identity;
   const reply = await judge(question);
-  if (reply.status === 401) throw new StatusError('Unauthorized', 'Unauthorized');
   const answer = await readBody(reply.body, REVIEW_BYTES_MAX);
+  if (reply.status === 401) throw new StatusError('Unauthorized', 'Unauthorized');
   if (reply.status !== 201) return false;
   const review = JSON.parse(answer.toString()) as { status?: { allowed?: boolean } };
   return review.status?.allowed === true;

@@ -70,6 +70,11 @@ export function createMetrics() {
       'from',
       'type',
     ]),
+    watchContinuations: registry.counter(
+      'straddle_watch_continuations_total',
+      'Watches whose server went away, by what became of them.',
+      ['outcome'],
+    ),
     wrong404sPrevented: registry.counter(
       'straddle_wrong_404_prevented_total',
       'Requests that the local server alone would have answered with a wrong 404.',

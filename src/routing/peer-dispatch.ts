@@ -1,6 +1,7 @@
+import { unlessDraining } from '../core/draining-answer.js';
 import { FairLimiter, type FairLimiterOptions } from '../core/fair-limiter.js';
-import { takeBody } from '../core/gather-body.js';
 import { flowOf } from '../core/identity.js';
+import { outgoingRequest } from '../core/outgoing-request.js';
 import type { MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
 import type { Dispatch } from './reroute.js';
 
@@ -29,20 +30,14 @@ export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: P
   }
 
   return async ({ peer, endpoint }, exchange) => {
-    const { headers, lane } = outgoingHeaders(exchange, { kind: endpoint.kind, rerouted: true });
+    const leaving = outgoingHeaders(exchange, { kind: endpoint.kind, rerouted: true });
     const place = limiterOf(peer.identity).acquire(flowOf(exchange.identity), (listener) => exchange.onAbort(listener));
     const release = typeof place === 'function' ? place : await place;
     try {
-      const request = {
-        method: exchange.method,
-        target: exchange.target,
-        headers,
-        body: takeBody(exchange),
-        lane,
-        headTimeoutMs: exchange.info.longRunning ? 0 : headTimeoutMs,
-        onAbort: (listener: () => void) => exchange.onAbort(listener),
-      };
-      return await (exchange.upgrade ? endpoint.destination.upgrade(request) : endpoint.destination.send(request));
+      const request = outgoingRequest(exchange, leaving, headTimeoutMs);
+      const { destination } = endpoint;
+      const reply = await (exchange.upgrade ? destination.upgrade(request) : destination.send(request));
+      return await unlessDraining(reply, exchange, destination.address);
     } finally {
       // With the answer's head there a watch streams on without holding a place.
       release();

@@ -30,6 +30,8 @@ export type RerouteOutcome = Reply | 'stale';
  */
 export class Rerouter {
   readonly #options: RerouteOptions;
+  /** Where watches come from, for as long as their replies live. */
+  readonly #servers = new WeakMap<Reply, Candidate>();
 
   constructor(options: RerouteOptions) {
     this.#options = options;
@@ -56,6 +58,11 @@ export class Rerouter {
     throw unavailable(exchange, peers, failures);
   }
 
+  /** The peer that a watch's reply came from. */
+  servedBy(reply: Reply): Candidate | undefined {
+    return this.#servers.get(reply);
+  }
+
   async #attempt(exchange: Exchange, candidate: Candidate, why: string): Promise<RerouteOutcome> {
     const { clock, metrics, directory, dispatch } = this.#options;
     const { peer, endpoint } = candidate;
@@ -67,7 +74,7 @@ export class Rerouter {
     }
     exchange.routed = { to: peer.identity, why };
 
-    if (exchange.info.isResource && saysUnknownResource(reply)) {
+    if (saysUnknownResource(exchange, reply)) {
       discard(reply);
       await directory.refresh(peer);
       if (!canSendAgain(exchange)) throw unavailable(exchange, [peer], [`${peer.identity} no longer serves it`]);
@@ -76,6 +83,7 @@ export class Rerouter {
     if (reply.status === 503) void directory.refresh(peer);
     const { group, version, resource } = exchange.info;
     metrics.rerouted.labels(String(reply.status), group, version, resource).inc();
+    if (exchange.info.verb === 'watch') this.#servers.set(reply, candidate);
     return reply;
   }
 
@@ -92,7 +100,7 @@ export class Rerouter {
 
 /** Nothing of it can have been carried out, or carrying it out twice does no harm; and its body is still there. */
 export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
-  return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange.method));
+  return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange));
 }
 
 /** A streamed body can be sent as long as no attempt has taken a byte of it. */
@@ -102,7 +110,9 @@ function canSendAgain(exchange: Exchange): boolean {
   return !body.readableDidRead && !body.destroyed;
 }
 
-function isSafe(method: string): boolean {
+/** A `GET` that asks to switch protocols may be an exec: run twice, it does twice what it does. */
+function isSafe({ method, upgrade }: Exchange): boolean {
+  if (upgrade) return false;
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
 }
 

@@ -1,12 +1,15 @@
+import type { Clock } from '../core/clock.js';
 import type { Exchange, Handler, Reply } from '../core/exchange.js';
 import { gatherSmallBody } from '../core/gather-body.js';
 import { AttemptError, type Host } from '../core/host.js';
 import { StatusError } from '../core/status-error.js';
 import type { Metrics } from '../observe/catalogue.js';
+import type { Logger } from '../observe/logger.js';
 import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
 import { type LocalServer, type Route, route } from './route.js';
 import { discard, saysUnknownResource } from './unknown-resource.js';
+import { createWatchContinuation } from './watch-continuation.js';
 
 export interface RouterOptions {
   readonly host: Host;
@@ -14,13 +17,28 @@ export interface RouterOptions {
   readonly directory: PeerDirectory;
   readonly rerouter: Rerouter;
   readonly metrics: Metrics;
+  readonly clock: Clock;
+  readonly logger: Logger;
 }
 
 /** A peer's surface can be out of date once; if it is again after a fresh reading, waiting helps more than a third try. */
 const STALE_ROUTES_MAX = 2;
 
-/** Answers each request from the local host or from a peer. */
+/** Answers each request from the local host or from a peer; a watch that a peer serves outlives that peer. */
 export function createRouter(options: RouterOptions): Handler {
+  const { host, rerouter } = options;
+  const answer = createAnswer(options);
+  const servedBy = (reply: Reply) => rerouter.servedBy(reply);
+  const followWatch = createWatchContinuation({ ...options, answer, servedBy, hostReady: () => host.ready() });
+
+  const answerWatch: Handler = async (exchange) => {
+    const reply = await answer(exchange);
+    return servedBy(reply) ? followWatch(exchange, reply) : reply;
+  };
+  return (exchange) => (exchange.info.verb === 'watch' ? answerWatch(exchange) : answer(exchange));
+}
+
+function createAnswer(options: RouterOptions): Handler {
   const { host, localSurface, directory, metrics } = options;
 
   return async (exchange) => {
@@ -45,7 +63,7 @@ async function serveHere({ host }: RouterOptions, exchange: Exchange): Promise<R
   if (!host.ready()) throw unavailable(exchange, [], ['the local server is down']);
   try {
     const reply = await host.handle(exchange);
-    if (!exchange.peerProxied || !exchange.info.isResource || !saysUnknownResource(reply)) return reply;
+    if (!exchange.peerProxied || !saysUnknownResource(exchange, reply)) return reply;
     discard(reply);
   } catch (error) {
     if (!(error instanceof AttemptError)) throw error;

@@ -1,12 +1,14 @@
-import type { Reply } from '../core/exchange.js';
+import type { Exchange, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
 
 /**
  * Whether a server's answer means "I do not serve this resource at all", as against "there is no such object". An API
- * server answers a path that nothing is registered for with a plain-text 404, and a missing object with a Status.
+ * server answers a path that nothing is registered for with a plain-text 404, and a missing object with a Status. What
+ * comes through a `proxy` is the word of whatever runs in the pod and says nothing about the API server.
  */
-export function saysUnknownResource(reply: Reply): boolean {
-  if (reply.status !== 404) return false;
+export function saysUnknownResource({ info }: Exchange, reply: Reply): boolean {
+  if (reply.status !== 404 || !info.isResource) return false;
+  if (info.subresource === 'proxy' || info.verb === 'proxy') return false;
   return headerValue(reply.headers, 'content-type')?.startsWith('text/plain') ?? false;
 }
 

@@ -19,13 +19,37 @@ export function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], con
   stream.on('drain', () => writer.drained());
   stream.on('error', () => {});
   stream.on('close', () => writer.closed());
+  // An answer that did not wait for the whole request: what is still to come would hold the stream open, and its
+  // unread bytes would use up what all streams of the connection may send.
+  if (exchange.body) {
+    stream.once('finish', () => {
+      if (!stream.readableEnded && !stream.closed) stream.resume().close(constants.NGHTTP2_NO_ERROR);
+    });
+  }
   void writer.run(context);
   return writer;
+}
+
+/** Node announces its limit on the size of headers to HTTP/2 clients but does not hold them to it. */
+export function refuseLargeHeaders(
+  stream: ServerHttp2Stream,
+  rawHeaders: readonly string[],
+  bytesMax: number,
+): boolean {
+  // RFC 9113, 10.5.1: 32 bytes for each field besides its name and value.
+  let bytes = rawHeaders.length * 16;
+  for (const part of rawHeaders) bytes += part.length;
+  if (bytes <= bytesMax) return false;
+  stream.on('error', () => {});
+  stream.respond({ ':status': 431 }, { endStream: true });
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  return true;
 }
 
 /** Pseudo-headers become method, target and Host; the rest stays as it came. */
 function readHead(rawHeaders: string[]): { method: string; target: string; headers: RawHeaders } {
   const headers: string[] = [];
+  const cookies: string[] = [];
   let method = 'GET';
   let target = '';
   let authority: string | undefined;
@@ -35,8 +59,11 @@ function readHead(rawHeaders: string[]): { method: string; target: string; heade
     if (name === ':method') method = value;
     else if (name === ':path') target = value;
     else if (name === ':authority') authority = value;
+    else if (name === 'cookie') cookies.push(value);
     else if (!name.startsWith(':')) headers.push(name, value);
   }
+  // RFC 9113, 8.2.3: what was split for compression is one field everywhere else.
+  if (cookies.length > 0) headers.push('cookie', cookies.join('; '));
   if (authority !== undefined && headerValue(headers, 'host') === undefined) headers.push('host', authority);
   return { method, target, headers };
 }
@@ -74,13 +101,21 @@ class Http2Wire implements Wire {
   }
 
   cut(): void {
-    this.stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    // Not `close`: that ends the stream properly first, and the client would take what it has for the whole.
+    this.stream.destroy(new Error('the answer broke off'));
   }
 
   #writable(): boolean {
     return !this.stream.destroyed && !this.stream.closed && !this.stream.headersSent;
   }
 }
+
+/** Node refuses to send these twice. Web servers behind a pod's `proxy` do repeat some; clients read the first. */
+const SINGLE_VALUED: ReadonlySet<string> = new Set([
+  ...['access-control-allow-credentials', 'access-control-max-age', 'age', 'content-encoding', 'content-language'],
+  ...['content-length', 'content-location', 'content-md5', 'content-range', 'content-type', 'date', 'etag', 'expires'],
+  ...['last-modified', 'location', 'retry-after', 'tk', 'x-content-type-options'],
+]);
 
 /** HTTP/2 forbids the fields that spoke of an HTTP/1.1 connection, and wants lower-case names. */
 function http2Headers(reply: Reply): OutgoingHttpHeaders {
@@ -91,6 +126,7 @@ function http2Headers(reply: Reply): OutgoingHttpHeaders {
     const value = reply.headers[i + 1]!;
     const before = headers[name];
     if (before === undefined) headers[name] = value;
+    else if (SINGLE_VALUED.has(name)) continue;
     else if (Array.isArray(before)) before.push(value);
     else headers[name] = [String(before), value];
   }

@@ -11,7 +11,7 @@ import {
   type ServerHttp2Session,
   type ServerHttp2Stream,
 } from 'node:http2';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../core/clock.js';
@@ -20,7 +20,7 @@ import type { Logger } from '../observe/logger.js';
 import type { ServerTls } from '../transport/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { answerHttp1, answerUpgrade } from './http1.js';
-import { answerHttp2 } from './http2.js';
+import { answerHttp2, refuseLargeHeaders } from './http2.js';
 import { OpenExchanges } from './open-exchanges.js';
 
 export interface ListenerLimits {
@@ -53,6 +53,10 @@ export class Listener {
   readonly #http1: Http1Server;
   readonly #http2: Http2Server;
   readonly #sessions = new Set<ServerHttp2Session>();
+  /** Every connection, by the client's address and port: those in the middle of a handshake are nobody else's yet. */
+  readonly #connections = new Map<string, Socket>();
+  /** Connections that have not asked anything so far. */
+  readonly #unused = new Set<string>();
   readonly #open = new OpenExchanges();
 
   constructor(options: ListenerOptions) {
@@ -91,8 +95,10 @@ export class Listener {
     await this.#open.idle();
     // Keep-alive connections that have just answered their last request are idle now.
     this.#http1.closeIdleConnections();
+    for (const key of this.#unused) this.#connections.get(key)?.destroy();
     await closed;
     cancelCut();
+    this.#http1.close();
   }
 
   #cut(): void {
@@ -100,8 +106,8 @@ export class Listener {
       requests: this.#open.size,
     });
     for (const session of this.#sessions) session.destroy();
-    this.#http1.closeAllConnections();
     this.#open.cut();
+    for (const connection of this.#connections.values()) connection.destroy();
   }
 
   #createTls(): TlsServer {
@@ -115,12 +121,25 @@ export class Listener {
       handshakeTimeout: limits.headerTimeoutMs,
     });
     server.maxConnections = limits.connectionsMax;
+    server.on('connection', (socket: Socket) => {
+      const key = connectionKey(socket);
+      this.#connections.set(key, socket);
+      this.#unused.add(key);
+      socket.once('close', () => {
+        this.#connections.delete(key);
+        this.#unused.delete(key);
+      });
+    });
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
       if (socket.alpnProtocol === 'h2') this.#http2.emit('connection', socket);
       else this.#http1.emit('connection', socket);
     });
-    server.on('tlsClientError', (error) => logger.debug('TLS handshake failed', { error }));
+    server.on('tlsClientError', (error, socket) => {
+      logger.debug('TLS handshake failed', { error });
+      // Node reports a handshake that takes too long and leaves it at that.
+      socket.destroy();
+    });
     return server;
   }
 
@@ -131,18 +150,31 @@ export class Listener {
       headersTimeout: limits.headerTimeoutMs,
       requestTimeout: 0,
       keepAliveTimeout: limits.idleMs,
+      connectionsCheckingInterval: Math.min(HEADER_CHECK_MS, limits.headerTimeoutMs),
       // Lenient parsing is how requests get smuggled.
       insecureHTTPParser: false,
       requireHostHeader: true,
     });
     server.maxHeadersCount = limits.headersCountMax;
+    // Node begins to keep track of connections (header time, which are idle) when a server listens. This one never
+    // does, its connections come from the TLS server, so it is told.
+    server.emit('listening');
+    const answers = new WeakMap<Duplex, ServerResponse>();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+      answers.set(request.socket, response);
+      this.#unused.delete(connectionKey(request.socket));
       this.#open.add(answerHttp1(request, response, this.#context(request.socket as TLSSocket)));
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#unused.delete(connectionKey(request.socket));
       this.#open.add(answerUpgrade(request, socket, head, this.#context(request.socket as TLSSocket)));
     });
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => refuseMalformed(error, socket));
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
+      const answer = answers.get(socket);
+      // A refusal in the middle of another answer would be read as part of it.
+      if (answer?.headersSent && !answer.writableFinished) socket.destroy();
+      else refuseMalformed(error, socket);
+    });
     return server;
   }
 
@@ -159,13 +191,16 @@ export class Listener {
     });
     server.on('session', (session) => {
       this.#sessions.add(session);
+      if (session.socket) this.#unused.delete(connectionKey(session.socket));
+      // Its handshake was under way when the shutdown began.
+      if (this.#open.draining) session.close();
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', (error) => logger.debug('HTTP/2 connection failed', { error }));
       closeWhenIdle(session, limits.idleMs);
     });
     server.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: unknown, rawHeaders: string[]) => {
       const session = stream.session;
-      if (!session) return;
+      if (!session || refuseLargeHeaders(stream, rawHeaders, limits.headerBytesMax)) return;
       this.#open.add(answerHttp2(stream, rawHeaders, this.#context(session.socket as TLSSocket, session)));
     });
     return server;
@@ -175,6 +210,13 @@ export class Listener {
     const { handler, clock, logger } = this.#options;
     return { handler, clock, logger, connection: clientConnection(session ?? socket, socket), draining: this.#open };
   }
+}
+
+/** How often connections are looked at for headers that take too long. */
+const HEADER_CHECK_MS = 1_000;
+
+function connectionKey({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
+  return `${remoteAddress} ${remotePort}`;
 }
 
 function secureContext(tls: ServerTls) {
@@ -211,9 +253,9 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
     reason: 'BadRequest',
     code: Number(code.slice(0, 3)),
   });
-  socket.end(
-    `HTTP/1.1 ${code}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+  const head = `HTTP/1.1 ${code}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
+  // What the client still sends is of no interest.
+  socket.end(`${head}Connection: close\r\n\r\n${body}`, () => socket.destroy());
 }
 
 function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {

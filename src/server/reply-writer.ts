@@ -56,7 +56,13 @@ export class ReplyWriter implements OpenExchange, BodySink {
       this.#wire.cut();
       return;
     }
-    this.#write(reply);
+    try {
+      this.#write(reply);
+    } catch (error) {
+      // A server may say what one protocol allows and the other does not.
+      context.logger.error('an answer could not be written', { error, target: this.#exchange.target });
+      this.#abandon(reply);
+    }
   }
 
   /** The connection can take more again. */
@@ -106,8 +112,7 @@ export class ReplyWriter implements OpenExchange, BodySink {
   #write(reply: Reply): void {
     const { body } = reply;
     if (this.#over || this.#exchange.aborted) {
-      if (body && !(body instanceof Uint8Array)) body.cancel(new Error('the client left'));
-      reply.upgraded?.socket.destroy();
+      drop(reply);
       return;
     }
     if (body === null || body instanceof Uint8Array) {
@@ -123,12 +128,23 @@ export class ReplyWriter implements OpenExchange, BodySink {
     if (this.#ending && !this.#over && this.#atBoundary) this.#endWatch();
   }
 
+  #abandon(reply: Reply): void {
+    this.#over = true;
+    drop(reply);
+    this.#wire.cut();
+  }
+
   #endWatch(): void {
     if (this.#over) return;
     this.#over = true;
     this.#body?.cancel(new Error('this server is shutting down'));
     this.#wire.end([]);
   }
+}
+
+function drop({ body, upgraded }: Reply): void {
+  if (body && !(body instanceof Uint8Array)) body.cancel(new Error('the client left'));
+  upgraded?.socket.destroy();
 }
 
 function isJson(reply: Reply): boolean {

@@ -11,6 +11,8 @@ export class RequestBody extends Readable {
   constructor(source: Readable) {
     super({ highWaterMark: 64 * 1024 });
     this.#source = source;
+    // A request that was refused has no reader, and one that moves on has none for a while; its client may leave then.
+    this.on('error', () => {});
     source.pause();
     source.on('data', this.#onData);
     source.once('end', this.#onEnd);

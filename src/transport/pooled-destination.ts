@@ -73,7 +73,9 @@ export class PooledDestination implements Destination {
 
   abandonWaiting(reason: string): void {
     for (const attempt of [...this.#waiting]) {
-      attempt.abandon(new AttemptError('maybe', 'hang', `${this.address}: ${reason}`));
+      attempt.abandon(
+        new AttemptError(attempt.mayBeProcessed ? 'maybe' : 'unsent', 'hang', `${this.address}: ${reason}`),
+      );
     }
   }
 
@@ -177,6 +179,12 @@ class Attempt {
     } catch (error) {
       this.onError(error as Error);
     }
+  }
+
+  /** A stream counts as taken although no connection was made yet: the one being made would destroy it in the end. */
+  get mayBeProcessed(): boolean {
+    const { body } = this.request;
+    return this.#begun || (body !== null && !(body instanceof Uint8Array));
   }
 
   /** Ends the attempt from our side, whatever stage it is in. */

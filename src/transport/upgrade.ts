@@ -3,8 +3,10 @@ import type { Duplex } from 'node:stream';
 import { connect, type TLSSocket } from 'node:tls';
 import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
+import { headerValue, type RawHeaders } from '../core/headers.js';
 import { AttemptError } from '../core/host.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
+import { StatusError } from '../core/status-error.js';
 import { attemptError } from './attempt-errors.js';
 import type { ConnectionTls } from './connection-tls.js';
 import { replyHeaders } from './reply-headers.js';
@@ -19,6 +21,10 @@ export async function openUpgrade(
   outgoing: OutgoingRequest,
   connectTimeoutMs: number,
 ): Promise<Reply> {
+  if (announcesBody(outgoing.headers)) {
+    // The server would wait for a body that cannot be told from the bytes of the new protocol.
+    throw new StatusError('BadRequest', 'a request that asks to switch protocols must not have a body');
+  }
   const socket = await connectTls(address, tls, connectTimeoutMs);
   return new Promise<Reply>((resolve, reject) => {
     const fail = (error: unknown) => {
@@ -53,6 +59,11 @@ export async function openUpgrade(
     });
     request.end();
   });
+}
+
+function announcesBody(headers: RawHeaders): boolean {
+  const length = headerValue(headers, 'content-length');
+  return (length !== undefined && Number(length) !== 0) || headerValue(headers, 'transfer-encoding') !== undefined;
 }
 
 function connectTls(address: string, tls: ConnectionTls, timeoutMs: number): Promise<TLSSocket> {

@@ -1,11 +1,11 @@
 import type { Clock } from '../../core/clock.js';
+import { unlessDraining } from '../../core/draining-answer.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
-import { takeBody } from '../../core/gather-body.js';
 import { AttemptError, type Host } from '../../core/host.js';
 import type { Destination } from '../../core/outgoing.js';
+import { outgoingRequest } from '../../core/outgoing-request.js';
 import type { MakeOutgoingHeaders } from '../../identity/outgoing-headers.js';
 import type { Logger } from '../../observe/logger.js';
-import { drainingAnswer } from './draining-answer.js';
 
 export interface UpstreamHostOptions {
   readonly destination: Destination;
@@ -49,19 +49,11 @@ export class UpstreamHost implements Host {
 
   handle = async (exchange: Exchange): Promise<Reply> => {
     const { destination, outgoingHeaders, headTimeoutMs } = this.#options;
-    const { headers, lane } = outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
-    const request = {
-      method: exchange.method,
-      target: exchange.target,
-      headers,
-      body: takeBody(exchange),
-      lane,
-      headTimeoutMs: exchange.info.longRunning ? 0 : headTimeoutMs,
-      onAbort: (listener: () => void) => exchange.onAbort(listener),
-    };
+    const leaving = outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
+    const request = outgoingRequest(exchange, leaving, headTimeoutMs);
     try {
       const reply = exchange.upgrade ? await destination.upgrade(request) : await destination.send(request);
-      return reply.status === 503 && !exchange.info.longRunning ? await this.#refused(reply) : reply;
+      return await unlessDraining(reply, exchange, destination.address);
     } catch (error) {
       if (error instanceof AttemptError) this.#failed(error);
       throw error;
@@ -72,15 +64,6 @@ export class UpstreamHost implements Host {
     this.#closed = true;
     this.#cancelTimer();
     await this.#options.destination.close();
-  }
-
-  /** A server on its way down refuses requests before it looks at them, so they may go elsewhere whatever they are. */
-  async #refused(reply: Reply): Promise<Reply> {
-    const answer = await drainingAnswer(reply);
-    if (answer === 'draining') {
-      throw new AttemptError('unsent', 'draining', `${this.#options.destination.address}: the server is shutting down`);
-    }
-    return answer;
   }
 
   #failed(error: AttemptError): void {

@@ -31,6 +31,7 @@ export interface Layout {
 
 export const AGGREGATED_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const CONVERGE_TIMEOUT_MS = 30_000;
+const LAST_STOP_MS = 4_000;
 /** Servers live on 127.0.0.11, .12, .13: each its own address, as machines have. */
 const FIRST_ADDRESS = 11;
 
@@ -129,10 +130,11 @@ export class ControlPlane {
     );
   }
 
+  /** The end: nothing of it is needed afterwards, so nobody is waited for long. */
   async stop(): Promise<void> {
-    await Promise.all(this.all.map(({ straddle }) => straddle.stop()));
-    await Promise.all(this.all.map(({ kube }) => kube.stop()));
-    await this.etcd.process.stop();
+    await Promise.all(this.all.map(({ straddle }) => straddle.process?.stop(LAST_STOP_MS)));
+    await Promise.all(this.all.map(({ kube }) => kube.process?.stop(LAST_STOP_MS)));
+    await this.etcd.process.stop(LAST_STOP_MS);
   }
 
   private async arrangeKube(layout: Layout): Promise<void> {

@@ -161,6 +161,7 @@ export class KubeApiserver {
       '--endpoint-reconciler-type=none',
       // A graceful stop must not take longer than a scenario.
       '--shutdown-delay-duration=0s',
+      '--shutdown-watch-termination-grace-period=1s',
       `--audit-policy-file=${join(dir, 'audit-policy.json')}`,
       `--audit-log-path=${this.auditFile}`,
       '--event-ttl=10m',

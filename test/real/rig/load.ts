@@ -68,13 +68,17 @@ export class Load {
 
 /** For a message: how often which status or error, with one example of each. */
 export function summary(outcomes: readonly Outcome[]): string {
-  const kinds = new Map<string, { count: number; example: string }>();
-  for (const { status, error, text } of outcomes) {
-    const kind = error === undefined ? String(status) : `no answer (${error})`;
-    const known = kinds.get(kind);
-    kinds.set(kind, { count: (known?.count ?? 0) + 1, example: known?.example ?? text.slice(0, 300) });
+  const kinds = new Map<string, Outcome[]>();
+  for (const outcome of outcomes) {
+    const kind = outcome.error === undefined ? String(outcome.status) : `no answer (${outcome.error})`;
+    kinds.set(kind, [...(kinds.get(kind) ?? []), outcome]);
   }
   return [...kinds]
-    .map(([kind, { count, example }]) => `${count} × ${kind}${kind.startsWith('2') ? '' : ` ${example}`}`)
+    .map(([kind, members]) => `${members.length} × ${kind}${kind.startsWith('2') ? '' : details(members)}`)
     .join('; ');
+}
+
+function details(members: readonly Outcome[]): string {
+  const when = members.slice(0, 10).map(({ startedMs, tookMs }) => `${startedMs.toFixed(0)}+${tookMs.toFixed(0)}`);
+  return ` ${members[0]?.text.slice(0, 300)} (at ms + took ms: ${when.join(' ')})`;
 }

@@ -61,6 +61,7 @@ async function oneOfTwoIsKilled({ plane, defer }: ScenarioContext, path: string)
   const position = plane.b.kube.auditPosition();
   await eventually('B takes traffic again', () => reroutedTo(plane.b, path, position) > 20, { timeoutMs: 30_000 });
   const outcomes = await load.stop();
+  agent.destroy();
   assert.ok(
     outcomes.every(({ status }) => status === 200),
     summary(outcomes),

@@ -87,7 +87,7 @@ function eachWriteOnce(end: string, written: readonly Outcome[], stored: readonl
   // What was on its way when the server died may or may not have been applied: only those may fail, with a 503 that
   // says so, and there can be no more of them than requests in flight at that moment.
   const failed = written.filter(({ status }) => status !== 201);
-  const mayHaveBeenSent = failed.filter(({ status, text }) => status === 503 && /may have been/.test(text));
+  const mayHaveBeenSent = failed.filter(({ status, text }) => status === 503 && /went away/.test(text));
   assert.equal(failed.length, mayHaveBeenSent.length, `${end}: writes: ${summary(failed)}`);
   assert.ok(failed.length <= 5, `${end}: too many writes failed: ${summary(failed)}`);
   for (const { index, status } of written) {

@@ -31,6 +31,8 @@ export const drain: Scenario = {
     const watchEnded = drained(watch.events);
     const halfSent = await beginWrite(straddle.admin, `/api/v1/namespaces/${ns}/configmaps`, 'half-sent');
 
+    // It must end by itself; if it does not, the next scenario needs it out of the way.
+    defer(() => straddle.kill());
     const signalledMs = Date.now();
     straddle.process?.signal('SIGTERM');
     await eventually('new connections are refused', () => isRefused(straddle.anonymous));

@@ -1,0 +1,40 @@
+import { describe, expect, it } from 'vitest';
+import { DocumentCache } from './document-cache.js';
+import { ReadyDocument } from './ready-document.js';
+
+const documentOf = (bytes: number) => new ReadyDocument('x/y', Buffer.alloc(bytes));
+
+describe('DocumentCache', () => {
+  it('makes a document once for all who wait for it, and keeps it', async () => {
+    const cache = new DocumentCache(100);
+    let made = 0;
+    const make = async () => {
+      made++;
+      return { document: documentOf(10), complete: true };
+    };
+    const [one, two] = await Promise.all([cache.get('a', make), cache.get('a', make)]);
+    expect(one.document).toBe(two.document);
+    expect((await cache.get('a', make)).document).toBe(one.document);
+    expect(made).toBe(1);
+  });
+
+  it('drops the least recently used beyond its bytes', async () => {
+    const cache = new DocumentCache(100);
+    const put = (key: string, bytes: number) =>
+      cache.get(key, async () => ({ document: documentOf(bytes), complete: true }));
+    await put('a', 40);
+    await put('b', 40);
+    await put('a', 40);
+    await put('c', 40);
+    expect([cache.has('a'), cache.has('b'), cache.has('c'), cache.bytes]).toEqual([true, false, true, 80]);
+    await put('huge', 101);
+    expect([cache.has('huge'), cache.bytes]).toEqual([false, 80]);
+  });
+
+  it('keeps neither failures nor what is incomplete', async () => {
+    const cache = new DocumentCache(100);
+    await expect(cache.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
+    await cache.get('a', async () => ({ document: documentOf(1), complete: false }));
+    expect(cache.has('a')).toBe(false);
+  });
+});

@@ -1,0 +1,66 @@
+import { setImmediate } from 'node:timers/promises';
+import type { MadeDocument } from './document-cache.js';
+import { type OpenApiEncoding, type OpenApiVersion, openApiMediaType } from './openapi-encoding.js';
+import { mergeOpenApi, parseOpenApi } from './openapi-merge-json.js';
+import { mergeOpenApiProtobuf } from './openapi-merge-protobuf.js';
+import { etagOf, ReadyDocument } from './ready-document.js';
+
+/** One server's document as it was received. `reject` reports it as garbage. */
+export interface SourceDocument {
+  readonly bytes: Buffer;
+  /** It is the content that the hash stands for, and not one that has replaced it meanwhile. */
+  readonly exact: boolean;
+  reject(why: string): void;
+}
+
+/**
+ * Makes one document of several, in order of precedence; garbage is reported and left out. Only the whole of it goes by
+ * the hash that was promised. Undefined if nothing is left.
+ */
+export async function mergeSources(
+  form: { readonly version: OpenApiVersion; readonly encoding: OpenApiEncoding },
+  sources: readonly (SourceDocument | undefined)[],
+  hash: string,
+): Promise<MadeDocument | undefined> {
+  const had = sources.filter((source) => source !== undefined);
+  const merged = form.encoding === 'json' ? await mergeJson(had) : mergeProtobuf(form.version, had);
+  if (!merged) return undefined;
+  const complete = merged.left === sources.length && had.every((source) => source.exact);
+  const etag = complete ? `"${hash}"` : etagOf(merged.bytes);
+  return { document: new ReadyDocument(openApiMediaType(form.version, form.encoding), merged.bytes, etag), complete };
+}
+
+async function mergeJson(sources: readonly SourceDocument[]) {
+  const parsed: { readonly bytes: Buffer; readonly value: Readonly<Record<string, unknown>> }[] = [];
+  for (const source of sources) {
+    const value = parseOpenApi(source.bytes.toString());
+    if (value) parsed.push({ bytes: source.bytes, value });
+    else source.reject('the answer is no OpenAPI document');
+    // Each takes tens of milliseconds: other requests must not wait for all of them together.
+    await setImmediate();
+  }
+  if (parsed.length === 0) return undefined;
+  // A single one goes out as it came.
+  const bytes =
+    parsed.length === 1
+      ? parsed[0]!.bytes
+      : Buffer.from(JSON.stringify(mergeOpenApi(parsed.map(({ value }) => value))));
+  return { bytes, left: parsed.length };
+}
+
+function mergeProtobuf(version: OpenApiVersion, sources: readonly SourceDocument[]) {
+  const sound = sources.filter((source) => {
+    if (mergeOpenApiProtobuf(version, [source.bytes])) return true;
+    source.reject('the answer is no OpenAPI document');
+    return false;
+  });
+  if (sound.length === 0) return undefined;
+  const bytes =
+    sound.length === 1
+      ? sound[0]!.bytes
+      : mergeOpenApiProtobuf(
+          version,
+          sound.map((s) => s.bytes),
+        )!;
+  return { bytes, left: sound.length };
+}

@@ -1,0 +1,150 @@
+import type { Clock } from '../core/clock.js';
+import type { Exchange, Filter, Handler, Reply } from '../core/exchange.js';
+import { StatusError } from '../core/status-error.js';
+import { DocumentError } from '../discovery/document-fetch.js';
+import type { DiscoveryView, ViewCache } from '../discovery/documents.js';
+import { findVersion } from '../discovery/legacy-resource-list.js';
+import { chooseOpenApiEncoding, type OpenApiEncoding, type OpenApiVersion } from '../discovery/openapi-encoding.js';
+import { OPENAPI_V2_TARGET, type OpenApiV2 } from '../discovery/openapi-v2.js';
+import type { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
+import {
+  documentUrl,
+  INDEX_TARGET,
+  type IndexEntry,
+  isDocumentPath,
+  type OpenApiIndex,
+  type OpenApiIndexReader,
+} from '../discovery/openapi-v3-index.js';
+import type { Authorize } from '../discovery/permission.js';
+import { answerWith } from '../discovery/ready-document.js';
+
+export interface OpenApiFilterOptions {
+  /** False while the feature is off: everything passes untouched. */
+  active(): boolean;
+  /** This server's own identity, the one its peers know it by. */
+  readonly self: string;
+  readonly views: ViewCache;
+  readonly index: OpenApiIndexReader;
+  readonly documents: OpenApiV3Documents;
+  readonly v2: OpenApiV2;
+  readonly authorize: Authorize;
+  readonly clock: Clock;
+}
+
+const NO_CACHE = ['Cache-Control', 'no-cache, private'];
+const ONE_YEAR_MS = 365 * 24 * 3_600_000;
+
+/** Answers OpenAPI for the whole control plane. Whoever may read what stays the API server's decision. */
+export function openApiFilter(options: OpenApiFilterOptions): Filter {
+  return {
+    name: 'openapi',
+    wrap: (next) => (exchange) => {
+      const { method, info } = exchange;
+      const asked = (method === 'GET' || method === 'HEAD') && info.path.startsWith('/openapi/') && !exchange.upgrade;
+      if (!asked || exchange.peerProxied || exchange.localOnly) return next(exchange);
+      if (!options.active() || options.views.alone()) return next(exchange);
+      if (info.path === OPENAPI_V2_TARGET) return answerV2(options, next, exchange);
+      if (info.path === INDEX_TARGET) return answerIndex(options, next, exchange);
+      const isDocument = info.path.startsWith(`${INDEX_TARGET}/`) && isDocumentPath(documentPath(exchange));
+      return isDocument ? answerV3(options, next, exchange) : next(exchange);
+    },
+  };
+}
+
+async function answerIndex(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
+  const refusal = await options.authorize(exchange, next, INDEX_TARGET);
+  if (refusal) return refusal;
+  const { document } = await options.index.current(viewOf(options).servers);
+  return answerWith(document, exchange, NO_CACHE);
+}
+
+async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
+  const { path } = exchange.info;
+  // The index names everything there is, so it is asked for only in the name of those who may read this path.
+  const refusal = await options.authorize(exchange, next, path);
+  if (refusal) return refusal;
+  const view = viewOf(options);
+  const index = await options.index.current(view.servers);
+  const entry = index.entries.get(documentPath(exchange));
+  if (!entry) return answerUnlisted(options, next, exchange, view);
+  if (hostHasAll(options, index, entry)) return next(exchange);
+
+  const encoding = encodingFor(exchange, 'v3');
+  const hash = queryOf(exchange).get('hash');
+  if (hash && hash !== entry.hash) {
+    return {
+      status: 301,
+      headers: ['Location', documentUrl(entry), 'Content-Length', '0', 'Vary', 'Accept'],
+      body: null,
+    };
+  }
+  const { document, complete } = await orUnavailable(options.documents.get(entry, encoding));
+  return answerWith(document, exchange, hash && complete ? immutableFor(ONE_YEAR_MS, options.clock) : NO_CACHE);
+}
+
+function documentPath({ info }: Exchange): string {
+  return info.path.slice(INDEX_TARGET.length + 1);
+}
+
+/** Every server that has the document has the same, and this server's own host is one of them. */
+function hostHasAll({ self }: OpenApiFilterOptions, index: OpenApiIndex, entry: IndexEntry): boolean {
+  return entry.sources.length === 1 && entry.sources[0]!.servers.includes(self) && !index.unreachable.has(self);
+}
+
+/** A group-version that only a departed server had may come back: not the host's 404. */
+function answerUnlisted(
+  options: OpenApiFilterOptions,
+  next: Handler,
+  exchange: Exchange,
+  view: DiscoveryView,
+): Promise<Reply> {
+  const [, , , prefix, ...rest] = exchange.info.path.split('/');
+  const [group = '', version = ''] = prefix === 'api' ? ['', rest[0]] : rest;
+  const served = (departed: boolean) =>
+    view.servers.some((s) => s.departed === departed && findVersion(s.surface, group, version));
+  if (served(true) && !served(false)) {
+    throw new StatusError('ServiceUnavailable', `the servers that served ${exchange.info.path} have gone away`);
+  }
+  const unread = options.views.unread();
+  if (unread.length === 0) return next(exchange);
+  throw new StatusError('ServiceUnavailable', `what ${unread.join(', ')} serves is not known yet`);
+}
+
+async function answerV2(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
+  const refusal = await options.authorize(exchange, next, OPENAPI_V2_TARGET);
+  if (refusal) return refusal;
+  const encoding = encodingFor(exchange, 'v2');
+  const answer = await orUnavailable(options.v2.get(viewOf(options).servers, encoding));
+  if ('document' in answer) return answerWith(answer.document, exchange, NO_CACHE);
+  return next(exchange);
+}
+
+function encodingFor(exchange: Exchange, version: OpenApiVersion): OpenApiEncoding {
+  const encoding = chooseOpenApiEncoding(exchange, version);
+  if (encoding) return encoding;
+  throw new StatusError('NotAcceptable', `${exchange.info.path} is to be had as JSON and as protobuf only`);
+}
+
+async function orUnavailable<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof DocumentError ? new StatusError('ServiceUnavailable', error.message) : error;
+  }
+}
+
+function viewOf(options: OpenApiFilterOptions): DiscoveryView {
+  const view = options.views.current();
+  if (view) return view;
+  throw new StatusError('ServiceUnavailable', "this server's own API groups have not been read yet");
+}
+
+function immutableFor(lifetimeMs: number, clock: Clock): string[] {
+  const expires = new Date(clock.nowMs() + lifetimeMs).toUTCString();
+  return ['Cache-Control', 'public, immutable', 'Expires', expires];
+}
+
+function queryOf(exchange: Exchange): URLSearchParams {
+  const mark = exchange.target.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : exchange.target.slice(mark + 1));
+}

@@ -1,0 +1,349 @@
+/**
+ * What must be known of a JSON watch to take it up again elsewhere: where its events begin and end, and from which
+ * resourceVersion on nothing would be lost or repeated. Events pass through unread; one is looked into only when the
+ * stream has broken off.
+ */
+
+/** A longer event is passed on in parts; the stream can then no longer be taken up at an event's boundary. */
+const LINE_BYTES_MAX = 4 * 1024 * 1024;
+/** Of a longer event only the position is kept, so that many idle watches of large objects hold little memory. */
+const KEPT_LINE_BYTES_MAX = 16 * 1024;
+
+const NEWLINE = 10;
+
+/**
+ * What a watch begins with:
+ * - nothing: every event continues from the request's resourceVersion;
+ * - state: what exists, as ADDED events in no order, then changes;
+ * - marked-state: the same, with a bookmark that says where the state ends, for which the client waits;
+ * - now: changes only, from a moment that the server chose.
+ */
+export type WatchBeginning = 'nothing' | 'state' | 'marked-state' | 'now';
+
+export interface WatchRequest {
+  readonly beginning: WatchBeginning;
+  /** Undefined where the server chooses. */
+  readonly timeoutSeconds: number | undefined;
+}
+
+/** Undefined where the parameters are such that servers may read them differently than this does. */
+export function readWatchRequest(target: string): WatchRequest | undefined {
+  const values = new Map<string, string>();
+  for (const pair of splitQuery(target)) {
+    if (!DECIDING.has(pair.name)) continue;
+    if (pair.value === undefined || values.has(pair.name)) return undefined;
+    values.set(pair.name, pair.value);
+  }
+  const resourceVersion = values.get('resourceVersion') ?? '';
+  const timeout = values.get('timeoutSeconds') ?? '';
+  if (!/^\d{0,20}$/.test(resourceVersion) || !/^\d{0,9}$/.test(timeout)) return undefined;
+  return {
+    beginning: beginningOf(resourceVersion, values.get('sendInitialEvents')),
+    timeoutSeconds: Number(timeout) > 0 ? Number(timeout) : undefined,
+  };
+}
+
+function beginningOf(resourceVersion: string, sendInitialEvents: string | undefined): WatchBeginning {
+  const fromOne = resourceVersion !== '' && !/^0+$/.test(resourceVersion);
+  if (sendInitialEvents === undefined) return fromOne ? 'nothing' : 'state';
+  // Kubernetes: only these two are false, an empty value is true.
+  if (sendInitialEvents !== '0' && sendInitialEvents.toLowerCase() !== 'false') return 'marked-state';
+  return fromOne ? 'nothing' : 'now';
+}
+
+export interface TakeUp {
+  /** Undefined to ask for the same as before. */
+  readonly resourceVersion: string | undefined;
+  readonly timeoutSeconds: number | undefined;
+}
+
+/** The request for the rest of a watch: what does not have to change stays as it was written. */
+export function takeUpTarget(target: string, { resourceVersion, timeoutSeconds }: TakeUp): string {
+  const mark = target.indexOf('?');
+  const path = mark < 0 ? target : target.slice(0, mark);
+  const parts: string[] = [];
+  let placed = resourceVersion === undefined;
+  for (const { raw, name } of splitQuery(target)) {
+    if (name === 'timeoutSeconds' && timeoutSeconds !== undefined) parts.push(`timeoutSeconds=${timeoutSeconds}`);
+    else if (resourceVersion === undefined) parts.push(raw);
+    else if (name === 'resourceVersion') {
+      parts.push(`resourceVersion=${encodeURIComponent(resourceVersion)}`);
+      placed = true;
+    } else if (name !== 'resourceVersionMatch' && name !== 'sendInitialEvents') parts.push(raw);
+  }
+  if (!placed) parts.push(`resourceVersion=${encodeURIComponent(resourceVersion!)}`);
+  return parts.length === 0 ? path : `${path}?${parts.join('&')}`;
+}
+
+const DECIDING: ReadonlySet<string> = new Set([
+  'resourceVersion',
+  'resourceVersionMatch',
+  'sendInitialEvents',
+  'timeoutSeconds',
+]);
+
+interface QueryPair {
+  readonly raw: string;
+  readonly name: string;
+  /** Undefined if it cannot be decoded. */
+  readonly value: string | undefined;
+}
+
+function splitQuery(target: string): QueryPair[] {
+  const mark = target.indexOf('?');
+  if (mark < 0 || mark === target.length - 1) return [];
+  return target
+    .slice(mark + 1)
+    .split('&')
+    .map((raw) => {
+      const equals = raw.indexOf('=');
+      const name = decodeQuery(equals < 0 ? raw : raw.slice(0, equals)) ?? '';
+      return { raw, name, value: equals < 0 ? '' : decodeQuery(raw.slice(equals + 1)) };
+    });
+}
+
+function decodeQuery(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Where a stream that broke off stands:
+ * - from: everything up to this resourceVersion was delivered and nothing after it;
+ * - untouched: nothing was delivered, so the request can simply be made again;
+ * - over: the last event was an ERROR, after which a watch has nothing more to say;
+ * - unsafe: whole events were delivered, but what else the client has to get cannot be told;
+ * - inside: it may be in the middle of an event.
+ */
+export type WatchPosition =
+  | { readonly kind: 'from'; readonly resourceVersion: string }
+  | { readonly kind: 'untouched' | 'over' | 'unsafe' | 'inside' };
+
+/** Cuts a watch's bytes into whole events, and remembers just enough of them to say where the stream stands. */
+export class EventLines {
+  readonly #beginning: WatchBeginning;
+  /** From here on events come in the order of their resourceVersions. */
+  #ordered: boolean;
+  #begun = false;
+  #unframed = false;
+  #tail: Uint8Array[] = [];
+  #tailBytes = 0;
+  /** The last whole event: its bytes, or what was read from them. */
+  #last: readonly Uint8Array[] | SkimmedEvent | undefined;
+
+  constructor(beginning: WatchBeginning) {
+    this.#beginning = beginning;
+    this.#ordered = beginning === 'nothing' || beginning === 'now';
+  }
+
+  /** Passes on what completes events and holds the rest back. */
+  take(chunk: Uint8Array, forward: (bytes: Uint8Array) => void): void {
+    if (this.#unframed) {
+      forward(chunk);
+      return;
+    }
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end === 0) {
+      this.#hold(chunk, forward);
+      return;
+    }
+    const head = this.#tail;
+    const whole = end === chunk.byteLength ? chunk : chunk.subarray(0, end);
+    this.#tail = [];
+    this.#tailBytes = 0;
+    this.#begun = true;
+    if (!this.#ordered) this.#ordered = this.#endsState(head, whole);
+    this.#remember(head, whole);
+    for (const part of head) forward(part);
+    forward(whole);
+    if (end < chunk.byteLength) this.#hold(chunk.subarray(end), forward);
+  }
+
+  /** Passes on what is held back: the stream is over and stays as it was. */
+  flush(forward: (bytes: Uint8Array) => void): void {
+    for (const part of this.#tail) forward(part);
+    this.dropTail();
+  }
+
+  /** Forgets the beginning of an event whose rest will not come; it comes anew from elsewhere. */
+  dropTail(): void {
+    this.#tail = [];
+    this.#tailBytes = 0;
+  }
+
+  position(): WatchPosition {
+    if (this.#unframed) return { kind: 'inside' };
+    if (!this.#begun) return { kind: this.#beginning === 'now' ? 'unsafe' : 'untouched' };
+    const event = Array.isArray(this.#last) ? skimEvent(Buffer.concat(this.#last)) : (this.#last as SkimmedEvent);
+    // Not one event a line, so the end of a line says nothing.
+    if (event === 'malformed') return { kind: 'inside' };
+    if (event.type === 'ERROR') return { kind: 'over' };
+    if (!this.#ordered || event.resourceVersion === undefined) return { kind: 'unsafe' };
+    return { kind: 'from', resourceVersion: event.resourceVersion };
+  }
+
+  #hold(bytes: Uint8Array, forward: (bytes: Uint8Array) => void): void {
+    this.#tail.push(bytes);
+    this.#tailBytes += bytes.byteLength;
+    if (this.#tailBytes <= LINE_BYTES_MAX) return;
+    this.#unframed = true;
+    this.#last = undefined;
+    this.flush(forward);
+  }
+
+  #remember(head: readonly Uint8Array[], whole: Uint8Array): void {
+    const start = whole.byteLength < 2 ? 0 : whole.lastIndexOf(NEWLINE, whole.byteLength - 2) + 1;
+    const line = whole.subarray(start);
+    const parts = start === 0 ? [...head, line] : [line];
+    const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
+    if (bytes > KEPT_LINE_BYTES_MAX) this.#last = skimEvent(Buffer.concat(parts));
+    else if (parts.every((part) => part.buffer.byteLength <= KEPT_LINE_BYTES_MAX)) this.#last = parts;
+    // A short line must not keep the large read that it came in alive.
+    else this.#last = [Buffer.concat(parts)];
+  }
+
+  /** Whether one of these events shows that the state is complete. Runs only until one does. */
+  #endsState(head: readonly Uint8Array[], whole: Uint8Array): boolean {
+    const bytes = head.length > 0 ? Buffer.concat([...head, whole]) : asBuffer(whole);
+    for (let start = 0; start < bytes.byteLength; ) {
+      const end = bytes.indexOf(NEWLINE, start) + 1;
+      if (this.#endsStateLine(bytes.subarray(start, end))) return true;
+      start = end;
+    }
+    return false;
+  }
+
+  #endsStateLine(line: Buffer): boolean {
+    const type = line.toString('latin1', 0, LONGEST_PREFIX);
+    if (type.startsWith(BOOKMARK)) return this.#beginning !== 'marked-state' || line.includes(STATE_END);
+    // The state itself is made of ADDED events only, so any other is a change that came after it.
+    return this.#beginning === 'state' && (type.startsWith(MODIFIED) || type.startsWith(DELETED));
+  }
+}
+
+const BOOKMARK = '{"type":"BOOKMARK"';
+const MODIFIED = '{"type":"MODIFIED"';
+const DELETED = '{"type":"DELETED"';
+const LONGEST_PREFIX = BOOKMARK.length;
+const STATE_END = 'k8s.io/initial-events-end';
+
+export type SkimmedEvent = { readonly type: string; readonly resourceVersion: string | undefined } | 'malformed';
+
+/** Reads an event's type and position and skips the rest, most of which is never looked at. */
+export function skimEvent(line: Buffer): SkimmedEvent {
+  try {
+    const type = valueAt(line, ['type']);
+    if (type === undefined) return 'malformed';
+    const version = valueAt(line, ['object', 'metadata', 'resourceVersion']);
+    return { type, resourceVersion: version ? version : tableVersion(line) };
+  } catch {
+    return 'malformed';
+  }
+}
+
+/** A Table without a version of its own, or one whose row alone has it. */
+function tableVersion(line: Buffer): string | undefined {
+  if (valueAt(line, ['object', 'kind']) !== 'Table') return undefined;
+  const event = JSON.parse(line.toString('utf8')) as {
+    object?: { rows?: { object?: { metadata?: { resourceVersion?: unknown } } }[] };
+  };
+  const version = event.object?.rows?.[0]?.object?.metadata?.resourceVersion;
+  return typeof version === 'string' && version !== '' ? version : undefined;
+}
+
+/** The string at a path of nested objects. Throws for what is not JSON as far as it has to look. */
+function valueAt(bytes: Buffer, path: readonly string[]): string | undefined {
+  const skimmer = new JsonSkimmer(bytes);
+  for (const key of path) if (!skimmer.enter(key)) return undefined;
+  return skimmer.string();
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+class JsonSkimmer {
+  readonly #bytes: Buffer;
+  #at = 0;
+
+  constructor(bytes: Buffer) {
+    this.#bytes = bytes;
+  }
+
+  /** In the object that begins here, moves to the value of `key`. */
+  enter(key: string): boolean {
+    if (this.#next() !== '{') return false;
+    for (;;) {
+      this.#at++;
+      if (this.#next() === '}') return false;
+      const name = this.string();
+      if (name === undefined || this.#next() !== ':') throw new SyntaxError('not an object');
+      this.#at++;
+      if (name === key) return true;
+      this.#skipValue();
+      const after = this.#next();
+      if (after === '}') return false;
+      if (after !== ',') throw new SyntaxError('not an object');
+    }
+  }
+
+  /** The string that begins here, which is then passed; undefined for any other value. */
+  string(): string | undefined {
+    if (this.#next() !== '"') return undefined;
+    const start = this.#at;
+    this.#skipString();
+    const raw = this.#bytes.toString('utf8', start, this.#at);
+    return raw.includes('\\') ? (JSON.parse(raw) as string) : raw.slice(1, -1);
+  }
+
+  #skipValue(): void {
+    let depth = 0;
+    do {
+      const character = this.#next();
+      if (character === '"') {
+        this.#skipString();
+        continue;
+      }
+      if (character === '{' || character === '[') depth++;
+      else if (character === '}' || character === ']') depth--;
+      else if (depth === 0) {
+        this.#skipScalar();
+        return;
+      }
+      this.#at++;
+    } while (depth > 0);
+  }
+
+  #skipScalar(): void {
+    while (this.#at < this.#bytes.byteLength && !',}] \n\r\t'.includes(String.fromCharCode(this.#bytes[this.#at]!))) {
+      this.#at++;
+    }
+  }
+
+  #skipString(): void {
+    let end = this.#at;
+    for (;;) {
+      end = this.#bytes.indexOf(QUOTE, end + 1);
+      if (end < 0) throw new SyntaxError('a string without an end');
+      let escapes = 0;
+      while (this.#bytes[end - 1 - escapes] === BACKSLASH) escapes++;
+      if (escapes % 2 === 0) break;
+    }
+    this.#at = end + 1;
+  }
+
+  /** The character here, after any space. */
+  #next(): string {
+    for (; this.#at < this.#bytes.byteLength; this.#at++) {
+      const byte = this.#bytes[this.#at]!;
+      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) return String.fromCharCode(byte);
+    }
+    throw new SyntaxError('ends too soon');
+  }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}

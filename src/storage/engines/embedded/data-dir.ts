@@ -1,0 +1,55 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { StorageError } from '../../storage-error.js';
+
+/** The format that this program writes, and the newest that it reads. */
+export const FORMAT_VERSION = 1;
+const FORMAT_NAME = 'straddle-embedded-store';
+
+export interface DataDir {
+  readonly storePath: string;
+  /** Where the processes that share the store find each other. */
+  readonly neighboursPath: string;
+}
+
+/** Makes the directory if need be, and refuses one that this program would misread. */
+export function openDataDir(path: string): DataDir {
+  const dir = { storePath: join(path, 'store.mdb'), neighboursPath: join(path, 'neighbours') };
+  const formatPath = join(path, 'format.json');
+  mkdirSync(dir.neighboursPath, { recursive: true, mode: 0o700 });
+  if (existsSync(formatPath)) {
+    checkFormat(path, readFileSync(formatPath, 'utf8'));
+    return dir;
+  }
+  // The format is always written first, so a store without one is not ours.
+  if (existsSync(dir.storePath)) {
+    throw new StorageError('invalid', `${path} holds a store but no format.json: it was not made by this program`);
+  }
+  // Renamed into place: several processes may start at once, and none may see half a file.
+  const draftPath = `${formatPath}.${process.pid}`;
+  writeFileSync(draftPath, `${JSON.stringify({ format: FORMAT_NAME, version: FORMAT_VERSION })}\n`, { mode: 0o600 });
+  renameSync(draftPath, formatPath);
+  return dir;
+}
+
+function checkFormat(path: string, text: string): void {
+  const { format, version } = parse(text);
+  if (format !== FORMAT_NAME || typeof version !== 'number') {
+    throw new StorageError('invalid', `${path}/format.json does not describe a store of this program`);
+  }
+  if (version > FORMAT_VERSION) {
+    throw new StorageError(
+      'invalid',
+      `${path} was written by a newer version of this program: its format is ${version}, and this one reads formats up to ${FORMAT_VERSION}`,
+    );
+  }
+}
+
+function parse(text: string): { format?: unknown; version?: unknown } {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+}

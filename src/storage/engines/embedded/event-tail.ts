@@ -1,0 +1,120 @@
+import type { WatchEvent } from '../../backend.js';
+import { failures } from '../../storage-error.js';
+import { decodeLogRecord, readRevision, revisionKey } from './records.js';
+import { readWritten } from './snapshot-reads.js';
+import { freshen, readCounter, type Tables } from './tables.js';
+
+/** What one reading hands over at most: it holds this thread that long. */
+const CHUNK_EVENTS_MAX = 512;
+const CHUNK_BYTES_MAX = 4 * 2 ** 20;
+/** Recent events kept decoded, so that many watchers at the end of the log cost one reading of it. */
+const RECENT_EVENTS_MAX = 4096;
+const RECENT_BYTES_MAX = 8 * 2 ** 20;
+
+export interface Chunk {
+  /** One event for every revision from the one asked for up to `throughRevision`. */
+  readonly events: readonly WatchEvent[];
+  /** The last of them; where there are none, the newest revision, at which the reader now stands. */
+  readonly throughRevision: number;
+}
+
+/** The log's moving end, shared by all watches of this process. */
+export class EventTail {
+  readonly #tables: Tables;
+  readonly #waiting = new Set<() => void>();
+  #newestRevision = 0;
+  #recent: WatchEvent[] = [];
+  #recentBytes = 0;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+    this.refresh();
+  }
+
+  /** Looks at the newest commit of any process, wakes who waits for it, and returns its revision. */
+  refresh(): number {
+    freshen(this.#tables);
+    const revision = readCounter(this.#tables, 'revision');
+    if (revision > this.#newestRevision) {
+      this.#newestRevision = revision;
+      for (const wake of [...this.#waiting]) wake();
+    }
+    return revision;
+  }
+
+  /** Calls back whenever the newest revision has grown, until the returned function is called. */
+  onGrowth(wake: () => void): () => void {
+    this.#waiting.add(wake);
+    return () => this.#waiting.delete(wake);
+  }
+
+  /** The events from this revision on: as many as make a chunk. Fails with `compacted` where they are gone. */
+  read(fromRevision: number): Chunk {
+    if (fromRevision > this.#newestRevision) return { events: [], throughRevision: this.#newestRevision };
+    const firstRecent = this.#recent[0]?.revision ?? 0;
+    if (firstRecent > 0 && fromRevision >= firstRecent && fromRevision < firstRecent + this.#recent.length) {
+      const start = fromRevision - firstRecent;
+      return chunk(this.#recent.slice(start, start + CHUNK_EVENTS_MAX));
+    }
+    const events = this.#readLog(fromRevision);
+    this.#remember(events);
+    return chunk(events);
+  }
+
+  #readLog(fromRevision: number): WatchEvent[] {
+    freshen(this.#tables);
+    const oldest = readCounter(this.#tables, 'compacted');
+    // The compacted revision can be read but not watched: if it was a delete, it is gone.
+    if (fromRevision <= oldest) throw failures.compacted(fromRevision, oldest);
+    const events: WatchEvent[] = [];
+    let bytes = 0;
+    for (const { key, value } of this.#tables.log.getRange({
+      start: revisionKey(fromRevision),
+      limit: CHUNK_EVENTS_MAX,
+    })) {
+      const event = this.#toEvent(readRevision(key), value);
+      events.push(event);
+      bytes += sizeOf(event);
+      if (bytes >= CHUNK_BYTES_MAX) break;
+    }
+    return events;
+  }
+
+  #toEvent(revision: number, bytes: Buffer): WatchEvent {
+    // Copied: what a range hands out is valid only until the next reading.
+    const record = decodeLogRecord(Buffer.from(bytes));
+    const previous =
+      record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
+    if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
+    const { key, value, createRevision } = record;
+    return { type: 'put', revision, current: { key, value, createRevision, modRevision: revision }, previous };
+  }
+
+  /** Keeps what continues the recent events; a reader far behind must not push them out. */
+  #remember(events: readonly WatchEvent[]): void {
+    const lastRecent = this.#recent.at(-1)?.revision ?? 0;
+    if (events.length === 0 || events.at(-1)!.revision <= lastRecent) return;
+    if (events[0]!.revision !== lastRecent + 1) {
+      this.#recent = [];
+      this.#recentBytes = 0;
+    }
+    for (const event of events) {
+      this.#recent.push(event);
+      this.#recentBytes += sizeOf(event);
+    }
+    let surplus = 0;
+    while (this.#recent.length - surplus > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) {
+      this.#recentBytes -= sizeOf(this.#recent[surplus++]!);
+    }
+    if (surplus > 0) this.#recent.splice(0, surplus);
+  }
+}
+
+function chunk(events: readonly WatchEvent[]): Chunk {
+  return { events, throughRevision: events.at(-1)!.revision };
+}
+
+function sizeOf(event: WatchEvent): number {
+  const key = event.type === 'put' ? event.current.key.length + event.current.value.length : event.key.length;
+  return key + (event.previous?.value.length ?? 0);
+}

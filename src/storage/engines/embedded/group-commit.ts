@@ -1,0 +1,123 @@
+import { failures, isStorageError, StorageError } from '../../storage-error.js';
+import type { Tables } from './tables.js';
+import { WriteTransaction } from './write-transaction.js';
+
+export interface GroupCommitLimits {
+  /** Writes waiting for their turn; more are refused, so that a stalled disk cannot fill the memory. */
+  readonly pendingWritesMax: number;
+  readonly pendingBytesMax: number;
+}
+
+/** How much one transaction takes at most: it holds this thread, and the other processes' writers, that long. */
+const BATCH_WRITES_MAX = 512;
+const BATCH_BYTES_MAX = 8 * 2 ** 20;
+
+interface PendingWrite {
+  readonly bytes: number;
+  readonly apply: (transaction: WriteTransaction) => unknown;
+  readonly resolve: (result: never) => void;
+  readonly reject: (error: StorageError) => void;
+}
+
+type Outcome = { readonly result: unknown } | { readonly error: StorageError };
+
+/**
+ * Writes that arrive while the disk is busy share the next transaction, and so one sync. The lock is waited for and the
+ * disk synced on lmdb's own thread; only the changes themselves run here.
+ */
+export class GroupCommit {
+  readonly #tables: Tables;
+  readonly #nowMs: () => number;
+  readonly #limits: GroupCommitLimits;
+  readonly #onCommit: () => void;
+  #pending: PendingWrite[] = [];
+  #pendingBytes = 0;
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(tables: Tables, nowMs: () => number, limits: GroupCommitLimits, onCommit: () => void) {
+    this.#tables = tables;
+    this.#nowMs = nowMs;
+    this.#limits = limits;
+    this.#onCommit = onCommit;
+  }
+
+  /** Resolves when what `apply` did is durable. A StorageError that it throws fails this write only. */
+  write<T>(bytes: number, apply: (transaction: WriteTransaction) => T): Promise<T> {
+    if (this.#closed) return Promise.reject(failures.closed());
+    const { pendingWritesMax, pendingBytesMax } = this.#limits;
+    if (this.#pending.length >= pendingWritesMax || this.#pendingBytes + bytes > pendingBytesMax) {
+      return Promise.reject(new StorageError('unavailable', 'too many writes are waiting for the disk'));
+    }
+    return new Promise<T>((resolve, reject) => {
+      this.#pending.push({ bytes, apply, resolve, reject });
+      this.#pendingBytes += bytes;
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Refuses new writes and waits for those under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Lets every write of this turn of the event loop join the first transaction.
+    await Promise.resolve();
+    while (this.#pending.length > 0) await this.#commit(this.#takeBatch());
+    this.#running = undefined;
+  }
+
+  #takeBatch(): PendingWrite[] {
+    let bytes = 0;
+    let count = 0;
+    for (const write of this.#pending) {
+      if (count === BATCH_WRITES_MAX || (count > 0 && bytes + write.bytes > BATCH_BYTES_MAX)) break;
+      bytes += write.bytes;
+      count++;
+    }
+    this.#pendingBytes -= bytes;
+    return this.#pending.splice(0, count);
+  }
+
+  async #commit(batch: PendingWrite[]): Promise<void> {
+    const outcomes: Outcome[] = [];
+    try {
+      // A child transaction is rolled back as a whole if applying fails half-way; a plain one would not be.
+      await this.#tables.root.childTransaction(() => {
+        const transaction = new WriteTransaction(this.#tables, this.#nowMs());
+        for (const write of batch) outcomes.push(attempt(write, transaction));
+        transaction.finish();
+      });
+    } catch (cause) {
+      const error = commitFailure(cause, outcomes.length === batch.length);
+      for (const write of batch) write.reject(error);
+      return;
+    }
+    this.#onCommit();
+    batch.forEach((write, index) => {
+      const outcome = outcomes[index]!;
+      if ('error' in outcome) write.reject(outcome.error);
+      else write.resolve(outcome.result as never);
+    });
+  }
+}
+
+function attempt(write: PendingWrite, transaction: WriteTransaction): Outcome {
+  try {
+    return { result: write.apply(transaction) };
+  } catch (error) {
+    if (isStorageError(error)) return { error };
+    throw error;
+  }
+}
+
+function commitFailure(cause: unknown, allApplied: boolean): StorageError {
+  // lmdb keeps the commit's own error in a promise; left alone, it would count as an unhandled rejection.
+  void (cause as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return allApplied
+    ? new StorageError('uncertain', `the disk did not confirm the write: ${message}`, { cause })
+    : new StorageError('unavailable', `the store took no write: ${message}`, { cause });
+}

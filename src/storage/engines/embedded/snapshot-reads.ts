@@ -1,0 +1,142 @@
+import type { KeyValue, ListOptions, ListResult } from '../../backend.js';
+import { keyBytes, nextKey, prefixEnd } from '../../keys.js';
+import { failures, StorageError } from '../../storage-error.js';
+import { historyAfter, historyKey, historyRevision, historyStart, historyStem } from './history-key.js';
+import { decodeCurrentRecord, decodeLogRecord, type LogRecord, revisionKey } from './records.js';
+import { freshen, readCounter, type Tables } from './tables.js';
+
+/**
+ * Reads of one moment. None of these functions awaits anything: between `freshen` and their return all they read is
+ * one state of the store.
+ */
+
+/** The smallest key there can be, where a range has no other beginning. */
+const FIRST_KEY = Buffer.of(0);
+
+export function readLog(tables: Tables, revision: number): LogRecord | undefined {
+  const bytes = tables.log.get(revisionKey(revision));
+  return bytes === undefined ? undefined : decodeLogRecord(bytes);
+}
+
+/** What a put at this revision wrote; undefined where that is not in the log (any more). */
+export function readWritten(tables: Tables, revision: number): KeyValue | undefined {
+  const record = readLog(tables, revision);
+  return record === undefined || record.type === 'delete' ? undefined : written(record, revision);
+}
+
+function written(record: LogRecord, revision: number): KeyValue {
+  return {
+    key: record.key,
+    value: record.value,
+    createRevision: record.createRevision,
+    modRevision: revision,
+  };
+}
+
+/** A key's present value, as the caller's transaction sees it. */
+export function readCurrent(tables: Tables, key: Buffer): KeyValue | undefined {
+  const bytes = tables.current.get(key);
+  if (bytes === undefined) return undefined;
+  return requireWritten(tables, decodeCurrentRecord(bytes).modRevision);
+}
+
+function requireWritten(tables: Tables, revision: number): KeyValue {
+  const found = readWritten(tables, revision);
+  if (found === undefined) throw new StorageError('unavailable', `the store is damaged: revision ${revision} is missing`);
+  return found;
+}
+
+export function snapshotGet(tables: Tables, key: Buffer, revision: number | undefined): KeyValue | undefined {
+  freshen(tables);
+  if (revision === undefined || settle(tables, revision) === 'newest') return readCurrent(tables, key);
+  const versions = tables.history.getKeys({
+    start: historyKey(key, revision),
+    end: historyStart(key),
+    inclusiveEnd: true,
+    reverse: true,
+    limit: 1,
+  });
+  for (const entry of versions) {
+    if (historyStem(entry).equals(historyStart(key))) return readWritten(tables, historyRevision(entry));
+  }
+  return undefined;
+}
+
+export function snapshotList(tables: Tables, prefix: Buffer, options: ListOptions): ListResult {
+  freshen(tables);
+  const startAfter = options.startAfter === undefined ? undefined : keyBytes(options.startAfter);
+  const range = { prefix, startAfter, limit: options.limit ?? Number.POSITIVE_INFINITY };
+  if (options.revision === undefined || settle(tables, options.revision) === 'newest') {
+    return { ...listNewest(tables, range), revision: readCounter(tables, 'revision') };
+  }
+  return { ...listAt(tables, range, options.revision), revision: options.revision };
+}
+
+interface ListRange {
+  readonly prefix: Buffer;
+  readonly startAfter: Buffer | undefined;
+  readonly limit: number;
+}
+
+function listNewest(tables: Tables, { prefix, startAfter, limit }: ListRange): Omit<ListResult, 'revision'> {
+  const start = laterOf(prefix, startAfter && nextKey(startAfter));
+  const range = { start, ...endOf(prefix) };
+  const items: KeyValue[] = [];
+  // One more than asked for, so that the common last page need not be counted.
+  const bound = Number.isFinite(limit) ? { limit: limit + 1 } : {};
+  let more = false;
+  for (const { value } of tables.current.getRange({ ...range, ...bound })) {
+    if (items.length === limit) more = true;
+    else items.push(requireWritten(tables, decodeCurrentRecord(value).modRevision));
+  }
+  const remainingCount = more ? tables.current.getKeysCount(range) - items.length : 0;
+  return { items, remainingCount };
+}
+
+/** Walks every version under the prefix: dearer than the newest list, and needed only by those who page slowly. */
+function listAt(tables: Tables, { prefix, startAfter, limit }: ListRange, revision: number) {
+  const escaped = historyStart(prefix);
+  const start = laterOf(escaped, startAfter && historyAfter(startAfter));
+  const items: KeyValue[] = [];
+  let remainingCount = 0;
+  let stem: Buffer | undefined;
+  let newest = 0;
+  const settleKey = () => {
+    if (newest === 0) return;
+    if (items.length < limit) {
+      const found = readWritten(tables, newest);
+      if (found !== undefined) items.push(found);
+    } else if (tables.log.getBinaryFast(revisionKey(newest))?.[0] === 1) remainingCount++;
+  };
+  for (const entry of tables.history.getKeys({ start, ...endOf(escaped) })) {
+    const entryStem = historyStem(entry);
+    if (stem === undefined || !entryStem.equals(stem)) {
+      settleKey();
+      stem = Buffer.from(entryStem);
+      newest = 0;
+    }
+    const at = historyRevision(entry);
+    if (at <= revision) newest = at;
+  }
+  settleKey();
+  return { items, remainingCount };
+}
+
+/** Whether a revision is the newest or a past one; fails where it is neither. */
+function settle(tables: Tables, revision: number): 'newest' | 'past' {
+  const newest = readCounter(tables, 'revision');
+  if (revision > newest) throw failures.futureRevision(revision, newest);
+  const oldest = readCounter(tables, 'compacted');
+  if (revision < oldest) throw failures.compacted(revision, oldest);
+  return revision === newest ? 'newest' : 'past';
+}
+
+function laterOf(prefix: Buffer, after: Buffer | undefined): Buffer {
+  const start = prefix.length === 0 ? FIRST_KEY : prefix;
+  return after !== undefined && after.compare(start) > 0 ? after : start;
+}
+
+function endOf(prefix: Buffer): { end?: Buffer } {
+  const end = prefixEnd(prefix);
+  return end === undefined ? {} : { end };
+}

@@ -1,0 +1,135 @@
+import type { DeleteResult, KeyValue } from '../../backend.js';
+import { failures } from '../../storage-error.js';
+import { historyKey } from './history-key.js';
+import { decodeCurrentRecord, decodeExpiryKey, encodeCurrentRecord, encodeLogRecord, expiryKey, revisionKey } from './records.js';
+import { readCurrent, readLog } from './snapshot-reads.js';
+import { readCounter, type Tables, writeCounter } from './tables.js';
+
+const NOTHING = Buffer.alloc(0);
+
+/**
+ * The changes of one transaction, which may hold many callers' writes. Used only inside the store's write lock, so that
+ * revisions are given out in the order in which they become visible. A method either throws a StorageError before it
+ * has changed anything, or has made its whole change.
+ */
+export class WriteTransaction {
+  readonly #tables: Tables;
+  readonly #nowMs: number;
+  readonly #startRevision: number;
+  #revision: number;
+
+  constructor(tables: Tables, nowMs: number) {
+    this.#tables = tables;
+    this.#nowMs = nowMs;
+    this.#startRevision = readCounter(tables, 'revision');
+    this.#revision = this.#startRevision;
+  }
+
+  /** Must be called last. */
+  finish(): void {
+    if (this.#revision !== this.#startRevision) writeCounter(this.#tables, 'revision', this.#revision);
+  }
+
+  create(key: Buffer, value: Buffer, ttlMs: number): KeyValue {
+    const present = readCurrent(this.#tables, key);
+    if (present !== undefined) throw failures.exists(key, present);
+    return this.#put(key, value, undefined, ttlMs);
+  }
+
+  update(key: Buffer, value: Buffer, expectedModRevision: number, ttlMs: number): KeyValue {
+    return this.#put(key, value, this.#expect(key, expectedModRevision), ttlMs);
+  }
+
+  delete(key: Buffer, expectedModRevision: number | undefined): DeleteResult {
+    const present = this.#expect(key, expectedModRevision);
+    return { deleted: present, revision: this.#remove(present) };
+  }
+
+  /** Deletes up to `keysMax` keys whose time has come; says whether there may be more. */
+  expire(keysMax: number): boolean {
+    const due = [...this.#tables.expiry.getRange({ end: expiryKey(this.#nowMs + 1, 0), limit: keysMax })];
+    for (const { key: place, value: key } of due) {
+      const present = readCurrent(this.#tables, Buffer.from(key));
+      // Updates and deletes clear their own entry; the check costs little and a wrong delete would cost much.
+      if (present?.modRevision === decodeExpiryKey(place).modRevision) this.#remove(present);
+      else this.#tables.expiry.removeSync(Buffer.from(place));
+    }
+    return due.length === keysMax;
+  }
+
+  compact(revision: number): void {
+    if (revision > this.#revision) throw failures.futureRevision(revision, this.#revision);
+    if (revision > readCounter(this.#tables, 'compacted')) writeCounter(this.#tables, 'compacted', revision);
+  }
+
+  /**
+   * Clears up to `revisionsMax` revisions' worth of what compaction made superfluous; says whether there is more. Every
+   * revision up to the compacted one makes superfluous what it replaced, and a delete also itself. What is the last
+   * write to a key stays, so the work is in proportion to the writes, not to the keys.
+   */
+  sweep(revisionsMax: number): boolean {
+    const swept = readCounter(this.#tables, 'swept');
+    const goal = readCounter(this.#tables, 'compacted');
+    const end = Math.min(goal, swept + revisionsMax);
+    if (end === swept) return false;
+    for (let revision = swept + 1; revision <= end; revision++) {
+      const record = readLog(this.#tables, revision);
+      if (record === undefined) continue;
+      if (record.previousRevision > 0) this.#forget(record.key, record.previousRevision);
+      if (record.type === 'delete') this.#forget(record.key, revision);
+    }
+    writeCounter(this.#tables, 'swept', end);
+    return end < goal;
+  }
+
+  #expect(key: Buffer, expectedModRevision: number | undefined): KeyValue {
+    const present = readCurrent(this.#tables, key);
+    if (present === undefined) throw failures.notFound(key);
+    if (expectedModRevision !== undefined && present.modRevision !== expectedModRevision) {
+      throw failures.conflict(key, expectedModRevision, present);
+    }
+    return present;
+  }
+
+  #put(key: Buffer, value: Buffer, previous: KeyValue | undefined, ttlMs: number): KeyValue {
+    const revision = ++this.#revision;
+    const createRevision = previous?.createRevision ?? revision;
+    const previousRevision = previous?.modRevision ?? 0;
+    const expiresAtMs = ttlMs > 0 ? Math.ceil(this.#nowMs + ttlMs) : 0;
+    this.#clearExpiry(key);
+    this.#log(revision, encodeLogRecord({ type: 'put', key, value, createRevision, previousRevision }), key);
+    this.#tables.current.putSync(key, encodeCurrentRecord({ modRevision: revision, createRevision, expiresAtMs }));
+    if (expiresAtMs > 0) this.#tables.expiry.putSync(expiryKey(expiresAtMs, revision), key);
+    return { key, value, createRevision, modRevision: revision };
+  }
+
+  #remove(present: KeyValue): number {
+    const revision = ++this.#revision;
+    const { key, createRevision, modRevision: previousRevision } = present;
+    this.#clearExpiry(key);
+    this.#log(
+      revision,
+      encodeLogRecord({ type: 'delete', key, value: NOTHING, createRevision, previousRevision }),
+      key,
+    );
+    this.#tables.current.removeSync(key);
+    return revision;
+  }
+
+  #log(revision: number, record: Buffer, key: Buffer): void {
+    this.#tables.log.putSync(revisionKey(revision), record, { append: true });
+    this.#tables.history.putSync(historyKey(key, revision), NOTHING);
+  }
+
+  #forget(key: Buffer, revision: number): void {
+    this.#tables.log.removeSync(revisionKey(revision));
+    this.#tables.history.removeSync(historyKey(key, revision));
+  }
+
+  #clearExpiry(key: Buffer): void {
+    const bytes = this.#tables.current.get(key);
+    if (bytes === undefined) return;
+    const { expiresAtMs, modRevision } = decodeCurrentRecord(bytes);
+    if (expiresAtMs > 0) this.#tables.expiry.removeSync(expiryKey(expiresAtMs, modRevision));
+  }
+}
