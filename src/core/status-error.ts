@@ -1,9 +1,12 @@
 import { type Status, type StatusDetails, type StatusReason, status } from '../api/status.js';
+import type { RawHeaders } from './headers.js';
 
 /** Thrown by whoever refuses a request; the errors filter turns it into the answer, in one place. */
 export class StatusError extends Error {
   readonly status: Status;
   readonly retryAfterSeconds: number | undefined;
+  /** Further fields of the answer. */
+  headers: RawHeaders = [];
 
   constructor(reason: StatusReason, message: string, details?: StatusDetails) {
     super(message);

@@ -30,7 +30,7 @@ export function serves(surface: Surface, info: RequestInfo): boolean {
   if (!served) return false;
   const verbs = info.subresource === '' ? served.verbs : served.subresources.get(info.subresource);
   if (!verbs) return false;
-  return !DISCOVERY_VERBS.has(info.verb) || verbs.size === 0 || verbs.has(info.verb);
+  return !DISCOVERY_VERBS.has(info.verb) || verbs.has(info.verb);
 }
 
 const DISCOVERY_VERBS: ReadonlySet<string> = new Set([

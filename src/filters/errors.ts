@@ -34,6 +34,7 @@ export function statusReply(error: StatusError, exchange: Exchange): Reply {
     String(bytes.byteLength),
     'Cache-Control',
     'no-cache, private',
+    ...error.headers,
   ];
   if (error.retryAfterSeconds !== undefined) headers.push('Retry-After', String(error.retryAfterSeconds));
   if (error.status.code === 401) headers.push('WWW-Authenticate', 'Bearer realm="kubernetes"');

@@ -63,6 +63,21 @@ describe('a departed server', () => {
     expect(names(memory)).toEqual([]);
   });
 
+  it('is not remembered for what live servers serve too, even when those stop serving it later', async () => {
+    const memory = await open({ stateDir });
+    const both = buildSurface({
+      core: [],
+      groups: parseAggregated(aggregated({ 'only/v1/bs': 'get', 'shared/v1/crds': 'get' }), '/apis'),
+      kubernetesVersion: 'v1.36.4',
+    });
+    memory.depart({ ...b, surface: both }, clock.nowMs());
+    memory.servedByOthers(surface('shared/v1/crds'));
+    expect([...memory.departed()[0]!.surface.resources.keys()]).toEqual(['only/v1/bs']);
+    await memory.close();
+    const later = await open({ stateDir });
+    expect([...later.departed()[0]!.surface.resources.keys()]).toEqual(['only/v1/bs']);
+  });
+
   it('outlives a restart, with its time of departure', async () => {
     const memory = await open({ stateDir });
     const departedAtMs = clock.nowMs();

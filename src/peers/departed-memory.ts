@@ -6,6 +6,7 @@ import { OncePerSubject } from './once-per-subject.js';
 import type { DepartedServer } from './peer-table.js';
 import type { ForgetMark } from './sightings.js';
 import { StateFile } from './state-file.js';
+import { subtractSurface } from './subtract-surface.js';
 import { buildSurface, parseAggregated } from './surface-documents.js';
 
 export interface DepartedMemoryOptions {
@@ -94,6 +95,22 @@ export class DepartedMemory {
   depart(server: RememberedServer, departedAtMs: number): void {
     if (this.#entries.get(server.identity)?.departedAtMs !== undefined) return;
     this.#put({ ...server, departedAtMs });
+  }
+
+  /**
+   * Live servers serve this. What a departed server had in common with them did not go away with it, so whether it is
+   * still there is for them to say from now on.
+   */
+  servedByOthers(surface: Surface): void {
+    let less = false;
+    for (const entry of [...this.#entries.values()]) {
+      if (entry.departedAtMs === undefined) continue;
+      const left = subtractSurface(entry.surface, surface);
+      if (left === entry.surface) continue;
+      this.#entries.set(entry.identity, { ...entry, surface: left });
+      less = true;
+    }
+    if (less) this.#changed();
   }
 
   /** The server is now known by another name; it has not gone. */

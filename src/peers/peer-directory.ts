@@ -7,7 +7,7 @@ import type { HealthBounds } from './endpoint-health.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type PeerState, type ReadFailure } from './peer-monitor.js';
 import type { PeerSource } from './peer-source.js';
-import type { Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
+import type { DepartedServer, Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
 import { type Selves, type SightedEndpoint, type SightedServer, uniteSightings } from './sightings.js';
 import type { SurfaceFetch } from './surface-reader.js';
 import { buildPeerTable } from './table-index.js';
@@ -37,6 +37,8 @@ export interface PeerDirectoryOptions {
   readonly logger: Logger;
   readonly selves: Selves;
   readonly memory: DepartedMemory;
+  /** What this process's own server serves, undefined while it is down or not read yet. */
+  readonly local?: { surface(): Surface | undefined; onChange(listener: () => void): () => void };
   readonly timings?: Partial<PeerTimings>;
   readonly healthBounds?: Partial<HealthBounds>;
   readonly random?: () => number;
@@ -119,6 +121,7 @@ class Directory implements RunningPeerDirectory {
 
   start(): void {
     this.#options.memory.onExpiry(() => this.#touch());
+    this.#options.local?.onChange(() => this.#touch());
     for (const source of this.#options.sources) source.start(() => this.#review());
     this.#review();
   }
@@ -290,10 +293,20 @@ class Directory implements RunningPeerDirectory {
       peers.push(watched.peer);
       if (!surface && monitor.state !== 'abandoned') unread.push(watched.peer);
     }
-    const departed = this.#options.memory.departed();
+    const departed = this.#departedBut(peers);
     const now = this.#table;
     if (sameItems(peers, now.peers) && sameItems(unread, now.unread) && sameItems(departed, now.departed)) return;
     this.#table = buildPeerTable({ peers, unread, departed });
+  }
+
+  /** The departed, with what only they served. */
+  #departedBut(peers: readonly Peer[]): readonly DepartedServer[] {
+    const { memory, local } = this.#options;
+    if (memory.departed().length === 0) return memory.departed();
+    for (const surface of [local?.surface(), ...peers.map((peer) => peer.surface)]) {
+      if (surface) memory.servedByOthers(surface);
+    }
+    return memory.departed();
   }
 }
 

@@ -6,6 +6,7 @@ import { StatusError } from '../core/status-error.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import type { Peer, PeerDirectory, PeerEndpoint } from '../peers/peer-table.js';
+import { saysNotTaken } from './not-taken.js';
 import { type Candidate, selectEndpoint } from './select-endpoint.js';
 import { discard, saysUnknownResource } from './unknown-resource.js';
 
@@ -68,6 +69,10 @@ export class Rerouter {
     const { peer, endpoint } = candidate;
     const startedAtMs = clock.nowMs();
     const reply = await dispatch(candidate, exchange);
+    if (endpoint.kind === 'straddle' && saysNotTaken(exchange, reply)) {
+      discard(reply);
+      throw new AttemptError('unsent', 'not-taken', `${endpoint.destination.address}: the server behind it is down`);
+    }
     endpoint.report('answered');
     if (!exchange.info.longRunning) {
       metrics.attemptSeconds.labels(peer.identity).observe((clock.nowMs() - startedAtMs) / 1000);

@@ -6,6 +6,7 @@ import { StatusError } from '../core/status-error.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
+import { markNotTaken } from './not-taken.js';
 import { describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
 import { type LocalServer, type Route, route } from './route.js';
 import { discard, saysUnknownResource } from './unknown-resource.js';
@@ -60,14 +61,15 @@ function createAnswer(options: RouterOptions): Handler {
 
 /** Carried here by a peer, or this server's own view is asked for: no further hop, and no wrong 404 either. */
 async function serveHere({ host }: RouterOptions, exchange: Exchange): Promise<Reply> {
-  if (!host.ready()) throw unavailable(exchange, [], ['the local server is down']);
+  if (!host.ready()) throw markNotTaken(unavailable(exchange, [], ['the local server is down']));
   try {
     const reply = await host.handle(exchange);
     if (!exchange.peerProxied || !saysUnknownResource(exchange, reply)) return reply;
     discard(reply);
   } catch (error) {
     if (!(error instanceof AttemptError)) throw error;
-    throw unavailable(exchange, [], [error.message]);
+    const refusal = unavailable(exchange, [], [error.message]);
+    throw error.processed === 'unsent' ? markNotTaken(refusal) : refusal;
   }
   throw new StatusError('ServiceUnavailable', `${describe(exchange)} was sent here by a peer but is not served here`);
 }

@@ -25,20 +25,14 @@ describe('a listener that closes', () => {
   });
 
   it('lets requests under way end, and asks the client to connect elsewhere', async () => {
-    let answer: (reply: Reply) => void = () => {};
-    const server = await startListener(
-      () =>
-        new Promise((resolve) => {
-          answer = resolve;
-        }),
-    );
+    const answers: ((reply: Reply) => void)[] = [];
+    const server = await startListener(() => new Promise((resolve) => answers.push(resolve)));
     const agent = new Agent({ keepAlive: true });
     const asked = ask1(server.port, { agent });
-    await until(() => answer.name === '' || true);
-    await settle(50);
+    await until(() => answers.length === 1, 'request');
     const closing = server.close(NEVER_MS);
     await settle();
-    answer(text('late'));
+    answers[0]!(text('late'));
     expect(await asked).toMatchObject({ status: 200, headers: { connection: 'close' }, body: Buffer.from('late') });
     await closing;
     agent.destroy();
@@ -117,18 +111,19 @@ describe('a listener that closes', () => {
   });
 
   it('cuts what is left when the grace period is over, so that the client can tell', async () => {
-    const { reply, body, seen } = streamed(200, ['Content-Type', 'text/plain']);
-    const server = await startListener(async () => reply);
+    const streams = [1, 2].map(() => streamed(200, ['Content-Type', 'text/plain']));
+    const left = [...streams];
+    const server = await startListener(async () => left.shift()!.reply);
     const asked = ask1(server.port).catch((error: Error) => error);
     const session = session2(server.port);
     const asked2 = ask2(session).catch((error: Error) => error);
-    await settle(50);
-    body.push(Buffer.from('begun'));
+    await until(() => left.length === 0, 'both requests');
+    for (const { body } of streams) body.push(Buffer.from('begun'));
     await settle(20);
     await server.close(50);
     expect(await asked).toBeInstanceOf(Error);
     expect(await asked2).toBeInstanceOf(Error);
-    expect(seen.cancelled).toBeDefined();
+    for (const { seen } of streams) expect(seen.cancelled).toBeDefined();
     expect(server.logged.map(({ message }) => message).join()).toMatch(/grace period/);
   });
 

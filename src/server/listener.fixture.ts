@@ -141,7 +141,7 @@ export function ask2(session: ClientHttp2Session, { method = 'GET', path = '/', 
   return new Promise<Answer>((resolve, reject) => {
     const stream = session.request({ ':method': method, ':path': path, ...headers }, { endStream: body === undefined });
     const chunks: Buffer[] = [];
-    let head: IncomingHttpHeaders & { ':status'?: number } = {};
+    let head: IncomingHttpHeaders & { ':status'?: number | undefined } = {};
     let trailers: Record<string, unknown> = {};
     stream.on('response', (fields) => {
       head = fields;

@@ -105,9 +105,11 @@ export class Listener {
     this.#options.logger.warn('requests still open at the end of the shutdown grace period were cut', {
       requests: this.#open.size,
     });
-    for (const session of this.#sessions) session.destroy();
     this.#open.cut();
-    for (const connection of this.#connections.values()) connection.destroy();
+    // After that, so that HTTP/2 clients are told that their streams broke off.
+    setImmediate(() => {
+      for (const connection of this.#connections.values()) connection.destroy();
+    });
   }
 
   #createTls(): TlsServer {

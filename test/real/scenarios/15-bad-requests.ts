@@ -82,19 +82,26 @@ async function oddPaths(plane: ControlPlane): Promise<void> {
   for (const path of ODD_PATHS) {
     const bytes = `GET ${path} HTTP/1.1\r\nHost: k\r\nConnection: close\r\n\r\n`;
     const [through] = statusesIn(await sendRaw(plane.a.straddle.admin, bytes));
-    const [straight] = statusesIn(await sendRaw(plane.a.kube.admin, bytes));
-    // 503: the path names something that might exist elsewhere, which a lone server cannot know.
-    assert.ok(through === 400 || through === straight, `${path}: ${through}, straight at the server ${straight}`);
+    const straight = [plane.a, plane.b].map(async ({ kube }) => statusesIn(await sendRaw(kube.admin, bytes))[0]);
+    // A path that names what only B serves, read as B reads it, is answered as by B.
+    const allowed = [400, ...(await Promise.all(straight))];
+    assert.ok(allowed.includes(through), `${path}: ${through}, not one of ${allowed.join(', ')}`);
   }
 }
 
 async function oversizedHeaders(plane: ControlPlane): Promise<void> {
   const head = 'GET /api/v1/namespaces HTTP/1.1\r\nHost: k\r\n';
-  const big = `${head}X-Big: ${'x'.repeat(300_000)}\r\n\r\n`;
-  const many = `${head}${Array.from({ length: 5_000 }, (_, i) => `X-${i}: 1\r\n`).join('')}\r\n`;
-  for (const bytes of [big, many]) {
-    const statuses = statusesIn(await sendRaw(plane.a.straddle.admin, bytes));
-    assert.ok(statuses.length === 0 || [400, 431].includes(statuses[0] ?? 0), `answered ${statuses.join(', ')}`);
+  const heads = {
+    'one header of 300 kB': `X-Big: ${'x'.repeat(300_000)}\r\n`,
+    // Not to be cut off at a limit, either: the last header may be the one that matters.
+    '5,000 headers': Array.from({ length: 5_000 }, (_, i) => `X-${i}: 1\r\n`).join(''),
+  };
+  for (const [what, headers] of Object.entries(heads)) {
+    const statuses = statusesIn(await sendRaw(plane.a.straddle.admin, `${head}${headers}\r\n`));
+    assert.ok(
+      statuses.length === 0 || [400, 431].includes(statuses[0] ?? 0),
+      `${what}: answered ${statuses.join(', ')}`,
+    );
   }
   assert.equal((await call(plane.a.straddle.admin, '/api/v1/namespaces')).status, 200);
 }

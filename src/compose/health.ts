@@ -1,0 +1,52 @@
+import type { HealthCheck } from '../filters/own-pages.js';
+import type { RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { Parts } from './parts.js';
+
+export function healthChecks(
+  parts: Parts,
+  state: { readonly draining: boolean },
+): Record<'livez' | 'readyz', HealthCheck[]> {
+  const { config, host, localSurface, directory } = parts;
+  const canServe = () =>
+    host.ready() || directory.snapshot().peers.some((peer) => peer.endpoints.some((e) => e.usable()));
+  const readyz: HealthCheck[] = [
+    { name: 'shutdown', check: () => (state.draining ? 'shutting down' : 'ok') },
+    { name: 'api-server', check: () => (canServe() ? 'ok' : 'neither the local API server nor a peer takes requests') },
+  ];
+  if (config.peeringActive) {
+    readyz.push(
+      {
+        name: 'local-surface',
+        check: () => (localSurface.surface ? 'ok' : "the local server's discovery was not read yet"),
+      },
+      {
+        name: 'peer-directory',
+        check: () => (directory.synced() ? 'ok' : 'not every source of peers has answered yet'),
+      },
+    );
+  }
+  return { livez: [{ name: 'ping', check: () => 'ok' }], readyz };
+}
+
+export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefined): void {
+  const { metrics, host, localSurface, clock, config } = parts;
+  const gate = config.featureGates.UnknownVersionInteroperabilityProxy;
+  metrics.featureEnabled.labels('UnknownVersionInteroperabilityProxy', 'BETA').set(gate ? 1 : 0);
+  metrics.registry.collect(() => {
+    metrics.hostReady.labels().set(host.ready() ? 1 : 0);
+    for (const gauge of [metrics.peerInFlight, metrics.peerUsable, metrics.surfaceAgeSeconds]) gauge.reset();
+    if (localSurface.surface) {
+      metrics.surfaceAgeSeconds.labels(config.serverName).set((clock.nowMs() - localSurface.confirmedAtMs) / 1000);
+    }
+    const described = running?.describe();
+    metrics.departedServers.labels().set(described?.departed.length ?? 0);
+    for (const peer of described?.peers ?? []) {
+      if (peer.surfaceAgeMs !== undefined)
+        metrics.surfaceAgeSeconds.labels(peer.identity).set(peer.surfaceAgeMs / 1000);
+      for (const { address, kind, usable, inFlight } of peer.endpoints) {
+        metrics.peerInFlight.labels(peer.identity, address).set(inFlight);
+        metrics.peerUsable.labels(peer.identity, address, kind).set(usable ? 1 : 0);
+      }
+    }
+  });
+}

@@ -1,0 +1,133 @@
+import { chain } from '../core/exchange.js';
+import { FairLimiter } from '../core/fair-limiter.js';
+import { AttemptError } from '../core/host.js';
+import type { RequestInfo } from '../core/request-info.js';
+import { serves } from '../core/surface.js';
+import { DocumentFetcher, type SendTo } from '../discovery/document-fetch.js';
+import { ViewCache } from '../discovery/documents.js';
+import { LegacyDiscovery } from '../discovery/legacy.js';
+import { OpenApiV2 } from '../discovery/openapi-v2.js';
+import { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
+import { OpenApiIndexReader } from '../discovery/openapi-v3-index.js';
+import { permission } from '../discovery/permission.js';
+import { StorageHashReader } from '../discovery/storage-hashes.js';
+import { discoveryFilter } from '../filters/discovery.js';
+import { errorsFilter } from '../filters/errors.js';
+import { identityFilter } from '../filters/identity.js';
+import { limitsFilter } from '../filters/limits.js';
+import { observeFilter } from '../filters/observe.js';
+import { openApiFilter } from '../filters/openapi.js';
+import { ownPagesFilter } from '../filters/own-pages.js';
+import { requestInfoFilter } from '../filters/request-info.js';
+import { createAuthenticator } from '../identity/authenticate.js';
+import { Listener } from '../server/listener.js';
+import { healthChecks } from './health.js';
+import type { Parts } from './parts.js';
+
+const IDLE_CONNECTION_MS = 180_000;
+
+/** The chain, in running order, outermost first. */
+export function createListener(parts: Parts, state: { draining: boolean }): Listener {
+  const { config, clock, logger, metrics, tls, localSurface, directory, router } = parts;
+  const { limits } = config;
+  const views = new ViewCache(
+    { self: config.serverName, local: () => localSurface.surface, peers: () => directory.snapshot() },
+    {
+      cacheHit: () => metrics.discoveryCacheHits.labels().inc(),
+      cacheMiss: () => metrics.discoveryCacheMisses.labels().inc(),
+    },
+  );
+  const fetcher = new DocumentFetcher({
+    send: sendTo(parts),
+    clock,
+    logger,
+    onFault: (_server, fault) => metrics.documentFaults.labels(fault).inc(),
+  });
+  const limiter = new FairLimiter({
+    inFlightMax: limits.requestsInFlightMax,
+    queueMax: limits.queuedRequestsMax,
+    waitMsMax: limits.queueWaitMs,
+    clock,
+  });
+  metrics.registry.collect(() => {
+    metrics.inFlight.labels().set(limiter.stats.inFlight);
+    metrics.queued.labels().set(limiter.stats.queued);
+  });
+  const authorize = permission(clock);
+  const handler = chain(
+    [
+      observeFilter({ clock, metrics, logger, known: ({ info }) => isKnown(info, parts) }),
+      errorsFilter(logger),
+      requestInfoFilter,
+      identityFilter(
+        createAuthenticator({
+          ...config.requestHeader,
+          clientCa: () => tls.clientCa(),
+          requestHeaderCa: () => tls.requestHeaderCa(),
+          clock,
+        }),
+      ),
+      ownPagesFilter({
+        ...healthChecks(parts, state),
+        metrics: () => metrics.registry.render(),
+        judge: router,
+        nowMs: () => clock.nowMs(),
+      }),
+      limitsFilter(limiter),
+      discoveryFilter({
+        active: () => config.peeringActive,
+        views,
+        legacy: new LegacyDiscovery(new StorageHashReader(fetcher)),
+        authorize,
+        clock,
+        hooks: { nopeer: () => metrics.discoveryNopeer.labels().inc() },
+      }),
+      openApiFilter({
+        active: () => config.peeringActive,
+        self: config.serverName,
+        views,
+        index: new OpenApiIndexReader(fetcher, clock),
+        documents: new OpenApiV3Documents(fetcher),
+        v2: new OpenApiV2(fetcher, clock),
+        authorize,
+        clock,
+      }),
+    ],
+    router,
+  );
+  const listener = new Listener({
+    host: config.bindAddress,
+    port: config.securePort,
+    tls: tls.serving(),
+    limits: {
+      headerBytesMax: limits.headerBytesMax,
+      headersCountMax: limits.headersCountMax,
+      headerTimeoutMs: limits.headerTimeoutMs,
+      connectionsMax: limits.connectionsMax,
+      streamsPerConnectionMax: limits.streamsPerConnectionMax,
+      idleMs: IDLE_CONNECTION_MS,
+    },
+    handler,
+    clock,
+    logger,
+  });
+  tls.onServingChange(() => listener.replaceTls(tls.serving()));
+  return listener;
+}
+
+/** GETs from one server by its identity, this one included; each answers for itself only. */
+function sendTo({ config, own, upstream, directory }: Parts): SendTo {
+  return async (server, target, headers, onAbort) => {
+    if (server === config.serverName) return own.fetchFrom(upstream)(target, headers, onAbort);
+    const peer = directory.snapshot().peers.find((each) => each.identity === server);
+    const endpoint = peer?.endpoints.find((each) => each.usable());
+    if (!endpoint) throw new AttemptError('unsent', 'connect', `${server} cannot be reached at the moment`);
+    return own.fetchFrom(endpoint.destination)(target, headers, onAbort);
+  };
+}
+
+/** Some server is known to serve it. What clients make up must not become labels of metrics. */
+function isKnown(info: RequestInfo, { localSurface, directory }: Parts): boolean {
+  const local = localSurface.surface;
+  return (local !== undefined && serves(local, info)) || directory.snapshot().capable(info).length > 0;
+}

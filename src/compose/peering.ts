@@ -1,0 +1,118 @@
+import { readFileSync } from 'node:fs';
+import { formatHostPort } from '../config/addresses.js';
+import { peerAdvertiseAddress } from '../config/load-proxy-config.js';
+import type { ProxyConfig } from '../config/proxy-config.js';
+import type { Clock } from '../core/clock.js';
+import type { Handler } from '../core/exchange.js';
+import type { UpstreamHost } from '../hosts/upstream/upstream-host.js';
+import type { Metrics } from '../observe/catalogue.js';
+import type { Logger } from '../observe/logger.js';
+import { DepartedMemory } from '../peers/departed-memory.js';
+import { createEndpointSource } from '../peers/endpoint-source.js';
+import type { KubeClient, KubeSend } from '../peers/kube-client.js';
+import { LeaseSource } from '../peers/lease-source.js';
+import type { LocalSurface } from '../peers/local-surface.js';
+import { OwnLease } from '../peers/own-lease.js';
+import { createPeerDirectory, type RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { PeerSource } from '../peers/peer-source.js';
+import { createStaticSource } from '../peers/static-source.js';
+import type { Destinations } from '../transport/destinations.js';
+import { type OwnRequests, sendDirectly, sendThrough } from '../transport/own-requests.js';
+import { PooledDestination } from '../transport/pooled-destination.js';
+
+export async function createDirectory(
+  config: ProxyConfig,
+  parts: {
+    host: UpstreamHost;
+    localSurface: LocalSurface;
+    client: KubeClient;
+    peers: Destinations;
+    own: OwnRequests;
+    clock: Clock;
+    logger: Logger;
+    metrics: Metrics;
+  },
+): Promise<RunningPeerDirectory> {
+  const { host, localSurface, client, peers, own, clock, logger, metrics } = parts;
+  const sources: PeerSource[] = [];
+  if (config.peerSources.leases) sources.push(new LeaseSource({ client, clock, logger }));
+  if (config.peerSources.endpoints) sources.push(createEndpointSource({ client, logger }));
+  if (config.staticPeers.length > 0) {
+    sources.push(createStaticSource(config.staticPeers.map((peer) => `https://${formatHostPort(peer)}`)));
+  }
+  return createPeerDirectory({
+    sources,
+    makeDestination: (endpoint) => peers.make(endpoint.address),
+    makeFetch: (destination) => own.fetchFrom(destination),
+    clock,
+    logger,
+    selves: {
+      names: [config.serverName],
+      addresses: [
+        formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
+        formatHostPort(config.upstream.advertised),
+        formatHostPort(config.upstream),
+      ],
+    },
+    memory: await DepartedMemory.open({
+      clock,
+      logger,
+      graceMs: config.departedGraceMs,
+      stateDir: config.stateDir,
+      ownNames: [config.serverName],
+    }),
+    timings: { readEveryMs: config.surfaceRefreshMs, goneAfterMs: config.peerGoneAfterMs },
+    local: {
+      surface: () => (host.ready() ? localSurface.surface : undefined),
+      onChange: (listener) => localSurface.onChange(listener),
+    },
+    onReadFailed: (_identity, type) => metrics.discoverySyncErrors.labels(type).inc(),
+  });
+}
+
+export function createOwnLease(
+  config: ProxyConfig,
+  client: KubeClient,
+  port: number,
+  { clock, logger }: { clock: Clock; logger: Logger },
+): OwnLease {
+  return new OwnLease({
+    client,
+    clock,
+    logger,
+    serverName: config.serverName,
+    advertiseAddress: peerAdvertiseAddress(config, port),
+    upstreamAddress: formatHostPort(config.upstream.advertised),
+    durationSeconds: config.leaseDurationSeconds,
+  });
+}
+
+export function kubeSend(config: ProxyConfig, routed: { readonly handler: Handler }, clock: Clock): KubeSend {
+  const access = config.kubeconfig;
+  if (!access)
+    return sendThrough(
+      () => routed.handler,
+      () => clock.nowMs(),
+    );
+  const server = new URL(access.server);
+  const pem = (source: typeof access.ca) =>
+    source && ('pem' in source ? source.pem : readFileSync(source.file, 'utf8'));
+  const destination = new PooledDestination({
+    address: server.host.includes(':') && server.port ? server.host : `${server.host}:443`,
+    tls: {
+      ca: pem(access.ca),
+      servername: access.serverName,
+      cert: pem(access.clientCert),
+      key: pem(access.clientKey),
+    },
+    connectTimeoutMs: 3_000,
+    keepAliveMs: 60_000,
+  });
+  return sendDirectly({
+    destination,
+    basePath: server.pathname.replace(/\/$/, ''),
+    hasCertificate: access.clientCert !== undefined,
+    token: access.token,
+    tokenFile: access.tokenFile,
+  });
+}

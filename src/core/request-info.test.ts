@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { parseRequestInfo, type RequestInfo } from './request-info.js';
+
+type Wanted = Partial<RequestInfo>;
+const CORE = { isResource: true, apiPrefix: 'api', group: '', version: 'v1' };
+const APPS = { isResource: true, apiPrefix: 'apis', group: 'apps', version: 'v1' };
+
+describe('resource requests', () => {
+  it.each<[string, string, Wanted]>([
+    ['GET', '/api/v1/namespaces', { ...CORE, verb: 'list', resource: 'namespaces', namespace: '', name: '' }],
+    ['GET', '/api/v1/namespaces/x', { ...CORE, verb: 'get', resource: 'namespaces', namespace: 'x', name: 'x' }],
+    [
+      'PUT',
+      '/api/v1/namespaces/x/status',
+      { verb: 'update', resource: 'namespaces', namespace: 'x', name: 'x', subresource: 'status' },
+    ],
+    [
+      'PUT',
+      '/api/v1/namespaces/x/finalize',
+      { verb: 'update', resource: 'namespaces', name: 'x', subresource: 'finalize' },
+    ],
+    ['GET', '/api/v1/namespaces/x/pods', { verb: 'list', resource: 'pods', namespace: 'x', name: '', subresource: '' }],
+    ['GET', '/api/v1/namespaces/x/pods/p', { verb: 'get', resource: 'pods', namespace: 'x', name: 'p' }],
+    ['HEAD', '/api/v1/namespaces/x/pods/p', { verb: 'get', name: 'p' }],
+    ['HEAD', '/api/v1/pods', { verb: 'list', resource: 'pods' }],
+    ['POST', '/api/v1/namespaces/x/pods', { verb: 'create', resource: 'pods' }],
+    [
+      'PATCH',
+      '/api/v1/namespaces/x/pods/p/resize',
+      { verb: 'patch', resource: 'pods', name: 'p', subresource: 'resize' },
+    ],
+    ['DELETE', '/api/v1/namespaces/x/pods/p', { verb: 'delete', name: 'p' }],
+    ['DELETE', '/api/v1/namespaces/x/pods', { verb: 'deletecollection', resource: 'pods', name: '' }],
+    ['OPTIONS', '/api/v1/pods', { verb: '', resource: 'pods' }],
+    [
+      'GET',
+      '/api/v1/nodes/n/proxy/metrics/x',
+      { resource: 'nodes', name: 'n', subresource: 'proxy', longRunning: true },
+    ],
+    ['GET', '/apis/apps/v1/deployments', { ...APPS, verb: 'list', resource: 'deployments', namespace: '' }],
+    [
+      'PUT',
+      '/apis/apps/v1/namespaces/x/deployments/d/scale',
+      { ...APPS, verb: 'update', namespace: 'x', name: 'd', subresource: 'scale' },
+    ],
+    ['GET', '/apis/apps/v1/namespaces/x', { ...APPS, verb: 'get', resource: 'namespaces', namespace: 'x', name: 'x' }],
+    ['GET', '//api/v1//pods/', { ...CORE, resource: '', name: 'pods' }],
+    ['GET', '/api/v1/pods/', { verb: 'list', resource: 'pods', name: '' }],
+    ['get', '/api/v1/pods', { verb: '', resource: 'pods' }],
+  ])('%s %s', (method, target, wanted) => {
+    expect(parseRequestInfo(method, target)).toMatchObject({ isResource: true, ...wanted });
+  });
+
+  it.each<[string, Wanted]>([
+    ['/api/v1/watch/pods', { verb: 'watch', resource: 'pods', namespace: '', name: '' }],
+    ['/api/v1/watch/namespaces/x/pods', { verb: 'watch', resource: 'pods', namespace: 'x' }],
+    ['/api/v1/watch/namespaces/x/pods/p', { verb: 'watch', resource: 'pods', namespace: 'x', name: 'p' }],
+    ['/apis/apps/v1/watch/deployments', { verb: 'watch', group: 'apps', resource: 'deployments' }],
+    [
+      '/api/v1/proxy/namespaces/x/pods/p/a/b',
+      { verb: 'proxy', resource: 'pods', namespace: 'x', name: 'p', subresource: '' },
+    ],
+    ['/api/v1/proxy/nodes/n', { verb: 'proxy', resource: 'nodes', name: 'n' }],
+  ])('legacy path %s', (target, wanted) => {
+    expect(parseRequestInfo('GET', target)).toMatchObject({ isResource: true, longRunning: true, ...wanted });
+  });
+
+  it.each([
+    ['watch=true', 'watch'],
+    ['watch=1', 'watch'],
+    ['watch', 'watch'],
+    ['watch=', 'watch'],
+    ['watch=yes', 'watch'],
+    ['watch=false', 'list'],
+    ['watch=False', 'list'],
+    ['watch=0', 'list'],
+    ['watch=0&watch=1', 'list'],
+    ['watch=1&watch=0', 'watch'],
+    ['%77atch=1', 'watch'],
+    ['watch=%66alse', 'list'],
+    ['labelSelector=watch%3Dtrue', 'list'],
+    ['watched=1', 'list'],
+    ['', 'list'],
+  ])('?%s is a %s', (query, verb) => {
+    expect(parseRequestInfo('GET', `/api/v1/pods?${query}`)).toMatchObject({ verb, longRunning: verb === 'watch' });
+  });
+
+  it('does not watch one object by parameter, nor anything by another method', () => {
+    expect(parseRequestInfo('GET', '/api/v1/namespaces/x/pods/p?watch=1')).toMatchObject({ verb: 'get' });
+    expect(parseRequestInfo('POST', '/api/v1/namespaces/x/pods?watch=1')).toMatchObject({ verb: 'create' });
+  });
+
+  it.each(['exec', 'attach', 'portforward', 'proxy', 'log'])('%s is long-running', (subresource) => {
+    const target = `/api/v1/namespaces/x/pods/p/${subresource}`;
+    expect(parseRequestInfo('GET', target)).toMatchObject({ subresource, longRunning: true });
+  });
+
+  it('is not long-running otherwise', () => {
+    expect(parseRequestInfo('GET', '/api/v1/namespaces/x/pods/p/status')!.longRunning).toBe(false);
+  });
+});
+
+describe('everything else', () => {
+  it.each([
+    '/',
+    '/api',
+    '/api/',
+    '/api/v1',
+    '/apis',
+    '/apis/apps',
+    '/apis/apps/v1',
+    '/apis/apps/v1/',
+    '/healthz',
+    '/openapi/v3/apis/apps/v1',
+    '/version',
+    '/apiss/apps/v1/x',
+    '/logs/api/v1/pods',
+  ])('%s is no resource', (target) => {
+    expect(parseRequestInfo('POST', target)).toMatchObject({ isResource: false, verb: 'post', longRunning: false });
+  });
+
+  it('keeps the decoded path', () => {
+    expect(parseRequestInfo('GET', '/%61pi?x=%zz')).toMatchObject({ path: '/api', isResource: false });
+  });
+});
+
+describe('percent-encoding', () => {
+  it('is decoded before the path is split, encoded slashes included', () => {
+    expect(parseRequestInfo('GET', '/api/v1/namespaces/a%2Fpods/b')).toMatchObject({
+      namespace: 'a',
+      resource: 'pods',
+      name: 'b',
+    });
+    expect(parseRequestInfo('GET', '/api/v1/%70ods')).toMatchObject({ resource: 'pods' });
+    expect(parseRequestInfo('GET', '/api%2Fv1%2Fpods')).toMatchObject({ isResource: true, resource: 'pods' });
+  });
+
+  it('is decoded once', () => {
+    expect(parseRequestInfo('GET', '/api/v1/pods%252Fx')).toMatchObject({ resource: 'pods%2Fx' });
+  });
+
+  it('does not turn an encoded question mark into a query', () => {
+    expect(parseRequestInfo('GET', '/api/v1/pods%3Fwatch=1')).toMatchObject({ resource: 'pods?watch=1', verb: 'list' });
+  });
+
+  it.each(['/api/v1/%', '/api/v1/%4', '/api/v1/%zz/pods', '/%'])('is refused where malformed: %s', (target) => {
+    expect(parseRequestInfo('GET', target)).toBeUndefined();
+  });
+});

@@ -1,0 +1,78 @@
+/** Captures the surfaces that come with Straddle from real kube-apiservers: `tsx test/real/capture-surface.ts [version…]`. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { GroupDiscoveryList } from '../../src/api/discovery.js';
+import type { JsonObject } from '../../src/api/json.js';
+import { convertSurface, type ServerDocuments, writeSurface } from '../../src/apiserver/surfaces/convert-surface.js';
+import { ensureBinaries } from './rig/binaries.js';
+import { AGGREGATED_V2 } from './rig/control-plane.js';
+import { call, type Endpoint } from './rig/http-client.js';
+import type { KubeSettings } from './rig/kube-apiserver.js';
+import { withKubeApiserver } from './rig/lone-apiserver.js';
+import { stopEverything } from './rig/process.js';
+
+const SOURCES: Readonly<Record<string, KubeSettings>> = {
+  // The oldest is what the next newer server says when it plays it: fields that came later are not told apart.
+  '1.34': { version: 'v1.35.8', flags: ['--emulated-version=1.34'] },
+  '1.35': { version: 'v1.35.8', flags: [] },
+  '1.36': { version: 'v1.36.4', flags: [] },
+};
+const ALL_VERSIONS = '--runtime-config=api/all=true';
+const DATA_DIR = fileURLToPath(new URL('../../src/apiserver/surfaces/data/', import.meta.url));
+
+async function documents(endpoint: Endpoint, withOpenApi: boolean): Promise<ServerDocuments> {
+  const get = async <T>(path: string, accept = 'application/json'): Promise<T> => {
+    const answer = await call(endpoint, path, { headers: { accept }, timeoutMs: 60_000 });
+    if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text.slice(0, 200)}`);
+    return answer.json<T>();
+  };
+  const { gitVersion, major, minor, emulationMajor, emulationMinor } = await get<Record<string, string>>('/version');
+  const { paths } = await get<{ paths: Record<string, { serverRelativeURL: string }> }>('/openapi/v3');
+  const openApi: JsonObject[] = [];
+  for (const { serverRelativeURL } of withOpenApi ? Object.values(paths) : []) {
+    openApi.push(await get<JsonObject>(serverRelativeURL));
+  }
+  return {
+    gitVersion: gitVersion ?? '',
+    version: `${emulationMajor ?? major}.${emulationMinor ?? minor}`,
+    discovery: {
+      core: await get<GroupDiscoveryList>('/api', AGGREGATED_V2),
+      groups: await get<GroupDiscoveryList>('/apis', AGGREGATED_V2),
+    },
+    openApi,
+  };
+}
+
+async function capture(version: string, settings: KubeSettings): Promise<void> {
+  const read = async (flags: readonly string[], withOpenApi: boolean): Promise<ServerDocuments> => {
+    const dir = mkdtempSync(join(tmpdir(), 'straddle-capture-'));
+    try {
+      return await withKubeApiserver(dir, { ...settings, flags: [...settings.flags, ...flags] }, (endpoint) =>
+        documents(endpoint, withOpenApi),
+      );
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
+  };
+  const byDefault = await read([], false);
+  const everything = await read([ALL_VERSIONS], true);
+  if (everything.version !== version) throw new Error(`wanted ${version}, the server says ${everything.version}`);
+  const text = writeSurface(convertSurface(everything, byDefault));
+  writeFileSync(join(DATA_DIR, `${version}.json`), text);
+  process.stdout.write(`${version}: ${text.length} bytes\n`);
+}
+
+try {
+  await ensureBinaries((line) => void process.stdout.write(`${line}\n`));
+  const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SOURCES);
+  for (const version of wanted) {
+    const settings = SOURCES[version];
+    if (settings === undefined)
+      throw new Error(`unknown version ${version}; known are ${Object.keys(SOURCES).join(', ')}`);
+    await capture(version, settings);
+  }
+} finally {
+  await stopEverything();
+}
