@@ -3,7 +3,6 @@ import type { Surroundings } from './surroundings.js';
 
 export interface RbacSubject {
   readonly user: string;
-  readonly leaseNamespace: string;
 }
 
 const EXAMPLES = `
@@ -21,7 +20,6 @@ export function addRbacCommand(program: Command, surroundings: Surroundings): vo
     .command('rbac')
     .description('Print the RBAC manifest with the few rights that Straddle itself needs')
     .option('--user <name>', 'the user that Straddle acts as', plainName, 'system:straddle')
-    .option('--lease-namespace <namespace>', 'where the leases are', plainName, 'kube-system')
     .addHelpText('after', EXAMPLES)
     .action((options: RbacSubject) => surroundings.stdout(rbacManifest(options)));
 }
@@ -34,15 +32,15 @@ function plainName(value: string): string {
   return value;
 }
 
-export function rbacManifest({ user, leaseNamespace }: RbacSubject): string {
+export function rbacManifest({ user }: RbacSubject): string {
   const documents = [
-    role('Role', leaseNamespace, [
+    role('Role', 'kube-system', [
       '  # Finding peers, and the own lease that lets peers find this one.',
       '  - apiGroups: ["coordination.k8s.io"]',
       '    resources: ["leases"]',
       '    verbs: ["get", "list", "watch", "create", "update", "patch", "delete"]',
     ]),
-    binding('RoleBinding', leaseNamespace, user),
+    binding('RoleBinding', 'kube-system', user),
     role('Role', 'default', [
       '  # Finding peers: the EndpointSlices of the Service kubernetes.',
       '  - apiGroups: ["discovery.k8s.io"]',

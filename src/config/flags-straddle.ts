@@ -141,14 +141,6 @@ export const STRADDLE_FLAGS = [
     example: '--lease-duration=40s',
   },
   {
-    name: 'lease-namespace',
-    kind: 'text',
-    default: 'kube-system',
-    section: 'Peers',
-    description: 'Namespace of the leases, kube-apiservers’ and Straddles’.',
-    example: '--lease-namespace=kube-system',
-  },
-  {
     name: 'failover-attempts',
     kind: 'count',
     default: '4',

@@ -79,7 +79,6 @@ function assemble(values: FlagValues, machine: Machine, problems: string[]): Pro
     peerGoneAfterMs: values.durationMs('peer-gone-after'),
     departedGraceMs: values.durationMs('departed-grace'),
     leaseDurationSeconds: values.durationMs('lease-duration') / 1_000,
-    leaseNamespace: values.text('lease-namespace'),
     limits: limits(values),
     shutdownDelayMs: values.durationMs('shutdown-delay'),
     shutdownGraceMs: values.durationMs('shutdown-grace'),

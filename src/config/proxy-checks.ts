@@ -114,9 +114,6 @@ function checkPeers(config: ProxyConfig, values: FlagValues, wrong: Say, note: S
     );
   }
   if (!Number.isInteger(config.leaseDurationSeconds)) wrong('--lease-duration must be whole seconds, such as 40s.');
-  if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(config.leaseNamespace)) {
-    wrong(`--lease-namespace is "${config.leaseNamespace}"; it must be the name of a namespace, such as kube-system.`);
-  }
   if (!config.serverName) wrong('This machine has no host name: give --server-name.');
   if (!config.peerServerName)
     wrong('--peer-server-name must not be empty; kube-apiservers have kubernetes.default.svc.');

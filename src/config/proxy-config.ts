@@ -43,7 +43,6 @@ export interface ProxyConfig {
   readonly peerGoneAfterMs: number;
   readonly departedGraceMs: number;
   readonly leaseDurationSeconds: number;
-  readonly leaseNamespace: string;
 
   readonly limits: LimitsConfig;
   readonly shutdownDelayMs: number;
