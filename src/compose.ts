@@ -143,7 +143,6 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'upstream' | 'router'
     dispatch,
     directory,
     attemptsMax: limits.failoverAttemptsMax,
-    clock,
     metrics,
     logger,
   });

@@ -56,7 +56,7 @@ export function createListener(parts: Parts, state: { draining: boolean }): List
   const authorize = permission(clock);
   const handler = chain(
     [
-      observeFilter({ clock, metrics, logger, known: ({ info }) => isKnown(info, parts) }),
+      observeFilter({ metrics, logger, known: ({ info }) => isKnown(info, parts) }),
       errorsFilter(logger),
       requestInfoFilter,
       identityFilter(

@@ -34,6 +34,8 @@ export class Exchange {
   /** The client asks to switch protocols (exec, attach, port-forward); answered with `Reply.upgraded`. */
   readonly upgrade: boolean;
   readonly startedAtMs: number;
+  /** The same moment on a clock that is finer and never set, for measuring. */
+  readonly begunAt = performance.now();
 
   /** Set by the request-info filter. */
   info: RequestInfo = NON_RESOURCE;
@@ -48,6 +50,8 @@ export class Exchange {
   /** Set by the routing filter, for logs and metrics: where the answer came from and why. */
   routed: { readonly to: string; readonly why: string } | undefined;
 
+  /** Time spent waiting for servers to begin their answers; the rest of a request's time is Straddle's own. */
+  awaitedMs = 0;
   /** A small body, gathered before the first attempt so that it can be sent again. See gather-body.ts. */
   gatheredBody: Uint8Array | undefined;
   /** The body stream was handed to a server: the request can't be sent a second time. */

@@ -1,10 +1,8 @@
-import type { Clock } from '../core/clock.js';
 import type { Exchange, Filter, Reply } from '../core/exchange.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 
 export interface ObserveOptions {
-  readonly clock: Clock;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Whether some server is known to serve it: what clients make up must not become metric labels. */
@@ -12,19 +10,19 @@ export interface ObserveOptions {
 }
 
 /** Counts and times every answer; one log line per rerouted request, at debug level only. */
-export function observeFilter({ clock, metrics, logger, known }: ObserveOptions): Filter {
+export function observeFilter({ metrics, logger, known }: ObserveOptions): Filter {
   const count = (exchange: Exchange, reply: Reply) => {
     const { info } = exchange;
     const code = String(reply.status);
+    const tookMs = performance.now() - exchange.begunAt;
     if (info.isResource && known(exchange)) {
       metrics.requests.labels(info.verb, info.group, info.version, info.resource, info.subresource, code).inc();
     } else {
       metrics.requests.labels(info.isResource ? 'unknown' : 'nonresource', '', '', '', '', code).inc();
     }
     if (!info.longRunning) {
-      metrics.requestSeconds
-        .labels(info.isResource ? info.verb : 'nonresource')
-        .observe((clock.nowMs() - exchange.startedAtMs) / 1000);
+      metrics.requestSeconds.labels(info.isResource ? info.verb : 'nonresource').observe(tookMs / 1000);
+      metrics.overheadSeconds.labels(routeOf(exchange)).observe((tookMs - exchange.awaitedMs) / 1000);
     }
     if (exchange.routed && exchange.routed.to !== 'local') {
       const { to, why } = exchange.routed;
@@ -39,4 +37,9 @@ export function observeFilter({ clock, metrics, logger, known }: ObserveOptions)
       return reply;
     },
   };
+}
+
+function routeOf({ routed }: Exchange): string {
+  if (!routed) return 'own';
+  return routed.to === 'local' ? 'local' : 'reroute';
 }

@@ -57,9 +57,18 @@ function textLine(time: string, level: LogLevel, message: string, fields: LogFie
   return `${time.slice(11, 23)} ${level.toUpperCase().padEnd(5)} ${message}${pairs.join('')}\n`;
 }
 
-/** Errors say nothing in JSON by themselves. */
 function plain(fields: LogFields): LogFields {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, value instanceof Error ? value.message : value]),
-  );
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plainValue(value)]));
+}
+
+/** Errors say nothing in JSON by themselves, and a line about trouble must not make more of it. */
+function plainValue(value: unknown): unknown {
+  if (value instanceof Error) return value.message;
+  if (typeof value === 'bigint') return String(value);
+  if (typeof value !== 'object' || value === null) return value;
+  try {
+    return JSON.parse(JSON.stringify(value));
+  } catch {
+    return String(value);
+  }
 }

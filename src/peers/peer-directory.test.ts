@@ -255,7 +255,7 @@ describe('the table', () => {
     expect(changes).toBe(1);
   });
 
-  it('answers who is capable in about the time of one look-up', async () => {
+  it('finds who is capable once for each resource and verb, however many servers there are', async () => {
     const groups: Record<string, string> = { 'only/v1/bs': 'get' };
     for (let i = 0; i < 2_000; i++) groups[`g${i % 50}/v1/r${i}`] = 'get list';
     const many = Array.from({ length: 50 }, (_, i) => `10.0.1.${i + 1}:6443`);
@@ -264,10 +264,7 @@ describe('the table', () => {
     await clock.advance(100);
     const table = directory.snapshot();
     expect(table.capable(ONLY)).toHaveLength(50);
-    const rounds = 200_000;
-    const startedAtMs = performance.now();
-    for (let i = 0; i < rounds; i++) table.capable(ONLY);
-    const eachUs = ((performance.now() - startedAtMs) * 1000) / rounds;
-    expect(eachUs).toBeLessThan(2);
+    // The answer is kept: the same list for whoever asks for the same, whatever the object.
+    expect(table.capable(asks('GET', '/apis/only/v1/namespaces/y/bs/other'))).toBe(table.capable(ONLY));
   });
 });

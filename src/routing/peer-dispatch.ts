@@ -1,7 +1,6 @@
-import { unlessDraining } from '../core/draining-answer.js';
+import { attempt } from '../core/attempt.js';
 import { FairLimiter, type FairLimiterOptions } from '../core/fair-limiter.js';
 import { flowOf } from '../core/identity.js';
-import { outgoingRequest } from '../core/outgoing-request.js';
 import type { MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
 import type { Dispatch } from './reroute.js';
 
@@ -34,10 +33,7 @@ export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: P
     const place = limiterOf(peer.identity).acquire(flowOf(exchange.identity), (listener) => exchange.onAbort(listener));
     const release = typeof place === 'function' ? place : await place;
     try {
-      const request = outgoingRequest(exchange, leaving, headTimeoutMs);
-      const { destination } = endpoint;
-      const reply = await (exchange.upgrade ? destination.upgrade(request) : destination.send(request));
-      return await unlessDraining(reply, exchange, destination.address);
+      return await attempt(exchange, { destination: endpoint.destination, leaving, headTimeoutMs });
     } finally {
       // With the answer's head there a watch streams on without holding a place.
       release();

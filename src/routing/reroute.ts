@@ -1,5 +1,4 @@
 import { resourceName } from '../api/gvr.js';
-import type { Clock } from '../core/clock.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import { StatusError } from '../core/status-error.js';
@@ -17,7 +16,6 @@ export interface RerouteOptions {
   readonly dispatch: Dispatch;
   readonly directory: PeerDirectory;
   readonly attemptsMax: number;
-  readonly clock: Clock;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -65,9 +63,9 @@ export class Rerouter {
   }
 
   async #attempt(exchange: Exchange, candidate: Candidate, why: string): Promise<RerouteOutcome> {
-    const { clock, metrics, directory, dispatch } = this.#options;
+    const { metrics, directory, dispatch } = this.#options;
     const { peer, endpoint } = candidate;
-    const startedAtMs = clock.nowMs();
+    const begunAt = performance.now();
     const reply = await dispatch(candidate, exchange);
     if (endpoint.kind === 'straddle' && saysNotTaken(exchange, reply)) {
       discard(reply);
@@ -75,7 +73,7 @@ export class Rerouter {
     }
     endpoint.report('answered');
     if (!exchange.info.longRunning) {
-      metrics.attemptSeconds.labels(peer.identity).observe((clock.nowMs() - startedAtMs) / 1000);
+      metrics.attemptSeconds.labels(peer.identity).observe((performance.now() - begunAt) / 1000);
     }
     exchange.routed = { to: peer.identity, why };
 

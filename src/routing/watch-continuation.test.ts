@@ -212,7 +212,6 @@ function setup(identities = ['b', 'c']) {
     dispatch: ({ peer }, exchange) => servers.find((each) => each.identity === peer.identity)!.answer(exchange),
     directory,
     attemptsMax: 3,
-    clock,
     metrics,
     logger: silentLogger,
   });
@@ -408,9 +407,9 @@ describe('a watch that a peer serves', () => {
     const { client } = await watch();
     store.add();
     breakIt(b);
-    await clock.advance(4_000);
+    await clock.advance(8_000);
     expect(client.outcome).toBe('open');
-    await clock.advance(2_000);
+    await clock.advance(5_000);
     expect(client.outcome).toBe('ended');
     expect(outcomes()).toEqual(['unavailable 1']);
     expect(clock.pending).toBe(0);

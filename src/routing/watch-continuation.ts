@@ -24,9 +24,9 @@ export interface WatchContinuationOptions {
 }
 
 /** How long a client is kept without knowing while no server takes its watch. */
-const WITHOUT_SERVER_MS_MAX = 5_000;
-/** A server that takes the request must begin its answer within this time. */
-const HEAD_WAIT_MS_MAX = 5_000;
+const WITHOUT_SERVER_MS_MAX = 10_000;
+/** A server that takes the request must begin its answer within this time, which leaves some for another. */
+const HEAD_WAIT_MS_MAX = 4_000;
 const BACK_OFF_FIRST_MS = 100;
 const BACK_OFF_MS_MAX = 1_000;
 /** A watch that breaks more often than this in the window is better looked at by its client. */
@@ -184,6 +184,7 @@ class ContinuedWatch implements BodySink, BodySource {
       this.#lines.dropTail();
       const resourceVersion = position.kind === 'from' ? position.resourceVersion : undefined;
       this.#goOn(resourceVersion).catch((unexpected) => {
+        if (this.#over) return;
         this.#options.logger.error('a watch could not go on', { error: unexpected, target: this.#exchange.target });
         this.#endHere('refused');
       });
@@ -236,9 +237,10 @@ class ContinuedWatch implements BodySink, BodySource {
       logger.debug('a watch was not taken over', { target, status: reply.status });
       return isPassing(reply.status) ? 'later' : 'refused';
     } catch (error) {
-      if (error instanceof StatusError) return isPassing(error.status.code) ? 'later' : 'refused';
-      if (!request.aborted) logger.error('a watch could not be taken over', { error, target });
-      return 'refused';
+      if (request.aborted) return 'later';
+      if (!(error instanceof StatusError)) throw error;
+      logger.debug('a watch was not taken over', { target, error });
+      return isPassing(error.status.code) ? 'later' : 'refused';
     } finally {
       stopTimer();
       this.#stopWaiting = () => {};

@@ -16,7 +16,11 @@ export interface BuiltInSurface {
   readonly groups: readonly SurfaceGroup[];
   resource(group: string, version: string, resource: string): SurfaceResource | undefined;
   /** The schema of a kind, and its name in OpenAPI. */
-  kind(group: string, version: string, kind: string): { readonly typeName: string; readonly schema: Schema } | undefined;
+  kind(
+    group: string,
+    version: string,
+    kind: string,
+  ): { readonly typeName: string; readonly schema: Schema } | undefined;
   /** A type by its name in OpenAPI. */
   type(typeName: string): Schema | undefined;
 }
@@ -111,7 +115,9 @@ class IndexedSurface implements BuiltInSurface {
 
   private schemaOfObject(node: TypeObject): Schema {
     const { is, fields, items, values, kinds: _, ...rest } = node;
-    const schema = (is === undefined ? { type: 'object' } : this.schemaOfText(is)) as { -readonly [K in keyof Schema]: Schema[K] };
+    const schema = (is === undefined ? { type: 'object' } : this.schemaOfText(is)) as {
+      -readonly [K in keyof Schema]: Schema[K];
+    };
     if (fields !== undefined) {
       schema.properties = Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, this.schemaOf(each)]));
     }

@@ -29,7 +29,11 @@ export function convertDiscovery(everything: DiscoveryDocuments, byDefault?: Dis
   });
 }
 
-function convertVersion(group: string, each: VersionDiscovery, defaults: ReadonlySet<string> | undefined): SurfaceVersion {
+function convertVersion(
+  group: string,
+  each: VersionDiscovery,
+  defaults: ReadonlySet<string> | undefined,
+): SurfaceVersion {
   const { version } = each;
   const isOff = (name: string): boolean => defaults !== undefined && !defaults.has(name);
   const off = isOff(`${group}/${version}`);
@@ -67,7 +71,10 @@ function convertResource(place: Place, each: ResourceDiscovery): SurfaceResource
 }
 
 /** Discovery leaves group and version empty where they are those of the resource. */
-function kindAt(place: Place, kind: KindReference | undefined): { kind: string; kindGroup?: string; kindVersion?: string } {
+function kindAt(
+  place: Place,
+  kind: KindReference | undefined,
+): { kind: string; kindGroup?: string; kindVersion?: string } {
   const version = kind?.version ?? '';
   const isElsewhere = version !== '' && (version !== place.version || (kind?.group ?? '') !== place.group);
   return {

@@ -31,10 +31,8 @@ function convertType(schema: JsonObject): TypeNode {
 function convertSchema(schema: JsonObject): TypeNode {
   const shape = shapeOf(schema);
   const extras = extrasOf(schema);
-  if (Object.keys(extras).length === 0 && (shape.is === undefined ? shape : shape).is !== undefined) {
-    if (Object.keys(shape).length === 1) return shape.is!;
-  }
-  return { ...shape, ...extras };
+  const isText = shape.is !== undefined && Object.keys(shape).length === 1 && Object.keys(extras).length === 0;
+  return isText ? shape.is : { ...shape, ...extras };
 }
 
 function shapeOf(schema: JsonObject): TypeObject {
@@ -49,7 +47,7 @@ function shapeOf(schema: JsonObject): TypeObject {
     return { fields: Object.fromEntries(fields) };
   }
   if (isObject(additionalProperties)) {
-    const values = convertSchema(additionalProperties);
+    const values = convertSchema(withoutDefault(additionalProperties));
     return typeof values === 'string' ? { is: `{}${values}` } : { is: 'object', values };
   }
   if (typeof type !== 'string') return { is: 'any' };
@@ -59,10 +57,13 @@ function shapeOf(schema: JsonObject): TypeObject {
 function listOf(schema: JsonObject): TypeObject {
   const { items } = schema;
   if (!isObject(items)) return { is: '[]any' };
-  // The default of an item has no meaning: an item is there or it is not.
-  const { default: _, ...meaningful } = items;
-  const node = convertSchema(meaningful);
+  const node = convertSchema(withoutDefault(items));
   return typeof node === 'string' ? { is: `[]${node}` } : { is: 'array', items: node };
+}
+
+/** The default of an item or of a map's value has no meaning: it is there or it is not. */
+function withoutDefault({ default: _, ...meaningful }: JsonObject): JsonObject {
+  return meaningful;
 }
 
 function referenceOf(schema: JsonObject): string | undefined {

@@ -15,7 +15,10 @@ export interface ServerDocuments {
 }
 
 /** A pure conversion: the same documents make the same file. */
-export function convertSurface(everything: ServerDocuments, byDefault?: Pick<ServerDocuments, 'discovery'>): SurfaceFile {
+export function convertSurface(
+  everything: ServerDocuments,
+  byDefault?: Pick<ServerDocuments, 'discovery'>,
+): SurfaceFile {
   return {
     format: SURFACE_FORMAT,
     capturedFrom: everything.gitVersion,

@@ -1,9 +1,8 @@
+import { attempt } from '../../core/attempt.js';
 import type { Clock } from '../../core/clock.js';
-import { unlessDraining } from '../../core/draining-answer.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import { AttemptError, type Host } from '../../core/host.js';
 import type { Destination } from '../../core/outgoing.js';
-import { outgoingRequest } from '../../core/outgoing-request.js';
 import type { MakeOutgoingHeaders } from '../../identity/outgoing-headers.js';
 import type { Logger } from '../../observe/logger.js';
 
@@ -50,10 +49,8 @@ export class UpstreamHost implements Host {
   handle = async (exchange: Exchange): Promise<Reply> => {
     const { destination, outgoingHeaders, headTimeoutMs } = this.#options;
     const leaving = outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
-    const request = outgoingRequest(exchange, leaving, headTimeoutMs);
     try {
-      const reply = exchange.upgrade ? await destination.upgrade(request) : await destination.send(request);
-      return await unlessDraining(reply, exchange, destination.address);
+      return await attempt(exchange, { destination, leaving, headTimeoutMs });
     } catch (error) {
       if (error instanceof AttemptError) this.#failed(error);
       throw error;

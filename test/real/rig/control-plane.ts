@@ -142,7 +142,13 @@ export class ControlPlane {
       const wanted = layout.kube[name];
       return wanted === undefined ? kube.running : !kube.running || !isDeepStrictEqual(kube.settings, wanted);
     });
-    await Promise.all(wrong.map(({ kube }) => kube.stop()));
+    await Promise.all(
+      wrong.map(async ({ name, kube }) => {
+        const startedMs = Date.now();
+        if ((await kube.stop()) !== undefined)
+          this.say(`kube-apiserver ${name} had stopped after ${seconds(startedMs)}`);
+      }),
+    );
     // One after another: three at once on two cores make each other late, and the first one writes the bootstrap objects.
     for (const { name, kube } of wrong) {
       const wanted = layout.kube[name];

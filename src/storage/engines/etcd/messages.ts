@@ -67,10 +67,11 @@ function readHeader(reader: ProtobufReader): number {
   return revision;
 }
 
-const NOTHING = Buffer.alloc(0);
+const NOTHING: Buffer = Buffer.alloc(0);
+type Writable<T> = { -readonly [name in keyof T]: T[name] };
 
 function readKeyValue(reader: ProtobufReader): KeyValue {
-  const kv = { key: NOTHING, value: NOTHING, createRevision: 0, modRevision: 0 };
+  const kv: Writable<KeyValue> = { key: NOTHING, value: NOTHING, createRevision: 0, modRevision: 0 };
   while (reader.next()) {
     if (reader.field === 1) kv.key = reader.bytes();
     else if (reader.field === 2) kv.createRevision = reader.number();

@@ -1,0 +1,104 @@
+import { type JsonObject, jsonEqual } from '../../api/json.js';
+import type { Schema } from '../schema/schema.js';
+import { ApplyConflictError, type Conflict } from './apply-conflict.js';
+import { checkApplied } from './check-applied.js';
+import { compareFields } from './compare-fields.js';
+import type { FieldSet } from './field-set.js';
+import { fieldSetOf } from './field-set-of.js';
+import { type Manager, type Managers, managerKey, readManagers, withManagers } from './managed-fields.js';
+import { BEFORE_FIRST_APPLY, ownable, withoutFields } from './manager-changes.js';
+import { mergeApplied } from './merge-applied.js';
+import { removeFields } from './remove-fields.js';
+import { isNamedField, schemaAt, withConstantMembers, withoutNulls } from './structure.js';
+import { placeOf, updated, type Writer, withoutManagers } from './track-update.js';
+
+export { ApplyConflictError } from './apply-conflict.js';
+export { AppliedObjectError } from './check-applied.js';
+
+export interface ApplyRequest extends Writer {
+  /** Takes fields over from other managers instead of refusing. */
+  readonly force: boolean;
+}
+
+/**
+ * Server-side apply: the object with what is applied merged in, what this manager applied before and no longer does (and
+ * no one else owns) taken out, and the managed fields of it all. `live` is undefined when the object does not exist yet.
+ * Neither argument is changed. Throws ApplyConflictError and AppliedObjectError.
+ *
+ * Managers of other versions of the kind are compared with the object as it is: their versions have the same fields.
+ */
+export function applyServerSide(live: JsonObject | undefined, applied: JsonObject, request: ApplyRequest): JsonObject {
+  const { schema, isBuiltIn } = request;
+  checkApplied(applied, request);
+  const before = withoutManagers(isBuiltIn ? withConstantMembers(live ?? {}, schema) : (live ?? {}));
+  const managers = managersBefore(live, request);
+  const self = { name: request.manager, operation: 'Apply', ...placeOf(request) } as const;
+  const key = managerKey(self);
+  const last = managers.get(key);
+  const own = ownable(fieldSetOf(applied, schema), request.ignored);
+  const claimed = new Map(managers).set(key, { ...self, fields: own });
+  const merged = mergeApplied(before, applied, schema);
+  const pruned = last === undefined ? merged : prune(merged, { last: last.fields, managers: claimed, schema });
+  const remaining = settle({ before, after: pruned, managers: claimed, key, request });
+  const isSame = live !== undefined && jsonEqual(settled(before, isBuiltIn), settled(pruned, isBuiltIn));
+  const time = isSame ? last?.time : request.now;
+  const manager = remaining.get(key);
+  if (manager !== undefined) remaining.set(key, { ...manager, ...(time === undefined ? {} : { time }) });
+  return withManagers(isSame ? live : settled(pruned, isBuiltIn), remaining);
+}
+
+function settled(object: JsonObject, isBuiltIn: boolean): JsonObject {
+  return isBuiltIn ? (withoutNulls(object) as JsonObject) : object;
+}
+
+function managersBefore(live: JsonObject | undefined, request: ApplyRequest): Managers {
+  const managers = readManagers(live) ?? new Map<string, Manager>();
+  if (live === undefined || managers.size > 0) return managers;
+  return updated(undefined, live, managers, { ...request, manager: BEFORE_FIRST_APPLY, subresource: '' });
+}
+
+interface Settlement {
+  readonly before: JsonObject;
+  readonly after: JsonObject;
+  readonly managers: Managers;
+  readonly key: string;
+  readonly request: ApplyRequest;
+}
+
+/** Others lose what changed, if they are forced to, and what is gone. */
+function settle({ before, after, managers, key, request }: Settlement): Map<string, Manager> {
+  const { added, modified, removed } = compareFields(before, after, request.schema);
+  const visible = (set: FieldSet): FieldSet =>
+    request.ignored === undefined ? set : set.withoutBelow(request.ignored);
+  const changed = visible(added.union(modified));
+  const conflicts: Conflict[] = [];
+  for (const [each, manager] of managers) {
+    const fields = manager.fields.intersection(changed);
+    if (each !== key && !fields.isEmpty) conflicts.push({ manager, fields });
+  }
+  if (conflicts.length > 0 && !request.force) throw new ApplyConflictError(conflicts);
+  return withoutFields(managers, changed.union(visible(removed)), key);
+}
+
+interface Pruning {
+  readonly last: FieldSet;
+  readonly managers: Managers;
+  readonly schema: Schema;
+}
+
+/** Takes out what was applied last time, puts back what anyone owns now, and then what was never applied. */
+function prune(merged: JsonObject, { last, managers, schema }: Pruning): JsonObject {
+  if (last.isEmpty) return merged;
+  const named = (set: FieldSet): FieldSet => set.withNamedMembers((path) => isNamedPath(schema, path));
+  const mergedSet = named(fieldSetOf(merged, schema));
+  let owned = named(fieldSetOf(removeFields(merged, named(last), schema), schema));
+  for (const { fields } of managers.values()) owned = owned.union(named(fields));
+  const withOwned = removeFields(merged, mergedSet.difference(owned), schema);
+  const prunedSet = named(fieldSetOf(withOwned, schema));
+  return removeFields(merged, mergedSet.difference(prunedSet).intersection(named(last)), schema);
+}
+
+function isNamedPath(root: Schema, path: readonly string[]): boolean {
+  const element = path.at(-1)!;
+  return element.startsWith('f:') && isNamedField(schemaAt(root, path.slice(0, -1)), element.slice(2));
+}

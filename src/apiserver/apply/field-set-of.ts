@@ -1,0 +1,41 @@
+import { isObject, type Json } from '../../api/json.js';
+import { ANY, type Schema } from '../schema/schema.js';
+import { FieldSet } from './field-set.js';
+import { fieldElement, itemElement } from './path-element.js';
+import { fieldSchema, isAtomic, isNamedField, shapeOf } from './structure.js';
+
+/** The fields that a value sets: what an applier owns by applying it. */
+export function fieldSetOf(value: Json, schema: Schema): FieldSet {
+  const set = new FieldSet();
+  visit(value, schema, [], set);
+  return set;
+}
+
+function visit(value: Json, schema: Schema, path: readonly string[], set: FieldSet): void {
+  const shape = shapeOf(schema, value);
+  if (isAtomic(schema, shape)) set.insert(path);
+  else if (shape === 'map' && isObject(value)) visitMembers(value, schema, path, set);
+  else if (shape === 'list' && Array.isArray(value)) visitItems(value, schema, path, set);
+}
+
+function visitMembers(value: { [key: string]: Json }, schema: Schema, path: readonly string[], set: FieldSet): void {
+  for (const [name, each] of Object.entries(value)) {
+    const below = [...path, fieldElement(name)];
+    visit(each, fieldSchema(schema, name), below, set);
+    // A map's own keys are owned, a type's fields only by what they hold.
+    const isBare = each === null || (isObject(each) && Object.keys(each).length === 0);
+    if (isBare || !isNamedField(schema, name)) set.insert(below);
+  }
+}
+
+function visitItems(items: readonly Json[], schema: Schema, path: readonly string[], set: FieldSet): void {
+  const elements = items.map((item) => itemElement(schema, item));
+  const seen = new Set<string>();
+  const twice = new Set(elements.filter((element) => seen.size === seen.add(element).size));
+  for (const [index, item] of items.entries()) {
+    const below = [...path, elements[index]!];
+    // Items that cannot be told apart are owned as one.
+    if (!twice.has(elements[index]!)) visit(item, schema.items ?? ANY, below, set);
+    set.insert(below);
+  }
+}

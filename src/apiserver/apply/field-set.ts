@@ -1,0 +1,148 @@
+import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { comparePathElements } from './path-element.js';
+
+/**
+ * A set of paths into an object, as managed fields name them: a tree whose edges are path elements in their written form
+ * (`f:`, `k:`, `v:`, `i:`). A path in the set does not mean that the paths below it are. Immutable from outside except by
+ * `insert`, which only those who make a set may call.
+ */
+export class FieldSet {
+  private readonly members = new Set<string>();
+  private readonly children = new Map<string, FieldSet>();
+
+  static of(...paths: readonly (readonly string[])[]): FieldSet {
+    const set = new FieldSet();
+    for (const path of paths) set.insert(path);
+    return set;
+  }
+
+  insert(path: readonly string[]): void {
+    let set: FieldSet = this;
+    for (const element of path.slice(0, -1)) set = set.child(element);
+    const last = path.at(-1);
+    if (last !== undefined) set.members.add(last);
+  }
+
+  get isEmpty(): boolean {
+    if (this.members.size > 0) return false;
+    for (const child of this.children.values()) if (!child.isEmpty) return false;
+    return true;
+  }
+
+  /** Whether the path of this one element is in the set. */
+  hasMember(element: string): boolean {
+    return this.members.has(element);
+  }
+
+  /** The paths below an element; undefined when there is none. */
+  below(element: string): FieldSet | undefined {
+    const child = this.children.get(element);
+    return child === undefined || child.isEmpty ? undefined : child;
+  }
+
+  union(other: FieldSet): FieldSet {
+    return this.combine(other, (here, there) => here || there);
+  }
+
+  intersection(other: FieldSet): FieldSet {
+    return this.combine(other, (here, there) => here && there);
+  }
+
+  /** Path by path: what stands below a path of `other` stays. */
+  difference(other: FieldSet): FieldSet {
+    return this.combine(other, (here, there) => here && !there);
+  }
+
+  /** Without the paths of `other` and everything below them. */
+  withoutBelow(other: FieldSet): FieldSet {
+    const result = new FieldSet();
+    for (const element of this.members) if (!other.members.has(element)) result.members.add(element);
+    for (const [element, child] of this.children) {
+      if (other.members.has(element)) continue;
+      const others = other.children.get(element);
+      result.adopt(element, others === undefined ? child : child.withoutBelow(others));
+    }
+    return result;
+  }
+
+  equals(other: FieldSet): boolean {
+    return this.difference(other).isEmpty && other.difference(this).isEmpty;
+  }
+
+  /** Every path: on each level those that end there first, then those that go on. */
+  paths(prefix: readonly string[] = []): string[][] {
+    const here = sorted(this.members).map((element) => [...prefix, element]);
+    const below = sorted(this.children.keys()).flatMap((each) => this.children.get(each)!.paths([...prefix, each]));
+    return [...here, ...below];
+  }
+
+  /** A copy in which `isNamed` decides which inner elements count as paths of their own. */
+  withNamedMembers(isNamed: (path: readonly string[]) => boolean, prefix: readonly string[] = []): FieldSet {
+    const result = new FieldSet();
+    for (const element of this.members) result.members.add(element);
+    for (const [element, child] of this.children) {
+      if (child.isEmpty) continue;
+      const path = [...prefix, element];
+      if (isNamed(path)) result.members.add(element);
+      result.adopt(element, child.withNamedMembers(isNamed, path));
+    }
+    return result;
+  }
+
+  /** `fieldsV1`. */
+  toJson(): JsonObject {
+    const result: JsonObject = {};
+    for (const element of sorted(new Set([...this.members, ...this.children.keys()]))) {
+      const child = this.below(element);
+      if (child === undefined && !this.members.has(element)) continue;
+      const inner = child?.toJson() ?? {};
+      result[element] = child !== undefined && this.members.has(element) ? { '.': {}, ...inner } : inner;
+    }
+    return result;
+  }
+
+  static fromJson(fields: Json): FieldSet {
+    const set = new FieldSet();
+    if (!isObject(fields)) throw new Error('fieldsV1 must be an object');
+    for (const [element, inner] of Object.entries(fields)) {
+      if (element === '.') continue;
+      if (!/^[fkvi]:/.test(element)) throw new Error(`unknown path element ${element}`);
+      if (!isObject(inner)) throw new Error('fieldsV1 must hold objects');
+      const keys = Object.keys(inner);
+      if (keys.length === 0 || keys.includes('.')) set.members.add(element);
+      if (keys.length > 0) set.adopt(element, FieldSet.fromJson(inner));
+    }
+    return set;
+  }
+
+  private combine(other: FieldSet, keep: (here: boolean, there: boolean) => boolean): FieldSet {
+    const result = new FieldSet();
+    for (const element of new Set([...this.members, ...other.members])) {
+      if (keep(this.members.has(element), other.members.has(element))) result.members.add(element);
+    }
+    for (const element of new Set([...this.children.keys(), ...other.children.keys()])) {
+      const here = this.children.get(element) ?? EMPTY;
+      result.adopt(element, here.combine(other.children.get(element) ?? EMPTY, keep));
+    }
+    return result;
+  }
+
+  private adopt(element: string, child: FieldSet): void {
+    if (!child.isEmpty) this.children.set(element, child);
+  }
+
+  private child(element: string): FieldSet {
+    let child = this.children.get(element);
+    if (child === undefined) {
+      child = new FieldSet();
+      this.children.set(element, child);
+    }
+    return child;
+  }
+}
+
+const EMPTY = new FieldSet();
+
+function sorted(elements: Iterable<string>): string[] {
+  return [...elements].sort(comparePathElements);
+}

@@ -1,0 +1,109 @@
+import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { FieldSet } from './field-set.js';
+
+export type ManagerOperation = 'Apply' | 'Update';
+
+/** Who owns which fields: one entry of `metadata.managedFields`. */
+export interface Manager {
+  readonly name: string;
+  readonly operation: ManagerOperation;
+  readonly apiVersion: string;
+  readonly subresource: string;
+  /** RFC 3339; absent in entries that no one has dated. */
+  readonly time?: string;
+  readonly fields: FieldSet;
+}
+
+/** By what makes a manager one: see `managerKey`. */
+export type Managers = ReadonlyMap<string, Manager>;
+
+/** An applier stays the same over versions, an updater is one per version. */
+export function managerKey({ name, operation, apiVersion, subresource }: Omit<Manager, 'fields' | 'time'>): string {
+  const key: JsonObject = { manager: name, operation };
+  if (operation === 'Update') key['apiVersion'] = apiVersion;
+  if (subresource !== '') key['subresource'] = subresource;
+  return JSON.stringify(key);
+}
+
+/** Undefined when an entry cannot be understood: then none of them counts. */
+export function readManagers(object: JsonObject | undefined): Managers | undefined {
+  const entries = managedFieldsOf(object);
+  if (entries === undefined) return new Map();
+  try {
+    return new Map(
+      entries.map((entry) => {
+        const manager = readManager(entry);
+        return [managerKey(manager), manager];
+      }),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+/** A request may clear all managers with an empty list or one empty entry. */
+export function isReset(object: JsonObject): boolean {
+  const entries = managedFieldsOf(object);
+  if (entries === undefined) return false;
+  return entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0);
+}
+
+export function managedFieldsOf(object: JsonObject | undefined): Json[] | undefined {
+  const metadata = object === undefined ? undefined : member(object, 'metadata');
+  const entries = isObject(metadata) ? member(metadata, 'managedFields') : undefined;
+  return Array.isArray(entries) ? entries : undefined;
+}
+
+/** The object with these managers and no others; a copy down to `metadata`. */
+export function withManagers(object: JsonObject, managers: Managers): JsonObject {
+  const { managedFields: _, ...metadata } = isObject(object['metadata']) ? object['metadata'] : {};
+  const entries = [...managers.values()].sort(byAge).map(writeManager);
+  return { ...object, metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries } };
+}
+
+function readManager(entry: Json): Manager {
+  if (!isObject(entry)) throw new Error('not an entry');
+  const { manager, operation, apiVersion, subresource, time, fieldsType, fieldsV1 } = entry;
+  if (operation !== 'Apply' && operation !== 'Update') throw new Error('operation must be `Apply` or `Update`');
+  if (typeof apiVersion !== 'string' || apiVersion === '') throw new Error('apiVersion must not be empty');
+  if (fieldsType !== 'FieldsV1') throw new Error('fieldsType must be FieldsV1');
+  return {
+    name: typeof manager === 'string' ? manager : '',
+    operation,
+    apiVersion,
+    subresource: typeof subresource === 'string' ? subresource : '',
+    ...(typeof time === 'string' ? { time } : {}),
+    fields: FieldSet.fromJson(fieldsV1 ?? {}),
+  };
+}
+
+function writeManager({ name, operation, apiVersion, subresource, time, fields }: Manager): JsonObject {
+  return {
+    ...(name === '' ? {} : { manager: name }),
+    operation,
+    apiVersion,
+    ...(time === undefined ? {} : { time }),
+    fieldsType: 'FieldsV1',
+    fieldsV1: fields.toJson(),
+    ...(subresource === '' ? {} : { subresource }),
+  };
+}
+
+/** Appliers first, then the oldest; kube-apiserver writes them in this order. */
+function byAge(left: Manager, right: Manager): number {
+  return (
+    compare(left.operation, right.operation) ||
+    compare(seconds(left), seconds(right)) ||
+    compare(left.name, right.name) ||
+    compare(left.apiVersion, right.apiVersion) ||
+    compare(left.subresource, right.subresource)
+  );
+}
+
+export function seconds({ time }: Manager): number {
+  return time === undefined ? 0 : Math.floor(Date.parse(time) / 1000);
+}
+
+export function compare<T extends string | number>(left: T, right: T): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

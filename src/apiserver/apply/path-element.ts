@@ -1,0 +1,66 @@
+import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { memberSchema, type Schema } from '../schema/schema.js';
+
+export function fieldElement(name: string): string {
+  return `f:${name}`;
+}
+
+/**
+ * What tells an item of a set or map list from the others: its value, or its keys with their defaults. Throws a text that
+ * says why the item has none.
+ */
+export function itemElement(list: Schema, item: Json): string {
+  if (list.listType !== 'map') {
+    if (isObject(item)) throw new ItemError("associative list without keys has an element that's a map type");
+    if (Array.isArray(item)) throw new ItemError('not supported: associative list with lists as elements');
+    if (item === null) throw new ItemError("associative list without keys has an element that's an explicit null");
+    return `v:${JSON.stringify(item)}`;
+  }
+  if (item === null) throw new ItemError('associative list with keys may not have a null element');
+  if (!isObject(item)) throw new ItemError('associative list with keys may not have non-map elements');
+  const names = list.listKeys ?? [];
+  const keys: JsonObject = {};
+  for (const name of [...names].sort()) {
+    const value = member(item, name) ?? memberSchema(list.items ?? {}, name)?.default;
+    if (value !== undefined) keys[name] = value;
+  }
+  if (names.length > 0 && Object.keys(keys).length === 0) {
+    const quoted = names.map((name) => JSON.stringify(name)).join(' ');
+    throw new ItemError(
+      `associative list with keys has an element that omits all key fields [${quoted}] (and doesn't have default values for any key fields)`,
+    );
+  }
+  return `k:${JSON.stringify(keys)}`;
+}
+
+export class ItemError extends Error {}
+
+/** Fields, then keyed items, then values, then indices; each by its text. */
+export function comparePathElements(left: string, right: string): number {
+  const rank = ORDER.indexOf(left[0]!) - ORDER.indexOf(right[0]!);
+  if (rank !== 0) return rank;
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+const ORDER = 'fkvi';
+
+/** `.spec.containers[name="web"].image`, as messages name a path. */
+export function formatPath(path: readonly string[]): string {
+  return path.map(formatElement).join('');
+}
+
+export function formatElement(element: string): string {
+  const text = element.slice(2);
+  switch (element[0]) {
+    case 'f':
+      return `.${text}`;
+    case 'k': {
+      const keys = Object.entries(JSON.parse(text) as JsonObject);
+      return `[${keys.map(([name, value]) => `${name}=${JSON.stringify(value)}`).join(',')}]`;
+    }
+    case 'v':
+      return `[=${text}]`;
+    default:
+      return `[${text}]`;
+  }
+}

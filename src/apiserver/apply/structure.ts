@@ -1,0 +1,75 @@
+import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { ANY, memberSchema, type Schema } from '../schema/schema.js';
+
+export type Shape = 'map' | 'list' | 'scalar';
+
+/** How a value is walked: what its type says, or what the value is where the type leaves it open. */
+export function shapeOf(schema: Schema, value: Json | undefined): Shape {
+  switch (schema.type) {
+    case 'object':
+      return 'map';
+    case 'array':
+      return 'list';
+    case undefined:
+      if (Array.isArray(value)) return 'list';
+      // Null is anything; kube-apiserver takes it for a map here.
+      return value === null || value === undefined || isObject(value) ? 'map' : 'scalar';
+    default:
+      return 'scalar';
+  }
+}
+
+/** Atomic values are owned and replaced as a whole. */
+export function isAtomic(schema: Schema, shape: Shape): boolean {
+  if (shape === 'map') return schema.mapType === 'atomic';
+  return shape === 'scalar' || (schema.listType !== 'map' && schema.listType !== 'set');
+}
+
+export function isNamedField(schema: Schema, name: string): boolean {
+  return schema.properties !== undefined && Object.hasOwn(schema.properties, name);
+}
+
+/** Of stored objects: a field that a newer version has written is kept, whatever it is. */
+export function fieldSchema(schema: Schema, name: string): Schema {
+  return memberSchema(schema, name) ?? ANY;
+}
+
+/** The schema at a path of elements. */
+export function schemaAt(root: Schema, path: readonly string[]): Schema {
+  let schema = root;
+  for (const element of path) {
+    schema = element.startsWith('f:') ? fieldSchema(schema, element.slice(2)) : (schema.items ?? ANY);
+  }
+  return schema;
+}
+
+/**
+ * An object of a built-in kind with what kube-apiserver's own types always write: structs that are never absent (their
+ * default is `{}`) and required members (null where they have no value). Without it, the first writer of an object would
+ * own these members themselves, which it does not at kube-apiserver.
+ */
+export function withConstantMembers(value: JsonObject, schema: Schema): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(value))
+    setMember(result, key, constantMembersOf(value[key]!, fieldSchema(schema, key)));
+  for (const [name, each] of Object.entries(schema.properties ?? {})) {
+    if (Object.hasOwn(result, name)) continue;
+    if (isObject(each.default) && Object.keys(each.default).length === 0) result[name] = withConstantMembers({}, each);
+    else if (schema.required?.includes(name)) result[name] = each.default ?? null;
+  }
+  return result;
+}
+
+function constantMembersOf(value: Json, schema: Schema): Json {
+  if (Array.isArray(value)) return value.map((item) => constantMembersOf(item, schema.items ?? ANY));
+  return isObject(value) ? withConstantMembers(value, schema) : value;
+}
+
+/** Built-in kinds hold no nulls: an applied null, or a required member without a value, ends here. */
+export function withoutNulls(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const kept: JsonObject = {};
+  for (const key of Object.keys(value)) if (value[key] !== null) setMember(kept, key, withoutNulls(value[key]!));
+  return kept;
+}

@@ -1,0 +1,76 @@
+import { isObject, type JsonObject, member } from '../../api/json.js';
+import type { Schema } from '../schema/schema.js';
+import { compareFields } from './compare-fields.js';
+import { FieldSet } from './field-set.js';
+import { isReset, type Manager, type Managers, managerKey, readManagers, withManagers } from './managed-fields.js';
+import { capUpdaters, ownable, withoutFields } from './manager-changes.js';
+import { withConstantMembers } from './structure.js';
+
+/** Who writes, and how the kind is built. */
+export interface Writer {
+  readonly manager: string;
+  readonly apiVersion: string;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly schema: Schema;
+  /** Built-in kinds write some members always (see `withConstantMembers`); custom resources do not. */
+  readonly isBuiltIn: boolean;
+  /** Fields that this request cannot change, as `status` on the object itself: they and what is below are not owned. */
+  readonly ignored?: FieldSet;
+  /** RFC 3339, whole seconds, UTC. */
+  readonly now: string;
+}
+
+/**
+ * The object of a create, update or patch with its managed fields: what the writer added or changed is its own, what it
+ * removed is no one's. `live` is undefined for a create.
+ */
+export function trackUpdate(live: JsonObject | undefined, object: JsonObject, writer: Writer): JsonObject {
+  const managers = managersFor(live, object, writer);
+  // Tracking starts at the creation; an object without managers has been taken out of it on purpose.
+  if (managers.size === 0 && live !== undefined) return withManagers(object, new Map());
+  return withManagers(object, capUpdaters(updated(live, object, managers, writer)));
+}
+
+/** The managers after an update; exported for what exists before the first apply. */
+export function updated(
+  live: JsonObject | undefined,
+  object: JsonObject,
+  managers: Managers,
+  writer: Writer,
+): Map<string, Manager> {
+  const { schema, isBuiltIn } = writer;
+  const whole = (value: JsonObject): JsonObject =>
+    withoutManagers(isBuiltIn ? withConstantMembers(value, schema) : value);
+  const { added, modified, removed } = compareFields(whole(live ?? {}), whole(object), schema);
+  const taken = added.union(modified);
+  const lost = writer.ignored === undefined ? taken.union(removed) : taken.union(removed).withoutBelow(writer.ignored);
+  const remaining = withoutFields(managers, lost);
+  const own = ownable(taken, writer.ignored);
+  if (own.isEmpty) return remaining;
+  const self = { name: writer.manager, operation: 'Update', ...placeOf(writer) } as const;
+  const key = managerKey(self);
+  const previous = remaining.get(key)?.fields ?? new FieldSet();
+  return remaining.set(key, { ...self, time: writer.now, fields: own.union(previous) });
+}
+
+export function placeOf({ apiVersion, subresource }: Writer): { apiVersion: string; subresource: string } {
+  return { apiVersion, subresource };
+}
+
+/** Clients may send changed managers along; those who know nothing of them send none, which must not delete any. */
+function managersFor(live: JsonObject | undefined, object: JsonObject, { subresource }: Writer): Managers {
+  if (subresource === '') {
+    if (isReset(object)) return new Map();
+    const sent = readManagers(object);
+    if (sent !== undefined && sent.size > 0) return sent;
+  }
+  return readManagers(live) ?? new Map();
+}
+
+export function withoutManagers(object: JsonObject): JsonObject {
+  const metadata = member(object, 'metadata');
+  if (!isObject(metadata) || !Object.hasOwn(metadata, 'managedFields')) return object;
+  const { managedFields: _, ...rest } = metadata;
+  return { ...object, metadata: rest };
+}

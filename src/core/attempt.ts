@@ -1,0 +1,34 @@
+import { unlessDraining } from './draining-answer.js';
+import type { Exchange, Reply } from './exchange.js';
+import { takeBody } from './gather-body.js';
+import type { RawHeaders } from './headers.js';
+import type { Destination, Lane } from './outgoing.js';
+
+export interface AttemptOptions {
+  readonly destination: Destination;
+  /** What the request leaves with, and on which lane. */
+  readonly leaving: { readonly headers: RawHeaders; readonly lane: Lane };
+  /** For requests that are not long-running. */
+  readonly headTimeoutMs: number;
+}
+
+/** Sends an exchange to one server, once. Rejects with AttemptError; the caller's leaving ends it. */
+export async function attempt(exchange: Exchange, options: AttemptOptions): Promise<Reply> {
+  const { destination, leaving, headTimeoutMs } = options;
+  const request = {
+    method: exchange.method,
+    target: exchange.target,
+    headers: leaving.headers,
+    body: takeBody(exchange),
+    lane: leaving.lane,
+    headTimeoutMs: exchange.info.longRunning ? 0 : headTimeoutMs,
+    onAbort: (listener: () => void) => exchange.onAbort(listener),
+  };
+  const begunAt = performance.now();
+  try {
+    const reply = await (exchange.upgrade ? destination.upgrade(request) : destination.send(request));
+    return await unlessDraining(reply, exchange, destination.address);
+  } finally {
+    exchange.awaitedMs += performance.now() - begunAt;
+  }
+}

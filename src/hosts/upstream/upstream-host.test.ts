@@ -1,0 +1,171 @@
+import { describe, expect, it } from 'vitest';
+import { BodyStream, readBody } from '../../core/body-stream.js';
+import type { Exchange, Reply } from '../../core/exchange.js';
+import { AttemptError } from '../../core/host.js';
+import { ManualClock, settle } from '../../core/manual-clock.fixture.js';
+import type { OutgoingRequest } from '../../core/outgoing.js';
+import { exchangeFor } from '../../discovery/exchange.fixture.js';
+import { silentLogger } from '../../observe/logger.js';
+import { UpstreamHost } from './upstream-host.js';
+
+const OK: Reply = { status: 200, headers: [], body: null };
+
+function text(status: number, body: string, headers: string[] = []): Reply {
+  const stream = new BodyStream({ pause() {}, resume() {}, cancel() {} });
+  stream.push(Buffer.from(body));
+  stream.end();
+  const length = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)];
+  return { status, headers: [...length, ...headers], body: stream };
+}
+
+const SHUTTING_DOWN = () =>
+  text(503, 'The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']);
+
+function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async () => OK) {
+  const clock = new ManualClock();
+  const state = {
+    ready: true as boolean | Error,
+    probes: 0,
+    sent: [] as OutgoingRequest[],
+    abandoned: 0,
+    changes: [] as boolean[],
+  };
+  const host = new UpstreamHost({
+    destination: {
+      address: 'local:6443',
+      inFlight: 0,
+      send: (request) => {
+        state.sent.push(request);
+        return answer(request);
+      },
+      upgrade: (request) => {
+        state.sent.push({ ...request, target: `upgrade ${request.target}` });
+        return answer(request);
+      },
+      abandonWaiting: () => void state.abandoned++,
+      close: async () => {},
+    },
+    outgoingHeaders: () => ({ headers: ['Host', 'x'], lane: 'front-proxy' }),
+    probe: async () => {
+      state.probes++;
+      if (state.ready instanceof Error) throw state.ready;
+      return state.ready;
+    },
+    headTimeoutMs: 60_000,
+    probeIntervalMs: 500,
+    clock,
+    logger: silentLogger,
+  });
+  host.onReadyChange((ready) => state.changes.push(ready));
+  return { host, clock, state };
+}
+
+const ask = (target = '/api/v1/pods', more: Partial<Exchange> = {}) => Object.assign(exchangeFor(target), more);
+
+describe('readiness', () => {
+  it('begins with a good probe, not before', async () => {
+    const { host } = upstream();
+    expect(host.ready()).toBe(false);
+    await host.start();
+    expect(host.ready()).toBe(true);
+  });
+
+  it('ends and returns with the probes, which go on', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    state.ready = new Error('refused');
+    await clock.advance(500);
+    expect(host.ready()).toBe(false);
+    expect(state.abandoned).toBe(1);
+    state.ready = false;
+    await clock.advance(500);
+    expect(host.ready()).toBe(false);
+    state.ready = true;
+    await clock.advance(500);
+    expect(host.ready()).toBe(true);
+    expect(state.changes).toEqual([true, false, true]);
+  });
+
+  it('ends at once with a request that could not be sent, and a probe follows at once', async () => {
+    const { host, state } = upstream(() => Promise.reject(new AttemptError('unsent', 'connect', 'refused')));
+    await host.start();
+    state.ready = false;
+    await expect(host.handle(ask())).rejects.toMatchObject({ processed: 'unsent' });
+    expect(host.ready()).toBe(false);
+    await settle();
+    expect(state.probes).toBe(2);
+    expect(host.ready()).toBe(false);
+  });
+
+  it('is only doubted by a request that broke off: one probe decides', async () => {
+    const { host, state } = upstream(() => Promise.reject(new AttemptError('maybe', 'reset', 'reset')));
+    await host.start();
+    await expect(host.handle(ask())).rejects.toMatchObject({ processed: 'maybe' });
+    expect(host.ready()).toBe(true);
+    await settle();
+    expect(state.probes).toBe(2);
+    expect(host.ready()).toBe(true);
+  });
+
+  it('is not doubted because a client left', async () => {
+    const { host, state } = upstream(() => Promise.reject(new AttemptError('maybe', 'aborted', 'left')));
+    await host.start();
+    await expect(host.handle(ask())).rejects.toThrow();
+    await settle();
+    expect(state.probes).toBe(1);
+  });
+
+  it('is asked for no more after closing', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    await host.close();
+    await clock.advance(5_000);
+    expect(state.probes).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a request', () => {
+  it('goes out as it came, bounded in time unless it is long-running', async () => {
+    const { host, state } = upstream();
+    await host.handle(ask('/api/v1/pods?limit=1'));
+    await host.handle(ask('/api/v1/pods?watch=1'));
+    expect(state.sent[0]).toMatchObject({ method: 'GET', target: '/api/v1/pods?limit=1', headTimeoutMs: 60_000 });
+    expect(state.sent[1]).toMatchObject({ headTimeoutMs: 0 });
+  });
+
+  it('asks to switch protocols where its client did', async () => {
+    const { host, state } = upstream();
+    await host.handle(ask('/api/v1/namespaces/x/pods/p/exec', { upgrade: true } as never));
+    expect(state.sent[0]!.target).toMatch(/^upgrade/);
+  });
+});
+
+describe('the answer of a server that is shutting down', () => {
+  it.each(['/api/v1/pods', '/api/v1/pods?watch=1'])('means that %s was not taken', async (target) => {
+    const { host, state } = upstream(async () => SHUTTING_DOWN());
+    await host.start();
+    state.ready = false;
+    await expect(host.handle(ask(target))).rejects.toMatchObject({ processed: 'unsent', type: 'draining' });
+    expect(host.ready()).toBe(false);
+  });
+
+  it.each([
+    ['another 503 in plain text', text(503, 'no endpoints available', ['Retry-After', '1']), 'no endpoints available'],
+    ['one without Retry-After', text(503, 'shutting down'), 'shutting down'],
+    ['a long one', text(503, `shutting down${' '.repeat(2_000)}`, ['Retry-After', '1']), 'shutting down'],
+  ])('is not %s, which is passed on whole', async (_, reply, body) => {
+    const { host } = upstream(async () => reply);
+    await host.start();
+    const answer = await host.handle(ask());
+    expect((await readBody(answer.body, 10_000)).toString().trim()).toBe(body);
+    expect(host.ready()).toBe(true);
+  });
+
+  it('is not what a web server inside a pod says through the proxy', async () => {
+    const { host } = upstream(async () => SHUTTING_DOWN());
+    await host.start();
+    expect((await host.handle(ask('/api/v1/namespaces/x/pods/p/proxy/'))).status).toBe(503);
+    expect(host.ready()).toBe(true);
+  });
+});

@@ -1,0 +1,177 @@
+import { request } from 'node:https';
+import { gunzipSync } from 'node:zlib';
+import { type RunningServer, startProxy } from '../../src/compose.js';
+import type { FlagName } from '../../src/config/flags.js';
+import { loadProxyConfig } from '../../src/config/load-proxy-config.js';
+import type { TestCertificate } from '../../src/identity/pki.fixture.js';
+import { createLogger } from '../../src/observe/logger.js';
+import { type Certificates, makeCertificates } from './certificates.js';
+import { FakeApiServer, type Served } from './fake-apiserver.js';
+import { SharedStorage } from './shared-storage.js';
+
+export interface LogLine {
+  readonly level: string;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+/** One server of the control plane: an API server and the Straddle in front of it. */
+export interface Member {
+  readonly name: string;
+  readonly api: FakeApiServer;
+  readonly log: LogLine[];
+  straddle: RunningServer;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | string[] | undefined>;
+  readonly text: string;
+  readonly raw: Buffer;
+  json<T = Record<string, unknown>>(): T;
+}
+
+export interface Ask {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  readonly body?: unknown;
+  readonly as?: TestCertificate;
+}
+
+export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+export const NOPEER = `${AGGREGATED};profile=nopeer`;
+
+/** Several API servers on one storage, each behind a Straddle in this process. */
+export class ControlPlane {
+  readonly certificates: Certificates = makeCertificates();
+  readonly storage = new SharedStorage();
+  readonly members: Member[] = [];
+
+  async add(name: string, served: Served, flags: Readonly<Record<string, string>> = {}): Promise<Member> {
+    const api = new FakeApiServer(this.certificates, this.storage, served);
+    await api.start();
+    const log: LogLine[] = [];
+    const member: Member = { name, api, log, straddle: await this.startStraddle(name, api, flags, log) };
+    this.members.push(member);
+    return member;
+  }
+
+  startStraddle(
+    name: string,
+    api: FakeApiServer,
+    flags: Readonly<Record<string, string>> = {},
+    log: LogLine[] = [],
+  ): Promise<RunningServer> {
+    const { file } = this.certificates;
+    const given: Record<string, string> = {
+      'server-name': name,
+      'bind-address': '127.0.0.1',
+      'secure-port': '0',
+      upstream: `https://127.0.0.1:${api.port}`,
+      'tls-cert-file': file('server.crt'),
+      'tls-private-key-file': file('server.key'),
+      'client-ca-file': file('ca.crt'),
+      'requestheader-client-ca-file': file('front-proxy-ca.crt'),
+      'requestheader-allowed-names': 'front-proxy-client',
+      'proxy-client-cert-file': file('front-proxy-client.crt'),
+      'proxy-client-key-file': file('front-proxy-client.key'),
+      'upstream-ca-file': file('ca.crt'),
+      'peer-ca-file': file('ca.crt'),
+      'surface-refresh': '100ms',
+      'peer-gone-after': '600ms',
+      'shutdown-grace': '2s',
+      ...flags,
+    };
+    const entries = Object.entries(given).filter(([, value]) => value !== '');
+    const config = loadProxyConfig(new Map(entries.map(([flag, value]) => [flag as FlagName, [value]])), {
+      hostname: name,
+      addresses: ['127.0.0.1'],
+      readFile: () => {
+        throw new Error('not expected');
+      },
+    });
+    const logger = createLogger({
+      level: 'info',
+      format: 'json',
+      write: (line) => log.push(JSON.parse(line) as LogLine),
+      nowMs: () => Date.now(),
+    });
+    return startProxy(config, { logger });
+  }
+
+  ask({ straddle }: { straddle: RunningServer }, path: string, { method = 'GET', headers = {}, body, as }: Ask = {}) {
+    const { ca } = this.certificates;
+    const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const type = sent ? { 'Content-Type': 'application/json', 'Content-Length': String(sent.byteLength) } : {};
+    return new Promise<Answer>((resolve, reject) => {
+      const asked = request(
+        {
+          ...{ host: '127.0.0.1', port: straddle.port, path, method, headers: { ...type, ...headers } },
+          ...{ ca: ca.pem, agent: false, ...(as ? { cert: as.pem, key: as.keyPem } : {}) },
+        },
+        (res) => {
+          const chunks: Buffer[] = [];
+          res.on('data', (chunk: Buffer) => chunks.push(chunk));
+          res.on('error', reject);
+          res.on('end', () => {
+            const raw = Buffer.concat(chunks);
+            const text = (res.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString();
+            resolve({ status: res.statusCode!, headers: res.headers, raw, text, json: () => JSON.parse(text) });
+          });
+        },
+      );
+      asked.on('error', reject);
+      asked.end(sent);
+    });
+  }
+
+  /** Opens a watch; `events` grows, `ended` resolves with whether the server ended it in order. */
+  watch({ straddle }: { straddle: RunningServer }, path: string) {
+    const { ca } = this.certificates;
+    const events: { type: string; object: { metadata: { name: string; resourceVersion: string } } }[] = [];
+    let rest = '';
+    const req = request({ host: '127.0.0.1', port: straddle.port, path, ca: ca.pem, agent: false });
+    const ended = new Promise<boolean>((resolve) => {
+      req.on('error', () => resolve(false));
+      req.on('response', (res) => {
+        res.on('data', (chunk: Buffer) => {
+          const lines = (rest + chunk.toString()).split('\n');
+          rest = lines.pop()!;
+          events.push(...lines.map((line) => JSON.parse(line)));
+        });
+        res.on('error', () => resolve(false));
+        res.on('close', () => resolve(res.complete));
+      });
+    });
+    const opened = new Promise<number>((resolve) => req.on('response', (res) => resolve(res.statusCode!)));
+    req.end();
+    return { events, ended, opened, leave: () => req.destroy() };
+  }
+
+  names(answer: Answer): string[] {
+    return answer.json<{ items: { metadata: { name: string } }[] }>().items.map(({ metadata }) => metadata.name);
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.members.map(({ straddle }) => straddle.close()));
+    await Promise.all(this.members.map(({ api }) => api.stop()));
+    this.certificates.remove();
+  }
+}
+
+/** Asks again until it is so; what real servers bring about takes its time. */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T> | T,
+  isSo: (value: T) => boolean,
+  withinMs = 8_000,
+): Promise<T> {
+  const giveUpAt = performance.now() + withinMs;
+  for (;;) {
+    const value = await look();
+    if (isSo(value)) return value;
+    if (performance.now() > giveUpAt)
+      throw new Error(`gave up waiting for ${what}; last: ${JSON.stringify(value)?.slice(0, 500)}`);
+    await new Promise<void>((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,0 +1,240 @@
+import { createHash } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import type { Certificates } from './certificates.js';
+import type { SharedStorage, StoredObject } from './shared-storage.js';
+
+export interface SeenRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly user: string;
+  readonly groups: string[];
+  readonly headers: IncomingMessage['headers'];
+}
+
+/** `group/version/resource[/subresource]` → verbs. */
+export type Served = Readonly<Record<string, string>>;
+
+const ALL = 'create delete get list patch update watch';
+
+export const COMMON: Served = {
+  '/v1/configmaps': ALL,
+  '/v1/pods': ALL,
+  'coordination.k8s.io/v1/leases': ALL,
+  'discovery.k8s.io/v1/endpointslices': ALL,
+  'authorization.k8s.io/v1/selfsubjectaccessreviews': 'create',
+};
+
+/**
+ * A kube-apiserver as far as Straddle can tell: real TLS, front-proxy and token authentication, aggregated discovery
+ * with ETags, objects in a storage shared with others, watches; and it can be stopped, hung, and made to talk nonsense.
+ */
+export class FakeApiServer {
+  readonly requests: SeenRequest[] = [];
+  readonly #certificates: Certificates;
+  readonly #storage: SharedStorage;
+  readonly #connections = new Set<Socket>();
+  #server: Server | undefined;
+  served: Served;
+  version: string;
+  mode: 'up' | 'hung' | 'garbage' | 'starting' = 'up';
+  port = 0;
+
+  constructor(certificates: Certificates, storage: SharedStorage, served: Served, version = 'v1.36.4') {
+    this.#certificates = certificates;
+    this.#storage = storage;
+    this.served = served;
+    this.version = version;
+  }
+
+  async start(): Promise<void> {
+    const { server, ca, frontProxyCa } = this.#certificates;
+    this.mode = 'up';
+    this.#server = createServer(
+      {
+        cert: server.pem,
+        key: server.keyPem,
+        ca: [ca.pem, frontProxyCa.pem],
+        requestCert: true,
+        rejectUnauthorized: false,
+      },
+      (req, res) => this.#answer(req, res),
+    );
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.on('close', () => this.#connections.delete(socket));
+    });
+    this.#server.on('upgrade', (req: IncomingMessage, socket: Socket) => {
+      this.#note(req);
+      socket.on('error', () => {});
+      socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');
+      socket.pipe(socket);
+    });
+    await new Promise<void>((resolve) => this.#server!.listen(this.port, '127.0.0.1', resolve));
+    this.port = (this.#server.address() as AddressInfo).port;
+  }
+
+  /** Gone at once, as after kill -9; `start` brings it back at the same address. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    await new Promise<void>((resolve) => {
+      server.close(() => resolve());
+      for (const socket of this.#connections) socket.destroy();
+    });
+  }
+
+  seen(method: string, path: string): SeenRequest[] {
+    return this.requests.filter((each) => each.method === method && each.url.split('?')[0] === path);
+  }
+
+  #note(req: IncomingMessage): SeenRequest {
+    const { user, groups } = this.#authenticate(req);
+    const seen = { method: req.method!, url: req.url!, user, groups, headers: req.headers };
+    this.requests.push(seen);
+    return seen;
+  }
+
+  #authenticate(req: IncomingMessage): { user: string; groups: string[] } {
+    const certificate = (req.socket as TLSSocket).getPeerCertificate();
+    const remote = req.headers['x-remote-user'];
+    if (certificate?.issuer?.CN === 'front-proxy-ca' && typeof remote === 'string') {
+      const groups = req.headers['x-remote-group'];
+      return { user: remote, groups: groups === undefined ? [] : String(groups).split(', ') };
+    }
+    const token = /^Bearer (.+)-token$/.exec(req.headers.authorization ?? '')?.[1];
+    if (token) return { user: token, groups: [] };
+    return { user: req.headers.authorization ? '' : 'system:anonymous', groups: [] };
+  }
+
+  #answer(req: IncomingMessage, res: ServerResponse): void {
+    const { user } = this.#note(req);
+    if (this.mode === 'hung') return;
+    const url = new URL(req.url!, 'https://x');
+    const { pathname } = url;
+    if (pathname === '/readyz') return void plain(res, this.mode === 'starting' ? 500 : 200, 'ok');
+    if (user === '') return void status(res, 401, 'Unauthorized', 'Unauthorized');
+    if (pathname === '/version') return void json(res, 200, { gitVersion: this.version });
+    if (pathname === '/api' || pathname === '/apis') return this.#discovery(req, res, pathname === '/api');
+    const match =
+      /^\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^/]+))(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<sub>[^/]+))?$/.exec(
+        pathname,
+      )?.groups;
+    if (!match) return void plain(res, 404, '404 page not found\n');
+    const { core, group = '', version = core, resource, name, sub } = match;
+    const verbs = this.served[`${group}/${version}/${resource}${sub ? `/${sub}` : ''}`];
+    if (!verbs) return void plain(res, 404, '404 page not found\n');
+    const collection = pathname
+      .split('/')
+      .slice(0, match['namespace'] ? (core ? 6 : 7) : core ? 4 : 5)
+      .join('/');
+    if (resource === 'selfsubjectaccessreviews') return void json(res, 201, { status: { allowed: user !== 'nobody' } });
+    if (url.searchParams.get('watch')) return this.#watch(res, collection, url);
+    void this.#act(req, res, collection, name, sub);
+  }
+
+  #discovery(req: IncomingMessage, res: ServerResponse, core: boolean): void {
+    if (this.mode === 'garbage')
+      return void json(res, 200, { kind: 'APIGroupDiscoveryList', items: [{ nonsense: true }, 7] });
+    const body = JSON.stringify(aggregated(this.served, core));
+    const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
+    if (req.headers['if-none-match'] === etag) return void res.writeHead(304, { ETag: etag }).end();
+    const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    res.writeHead(200, { 'Content-Type': type, ETag: etag }).end(body);
+  }
+
+  #watch(res: ServerResponse, collection: string, url: URL): void {
+    res.writeHead(200, { 'Content-Type': 'application/json' }).flushHeaders();
+    const from = Number(url.searchParams.get('resourceVersion') || this.#storage.revision);
+    const stop = this.#storage.watch(collection, from, ({ type, object }) => {
+      res.write(`${JSON.stringify({ type, object })}\n`);
+    });
+    res.on('close', stop);
+  }
+
+  async #act(
+    req: IncomingMessage,
+    res: ServerResponse,
+    collection: string,
+    name?: string,
+    sub?: string,
+  ): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    const body = chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString()) as StoredObject) : undefined;
+    const storage = this.#storage;
+    const known = name ?? body?.metadata?.name;
+    const object = known === undefined ? undefined : storage.get(collection, known);
+    if (req.method === 'GET' && !name) {
+      json(res, 200, {
+        kind: 'List',
+        metadata: { resourceVersion: String(storage.revision) },
+        items: storage.list(collection),
+      });
+    } else if (req.method === 'POST') {
+      if (object) status(res, 409, 'AlreadyExists', 'there is one');
+      else json(res, 201, storage.put(collection, body!));
+    } else if (!object) status(res, 404, 'NotFound', `${name} not found`);
+    else if (req.method === 'GET') json(res, 200, object);
+    else if (req.method === 'DELETE') json(res, 200, storage.remove(collection, name!)!);
+    else
+      json(
+        res,
+        200,
+        storage.put(
+          collection,
+          sub
+            ? { ...object, [sub]: body }
+            : { ...object, ...body, metadata: { ...object.metadata, ...body?.metadata } },
+        ),
+      );
+  }
+}
+
+function aggregated(served: Served, core: boolean) {
+  const groups = new Map<string, Map<string, Map<string, { verbs: string[]; subresources: object[] }>>>();
+  for (const [path, verbs] of Object.entries(served)) {
+    const [group, version, resource, subresource] = path.split('/') as [string, string, string, string?];
+    if ((group === '') !== core) continue;
+    const versions = groups.get(group) ?? groups.set(group, new Map()).get(group)!;
+    const resources = versions.get(version) ?? versions.set(version, new Map()).get(version)!;
+    const entry = resources.get(resource) ?? resources.set(resource, { verbs: [], subresources: [] }).get(resource)!;
+    if (!subresource) entry.verbs = verbs.split(' ');
+    else entry.subresources.push({ subresource, verbs: verbs.split(' '), responseKind: { group, version, kind: 'X' } });
+  }
+  return {
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items: [...groups].map(([group, versions]) => ({
+      metadata: group === '' ? { creationTimestamp: null } : { name: group, creationTimestamp: null },
+      versions: [...versions].map(([version, resources]) => ({
+        version,
+        freshness: 'Current',
+        resources: [...resources].map(([resource, { verbs, subresources }]) => ({
+          resource,
+          responseKind: { group, version, kind: resource },
+          scope: 'Namespaced',
+          singularResource: resource,
+          verbs,
+          ...(subresources.length > 0 ? { subresources } : {}),
+        })),
+      })),
+    })),
+  };
+}
+
+function json(res: ServerResponse, code: number, value: unknown): void {
+  res.writeHead(code, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+}
+
+function plain(res: ServerResponse, code: number, text: string): void {
+  res.writeHead(code, { 'Content-Type': 'text/plain; charset=utf-8' }).end(text);
+}
+
+function status(res: ServerResponse, code: number, reason: string, message: string): void {
+  json(res, code, { kind: 'Status', apiVersion: 'v1', status: 'Failure', code, reason, message });
+}
