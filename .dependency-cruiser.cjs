@@ -9,6 +9,7 @@ const allowed = {
   peers: ['core', 'api', 'transport', 'observe'],
   routing: ['core', 'api', 'identity', 'peers', 'observe'],
   discovery: ['core', 'api', 'peers', 'observe'],
+  apiserver: ['core', 'api', 'storage', 'observe'],
   hosts: ['core', 'api', 'transport', 'identity', 'apiserver', 'observe'],
   filters: ['core', 'api', 'identity', 'routing', 'discovery', 'peers', 'observe'],
   server: ['core', 'api', 'transport', 'observe'],

@@ -1,7 +1,7 @@
 import { fillGauges } from './compose/health.js';
 import { createListener } from './compose/listener.js';
 import type { Parts } from './compose/parts.js';
-import { createDirectory, createOwnLease, kubeSend } from './compose/peering.js';
+import { createDirectory, createOwnLease, kubeSend, type OwnSend } from './compose/peering.js';
 import { formatHostPort } from './config/addresses.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import { type Clock, systemClock } from './core/clock.js';
@@ -67,7 +67,8 @@ export async function startProxy(config: ProxyConfig, io: { readonly logger: Log
   const routed: { handler: Handler } = {
     handler: () => Promise.reject(new AttemptError('unsent', 'starting', 'starting')),
   };
-  const client = new KubeClient({ send: kubeSend(config, routed, clock), clock });
+  const ownSend = kubeSend(config, routed, clock);
+  const client = new KubeClient({ send: ownSend.send, clock });
   const peers = new Destinations(() => tls.peerTls());
   const running = config.peeringActive
     ? await createDirectory(config, { host, localSurface, client, peers, own, clock, logger, metrics })
@@ -106,7 +107,7 @@ export async function startProxy(config: ProxyConfig, io: { readonly logger: Log
   running?.start();
   void lease?.start();
 
-  return runningServer(parts, { listener, running, lease, state, address: bound.address, port: bound.port });
+  return runningServer(parts, { listener, running, lease, ownSend, state, address: bound.address, port: bound.port });
 }
 
 function createHost(
@@ -153,6 +154,7 @@ interface Stoppable {
   readonly listener: Listener;
   readonly running: RunningPeerDirectory | undefined;
   readonly lease: OwnLease | undefined;
+  readonly ownSend: OwnSend;
   readonly state: { draining: boolean };
   readonly address: string;
   readonly port: number;
@@ -168,7 +170,7 @@ function runningServer(parts: Parts, stoppable: Stoppable): RunningServer {
     address: stoppable.address,
     port: stoppable.port,
     close: () => {
-      closing ??= stop(parts, stoppable).then(finished);
+      closing ??= stop(parts, stoppable).finally(finished);
       return closing;
     },
     closed,
@@ -176,7 +178,7 @@ function runningServer(parts: Parts, stoppable: Stoppable): RunningServer {
 }
 
 /** Says that it goes (health, lease), lets requests end, then takes the rest down from the outside in. */
-async function stop(parts: Parts, { listener, running, lease, state }: Stoppable): Promise<void> {
+async function stop(parts: Parts, { listener, running, lease, ownSend, state }: Stoppable): Promise<void> {
   const { config, host, localSurface, tls, logger } = parts;
   state.draining = true;
   logger.info('shutting down');
@@ -184,6 +186,7 @@ async function stop(parts: Parts, { listener, running, lease, state }: Stoppable
   await Promise.all([lease?.close(), listener.close(config.shutdownGraceMs)]);
   localSurface.close();
   await running?.close();
+  await ownSend.close();
   await host.close();
   tls.close();
 }

@@ -87,13 +87,21 @@ export function createOwnLease(
   });
 }
 
-export function kubeSend(config: ProxyConfig, routed: { readonly handler: Handler }, clock: Clock): KubeSend {
+/** How Straddle's own requests travel, and how to end that. */
+export interface OwnSend {
+  readonly send: KubeSend;
+  close(): Promise<void>;
+}
+
+export function kubeSend(config: ProxyConfig, routed: { readonly handler: Handler }, clock: Clock): OwnSend {
   const access = config.kubeconfig;
-  if (!access)
-    return sendThrough(
+  if (!access) {
+    const send = sendThrough(
       () => routed.handler,
       () => clock.nowMs(),
     );
+    return { send, close: async () => {} };
+  }
   const server = new URL(access.server);
   const pem = (source: typeof access.ca) =>
     source && ('pem' in source ? source.pem : readFileSync(source.file, 'utf8'));
@@ -108,11 +116,12 @@ export function kubeSend(config: ProxyConfig, routed: { readonly handler: Handle
     connectTimeoutMs: 3_000,
     keepAliveMs: 60_000,
   });
-  return sendDirectly({
+  const send = sendDirectly({
     destination,
     basePath: server.pathname.replace(/\/$/, ''),
     hasCertificate: access.clientCert !== undefined,
     token: access.token,
     tokenFile: access.tokenFile,
   });
+  return { send, close: () => destination.close() };
 }

@@ -76,6 +76,8 @@ export interface DocumentRequest {
   readonly headers: RawHeaders;
   /** The answer must have one of these, parameters aside. */
   readonly mediaTypes: readonly string[];
+  /** For a document that takes a server longer to make than others. */
+  readonly timeoutMs?: number;
 }
 
 /** Reads whole documents from servers, within bounds: a document arrives complete and of the right type, or not at all. */
@@ -117,14 +119,15 @@ export class DocumentFetcher {
 
   async #fetchNow(request: DocumentRequest): Promise<FetchedDocument> {
     const { clock, send } = this.#options;
+    const timeoutMs = request.timeoutMs ?? this.#limits.timeoutMs;
     const aborting = new Set<() => void>();
     let timedOut = false;
     let onTimeout = () => {};
     const timeout = new Promise<never>((_, reject) => {
-      onTimeout = () => reject(new DocumentError('timeout', `no complete answer in ${this.#limits.timeoutMs} ms`));
+      onTimeout = () => reject(new DocumentError('timeout', `no complete answer in ${timeoutMs} ms`));
     });
     timeout.catch(() => undefined);
-    const stop = clock.after(this.#limits.timeoutMs, () => {
+    const stop = clock.after(timeoutMs, () => {
       timedOut = true;
       onTimeout();
       for (const listener of [...aborting]) listener();

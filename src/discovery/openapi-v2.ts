@@ -10,6 +10,8 @@ import { etagOf } from './ready-document.js';
 export const OPENAPI_V2_TARGET = '/openapi/v2';
 /** One document has 2 MB on a plain server; a few states of both encodings fit. */
 export const OPENAPI_V2_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** A server makes it when it is first asked for, out of everything it serves: seconds where there are many CRDs. */
+export const OPENAPI_V2_TIMEOUT_MS = 15_000;
 /** How long the servers are believed to have what they had: asking each costs a round trip. */
 export const OPENAPI_V2_FRESH_MS = 5_000;
 
@@ -134,6 +136,7 @@ export class OpenApiV2 {
       target: OPENAPI_V2_TARGET,
       headers: ['Accept', mediaType, ...headers],
       mediaTypes: [mediaType],
+      timeoutMs: OPENAPI_V2_TIMEOUT_MS,
     });
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { chooseMediaType } from '../api/accept.js';
 import { BodyStream } from '../core/body-stream.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
@@ -6,6 +7,7 @@ import { AttemptError } from '../core/host.js';
 import { ManualClock, settle } from '../core/manual-clock.fixture.js';
 import { StatusError } from '../core/status-error.js';
 import { bearer, exchangeFor, user } from './exchange.fixture.js';
+import { openApiMediaType } from './openapi-encoding.js';
 import { PERMISSION_LIMITS, permission } from './permission.js';
 
 const OK: Reply = { status: 200, headers: ['Etag', '"one"'], body: Buffer.from('{}') };
@@ -59,6 +61,15 @@ describe('permission', () => {
     await clock.advance(PERMISSION_LIMITS.allowedForMs);
     await authorize(exchangeFor('/apis'), judge, '/apis');
     expect(headerValue(asked[1]!.headers, 'if-none-match')).toBe('"one"');
+  });
+
+  it('asks about OpenAPI without having a document made', async () => {
+    const { asked, judge } = judgeWith(() => ({ status: 406, headers: [], body: null }));
+    const authorize = permission(new ManualClock());
+    expect(await authorize(exchangeFor('/openapi/v2'), judge, '/openapi/v2')).toBeUndefined();
+    const accept = headerValue(asked[0]!.headers, 'accept')!;
+    expect(chooseMediaType(accept, ['application/json', openApiMediaType('v2', 'protobuf')])).toBeUndefined();
+    expect(headerValue(asked[0]!.headers, 'if-none-match')).toBe('*');
   });
 
   it('passes a refusal on as it is, and asks again next time', async () => {

@@ -5,7 +5,7 @@ import { ManualClock, settle } from '../core/manual-clock.fixture.js';
 import { DocumentFetcher, FETCH_LIMITS } from '../discovery/document-fetch.js';
 import { ViewCache } from '../discovery/documents.js';
 import { exchangeFor } from '../discovery/exchange.fixture.js';
-import { OPENAPI_V2_FRESH_MS, OpenApiV2 } from '../discovery/openapi-v2.js';
+import { OPENAPI_V2_FRESH_MS, OPENAPI_V2_TIMEOUT_MS, OpenApiV2 } from '../discovery/openapi-v2.js';
 import { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
 import { INDEX_FRESH_MS, OpenApiIndexReader } from '../discovery/openapi-v3-index.js';
 import { permission } from '../discovery/permission.js';
@@ -331,6 +331,22 @@ describe('the OpenAPI filter, version 2', () => {
       expect(definitionsOf(await handle(get('/openapi/v2')))).toEqual(['Job', 'Pod']);
       expect(faults).toEqual([fault]);
     }
+  });
+
+  it('waits for a document that takes a server long to make, and once for a peer that hangs', async () => {
+    const servers: Record<string, FakeServer> = {
+      ...skewed(),
+      c: { v3: {}, answer: () => new Promise<Reply>(() => {}) },
+    };
+    const { handle, clock, faults } = setup(servers);
+    const answer = handle(get('/openapi/v2'));
+    await settle();
+    await clock.advance(FETCH_LIMITS.timeoutMs);
+    expect(faults).toEqual([]);
+    await clock.advance(OPENAPI_V2_TIMEOUT_MS - FETCH_LIMITS.timeoutMs);
+    expect(definitionsOf(await answer)).toEqual(['Job', 'Pod']);
+    expect(definitionsOf(await handle(get('/openapi/v2')))).toEqual(['Job', 'Pod']);
+    expect(faults).toEqual(['c timeout']);
   });
 
   it('answers 503 when no server gives it', async () => {

@@ -21,7 +21,6 @@ export interface DepartedMemoryOptions {
 }
 
 const GRACE_MS_DEFAULT = 10 * 60_000;
-const FILE_NAME = 'servers.json';
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const SERVERS_MAX = 256;
 /** Changes that come close together (a CRD seen on every peer) are written once. */
@@ -56,7 +55,7 @@ export class DepartedMemory {
   private constructor(options: DepartedMemoryOptions) {
     this.#options = options;
     this.#graceMs = options.graceMs ?? GRACE_MS_DEFAULT;
-    if (options.stateDir) this.#file = new StateFile(join(options.stateDir, FILE_NAME), FILE_BYTES_MAX);
+    if (options.stateDir) this.#file = new StateFile(join(options.stateDir, fileName(options)), FILE_BYTES_MAX);
   }
 
   /** Never rejects: a file that cannot be read is said in the log, and the memory starts empty. */
@@ -255,4 +254,10 @@ function parseEntries(text: string): Entry[] {
       }),
     };
   });
+}
+
+/** Several Straddles of one machine may share a state directory: each has a file of its own, named for its server. */
+function fileName({ ownNames }: DepartedMemoryOptions): string {
+  const own = (ownNames?.[0] ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '_');
+  return own === '' ? 'servers.json' : `servers-seen-by-${own}.json`;
 }

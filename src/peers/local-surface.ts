@@ -78,6 +78,7 @@ export class LocalSurface {
       this.#surface = surface;
       for (const listener of this.#listeners) listener();
     } catch (error) {
+      if (this.#closed) return;
       this.#options.onReadFailed?.();
       if (!this.#complained)
         logger.warn("the local server's discovery could not be read; the last one stands", { error });

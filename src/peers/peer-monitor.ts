@@ -57,6 +57,7 @@ export class PeerMonitor {
   #state: PeerState = 'expected';
   #triedEndpoints = new Set<TrackedEndpoint>();
   #cancelGone = () => {};
+  readonly #complaints = new Map<TrackedEndpoint, ReadFailure>();
   #cancelUnread = () => {};
   #closed = false;
 
@@ -155,18 +156,33 @@ export class PeerMonitor {
     if (this.#closed) return;
     const wasTried = this.tried;
     this.#triedEndpoints.add(endpoint);
-    if (error === undefined) this.#answeredAtMs = this.#options.clock.nowMs();
-    else this.#afterFailure(endpoint, error);
+    if (error === undefined) {
+      this.#answeredAtMs = this.#options.clock.nowMs();
+      this.#complaints.delete(endpoint);
+    } else this.#afterFailure(endpoint, error);
     if (!wasTried && this.tried) this.#options.onChange();
   }
 
   /** Traffic or a probe failed: look at the others now, one of them may have to take over. */
   #afterFailure(endpoint: TrackedEndpoint, error: unknown): void {
     this.#options.onReadFailed?.(this.identity, failureOf(error));
+    this.#complain(endpoint, error);
     if (this.#state === 'returning') this.#enter('departed');
     const next = this.endpoints.findIndex((candidate) => candidate !== endpoint && candidate.usable());
     if (next >= 0 && this.reads(this.endpoints[next]!)) this.#loops[next]!.wake();
     this.#watchForDeparture();
+  }
+
+  /** Once for each kind of trouble with an address, until it is well again. */
+  #complain(endpoint: TrackedEndpoint, error: unknown): void {
+    const failure = failureOf(error);
+    if (this.#complaints.get(endpoint) === failure) return;
+    this.#complaints.set(endpoint, failure);
+    this.#options.logger.warn('what a peer serves cannot be read', {
+      peer: this.identity,
+      address: endpoint.destination.address,
+      why: error instanceof Error ? error.message : String(error),
+    });
   }
 
   #watchForDeparture(): void {

@@ -47,7 +47,7 @@ export class StateFile {
   async #replace(text: string): Promise<void> {
     if (Buffer.byteLength(text) > this.#bytesMax) throw new Error(`state would be larger than ${this.#bytesMax} bytes`);
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
-    const draft = `${this.#path}.new`;
+    const draft = `${this.#path}.${process.pid}.new`;
     const file = await open(draft, 'w', 0o600);
     try {
       await file.writeFile(text);

@@ -128,7 +128,11 @@ function joinConnections(from: { client: Duplex; head: Buffer; request: Incoming
   server.on('error', () => client.destroy());
   client.on('error', () => server.destroy());
   client.on('close', () => server.destroy());
-  server.on('close', () => client.end());
+  server.on('close', () => {
+    client.end();
+    // What the client still sends is dropped, or its side would never be read to its end.
+    client.resume();
+  });
   client.pipe(server);
   server.pipe(client);
 }

@@ -359,6 +359,24 @@ describe('malformed HTTP/1.1', () => {
     refused(answer);
   });
 
+  it('refuses too many headers with 431, and never serves a request without some of them', async () => {
+    let reached = 0;
+    const handler: Handler = async () => {
+      reached++;
+      return text('reached');
+    };
+    const port = await start(handler, { headersCountMax: 100 });
+    const many = Array.from({ length: 150 }, (_, i) => `X-${i}: 1\r\n`).join('');
+    expect(await rawExchange(port, `GET / HTTP/1.1\r\nHost: x\r\n${many}\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
+    const upgrade = `GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n${many}\r\n`;
+    expect(await rawExchange(port, upgrade)).toBe('');
+    const session = session2(port);
+    const fields = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`x-${i}`, '1']));
+    await expect(ask2(session, { headers: fields })).rejects.toThrow();
+    session.destroy();
+    expect(reached).toBe(0);
+  });
+
   it('gives up on headers that do not come in time', async () => {
     const port = await start(describeRequest, { headerTimeoutMs: 200 });
     const { socket, received, closed } = await rawConnection(port);

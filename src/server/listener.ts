@@ -157,7 +157,9 @@ export class Listener {
       insecureHTTPParser: false,
       requireHostHeader: true,
     });
-    server.maxHeadersCount = limits.headersCountMax;
+    // Node would leave out what is above its own limit and serve the rest: a field that limits a request could go missing.
+    server.maxHeadersCount = 0;
+    const tooMany = ({ rawHeaders }: IncomingMessage) => rawHeaders.length > 2 * limits.headersCountMax;
     // Node begins to keep track of connections (header time, which are idle) when a server listens. This one never
     // does, its connections come from the TLS server, so it is told.
     server.emit('listening');
@@ -165,10 +167,18 @@ export class Listener {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       answers.set(request.socket, response);
       this.#unused.delete(connectionKey(request.socket));
+      if (tooMany(request)) {
+        response.writeHead(431, { Connection: 'close' }).end();
+        return;
+      }
       this.#open.add(answerHttp1(request, response, this.#context(request.socket as TLSSocket)));
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
       this.#unused.delete(connectionKey(request.socket));
+      if (tooMany(request)) {
+        socket.destroy();
+        return;
+      }
       this.#open.add(answerUpgrade(request, socket, head, this.#context(request.socket as TLSSocket)));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {

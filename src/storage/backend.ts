@@ -1,5 +1,5 @@
 /**
- * The storage contract: keys, bytes and revisions; no objects. Every engine passes the suite in conformance.fixture.ts.
+ * The storage contract: keys, bytes and revisions; no objects. Every engine passes the suite in conformance/.
  *
  * Revisions. A store has one sequence of revisions, whole numbers that only grow, over all keys and all processes that
  * share the store, and that never goes back, not after a crash either. A write that changes something gets the next

@@ -50,7 +50,9 @@ export function isStorageError(error: unknown, code?: StorageErrorCode): error i
 /** The same words for the same mishap in every engine. */
 export const failures = {
   conflict: (key: Buffer, expected: number, current: KeyValue) =>
-    new StorageError('conflict', `${show(key)}: expected revision ${expected}, found ${current.modRevision}`, { current }),
+    new StorageError('conflict', `${show(key)}: expected revision ${expected}, found ${current.modRevision}`, {
+      current,
+    }),
   exists: (key: Buffer, current: KeyValue | undefined) =>
     new StorageError('exists', `${show(key)} exists already`, current === undefined ? {} : { current }),
   notFound: (key: Buffer) => new StorageError('not-found', `${show(key)} does not exist`),

@@ -46,15 +46,15 @@ export class OwnRequests {
       this.#send(destination, path, [...headers, 'x-kubernetes-peer-proxied', 'true'], onAbort);
   }
 
-  /** Whether a server takes requests. Rejects with AttemptError when it cannot be reached. */
-  async probeReady(destination: Destination, timeoutMs: number): Promise<boolean> {
+  /** True if a server takes requests, else why not. Rejects with AttemptError when it cannot be reached. */
+  async probeReady(destination: Destination, timeoutMs: number): Promise<true | string> {
     const late = new AttemptError('maybe', 'timeout', `${destination.address}: no answer to a probe`);
     let abort = () => {};
     let timer: NodeJS.Timeout | undefined;
     const expired = new Promise<never>((_, reject) => {
       timer = setTimeout(() => {
-        abort();
         reject(late);
+        abort();
       }, timeoutMs);
     });
     const asked = this.#send(destination, '/readyz', [], (listener) => {
@@ -63,9 +63,11 @@ export class OwnRequests {
     });
     try {
       const reply = await Promise.race([asked, expired]);
-      await readBody(reply.body, READYZ_BYTES_MAX);
-      // A server that will not let us ask is up all the same.
-      return reply.status === 200 || reply.status === 401 || reply.status === 403;
+      await Promise.race([readBody(reply.body, READYZ_BYTES_MAX), expired]);
+      // Whoever asks without a name may be refused by a server that is up. One that knows us refuses only while it
+      // starts and has not read its rules yet.
+      const refused = reply.status === 401 || reply.status === 403;
+      return reply.status === 200 || (refused && this.#lane === 'plain') || `/readyz answers ${reply.status}`;
     } finally {
       clearTimeout(timer);
       asked.catch(() => {});

@@ -1,4 +1,5 @@
 import { request } from 'node:https';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type RunningServer, startProxy } from '../../src/compose.js';
 import type { FlagName } from '../../src/config/flags.js';
@@ -80,6 +81,7 @@ export class ControlPlane {
       'surface-refresh': '100ms',
       'peer-gone-after': '600ms',
       'shutdown-grace': '2s',
+      'state-dir': join(this.certificates.directory, name),
       ...flags,
     };
     const entries = Object.entries(given).filter(([, value]) => value !== '');

@@ -41,6 +41,8 @@ export class FakeApiServer {
   version: string;
   mode: 'up' | 'hung' | 'garbage' | 'starting' = 'up';
   port = 0;
+  /** Open watches. */
+  watching = 0;
 
   constructor(certificates: Certificates, storage: SharedStorage, served: Served, version = 'v1.36.4') {
     this.#certificates = certificates;
@@ -110,40 +112,40 @@ export class FakeApiServer {
     return { user: req.headers.authorization ? '' : 'system:anonymous', groups: [] };
   }
 
-  #answer(req: IncomingMessage, res: ServerResponse): void {
+  #answer(req: IncomingMessage, res: ServerResponse): unknown {
     const { user } = this.#note(req);
-    if (this.mode === 'hung') return;
+    if (this.mode === 'hung') return undefined;
     const url = new URL(req.url!, 'https://x');
     const { pathname } = url;
-    if (pathname === '/readyz') return void plain(res, this.mode === 'starting' ? 500 : 200, 'ok');
-    if (user === '') return void status(res, 401, 'Unauthorized', 'Unauthorized');
-    if (pathname === '/version') return void json(res, 200, { gitVersion: this.version });
+    if (pathname === '/readyz') return plain(res, this.mode === 'starting' ? 500 : 200, 'ok');
+    if (user === '') return status(res, 401, 'Unauthorized', 'Unauthorized');
+    if (pathname === '/version') return json(res, 200, { gitVersion: this.version });
     if (pathname === '/api' || pathname === '/apis') return this.#discovery(req, res, pathname === '/api');
     const match =
       /^\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^/]+))(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<sub>[^/]+))?$/.exec(
         pathname,
       )?.groups;
-    if (!match) return void plain(res, 404, '404 page not found\n');
+    if (!match) return plain(res, 404, '404 page not found\n');
     const { core, group = '', version = core, resource, name, sub } = match;
     const verbs = this.served[`${group}/${version}/${resource}${sub ? `/${sub}` : ''}`];
-    if (!verbs) return void plain(res, 404, '404 page not found\n');
+    if (!verbs) return plain(res, 404, '404 page not found\n');
     const collection = pathname
       .split('/')
       .slice(0, match['namespace'] ? (core ? 6 : 7) : core ? 4 : 5)
       .join('/');
-    if (resource === 'selfsubjectaccessreviews') return void json(res, 201, { status: { allowed: user !== 'nobody' } });
+    if (resource === 'selfsubjectaccessreviews') return json(res, 201, { status: { allowed: user !== 'nobody' } });
     if (url.searchParams.get('watch')) return this.#watch(res, collection, url);
-    void this.#act(req, res, collection, name, sub);
+    return this.#act(req, res, collection, name, sub);
   }
 
-  #discovery(req: IncomingMessage, res: ServerResponse, core: boolean): void {
+  #discovery(req: IncomingMessage, res: ServerResponse, core: boolean): unknown {
     if (this.mode === 'garbage')
-      return void json(res, 200, { kind: 'APIGroupDiscoveryList', items: [{ nonsense: true }, 7] });
+      return json(res, 200, { kind: 'APIGroupDiscoveryList', items: [{ nonsense: true }, 7] });
     const body = JSON.stringify(aggregated(this.served, core));
     const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
-    if (req.headers['if-none-match'] === etag) return void res.writeHead(304, { ETag: etag }).end();
+    if (req.headers['if-none-match'] === etag) return res.writeHead(304, { ETag: etag }).end();
     const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-    res.writeHead(200, { 'Content-Type': type, ETag: etag }).end(body);
+    return res.writeHead(200, { 'Content-Type': type, ETag: etag }).end(body);
   }
 
   #watch(res: ServerResponse, collection: string, url: URL): void {
@@ -152,7 +154,11 @@ export class FakeApiServer {
     const stop = this.#storage.watch(collection, from, ({ type, object }) => {
       res.write(`${JSON.stringify({ type, object })}\n`);
     });
-    res.on('close', stop);
+    this.watching++;
+    res.on('close', () => {
+      this.watching--;
+      stop();
+    });
   }
 
   async #act(
@@ -163,7 +169,11 @@ export class FakeApiServer {
     sub?: string,
   ): Promise<void> {
     const chunks: Buffer[] = [];
-    for await (const chunk of req) chunks.push(chunk as Buffer);
+    try {
+      for await (const chunk of req) chunks.push(chunk as Buffer);
+    } catch {
+      return;
+    }
     const body = chunks.length > 0 ? (JSON.parse(Buffer.concat(chunks).toString()) as StoredObject) : undefined;
     const storage = this.#storage;
     const known = name ?? body?.metadata?.name;

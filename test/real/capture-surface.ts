@@ -13,11 +13,14 @@ import type { KubeSettings } from './rig/kube-apiserver.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
 import { stopEverything } from './rig/process.js';
 
-const SOURCES: Readonly<Record<string, KubeSettings>> = {
+/** Workload-aware scheduling: `workloads` in 1.35, `podgroups` beside them in 1.36. */
+const WORKLOADS = ['--feature-gates=GenericWorkload=true'];
+/** `everything` switches on what only a feature gate does; it is marked as off by default. */
+const SOURCES: Readonly<Record<string, KubeSettings & { readonly everything?: readonly string[] }>> = {
   // The oldest is what the next newer server says when it plays it: fields that came later are not told apart.
   '1.34': { version: 'v1.35.8', flags: ['--emulated-version=1.34'] },
-  '1.35': { version: 'v1.35.8', flags: [] },
-  '1.36': { version: 'v1.36.4', flags: [] },
+  '1.35': { version: 'v1.35.8', flags: [], everything: WORKLOADS },
+  '1.36': { version: 'v1.36.4', flags: [], everything: WORKLOADS },
 };
 const ALL_VERSIONS = '--runtime-config=api/all=true';
 const DATA_DIR = fileURLToPath(new URL('../../src/apiserver/surfaces/data/', import.meta.url));
@@ -45,7 +48,10 @@ async function documents(endpoint: Endpoint, withOpenApi: boolean): Promise<Serv
   };
 }
 
-async function capture(version: string, settings: KubeSettings): Promise<void> {
+async function capture(
+  version: string,
+  { everything: more = [], ...settings }: (typeof SOURCES)[string],
+): Promise<void> {
   const read = async (flags: readonly string[], withOpenApi: boolean): Promise<ServerDocuments> => {
     const dir = mkdtempSync(join(tmpdir(), 'straddle-capture-'));
     try {
@@ -57,7 +63,7 @@ async function capture(version: string, settings: KubeSettings): Promise<void> {
     }
   };
   const byDefault = await read([], false);
-  const everything = await read([ALL_VERSIONS], true);
+  const everything = await read([ALL_VERSIONS, ...more], true);
   if (everything.version !== version) throw new Error(`wanted ${version}, the server says ${everything.version}`);
   const text = writeSurface(convertSurface(everything, byDefault));
   writeFileSync(join(DATA_DIR, `${version}.json`), text);

@@ -77,6 +77,8 @@ export const CUSTOM_RESOURCE: JsonObject = {
   },
 };
 
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+const LAST_TEXT = `{"apiVersion":"v1","data":{"a":"1","b":"1","c":"1"},"kind":"ConfigMap","metadata":{"annotations":{},"name":"$NAME","namespace":"default"}}\n`;
 const META = { name: '$NAME', namespace: 'default' };
 
 function configMap(data?: Json, metadata: JsonObject = {}): JsonObject {
@@ -97,7 +99,7 @@ function service(ports: Json): JsonObject {
     apiVersion: 'v1',
     kind: 'Service',
     metadata: META,
-    spec: { type: 'ExternalName', externalName: 'a.b', ports },
+    spec: { type: 'ExternalName', externalName: 'a.b', sessionAffinity: 'None', ports },
   };
 }
 
@@ -146,6 +148,7 @@ const apply = (manager: string, body: Json, more: Partial<CaseStep> = {}): CaseS
   ...more,
 });
 const force = { force: true };
+const TIMES = { lastTransitionTime: '2030-01-01T00:00:00Z', lastUpdateTime: '2030-01-01T00:00:00Z' };
 const podSpec = (spec: JsonObject): JsonObject => ({ spec: { template: { spec } } });
 const partialDeployment = (spec: JsonObject): JsonObject => ({
   apiVersion: 'apps/v1',
@@ -191,6 +194,25 @@ export const APPLY_CASES: readonly ApplyCase[] = [
       { verb: 'merge', manager: 'maker', body: { data: { b: null, n: '1' } } },
       { verb: 'merge', manager: 'other', body: { data: { n: '2' }, metadata: { annotations: { x: 'y' } } } },
       { verb: 'json', manager: 'other', body: [{ op: 'remove', path: '/data' }] },
+    ],
+  },
+  {
+    name: 'kubectl moves from client-side to server-side apply',
+    kind: 'ConfigMap',
+    steps: [
+      {
+        verb: 'create',
+        manager: 'kubectl-client-side-apply',
+        body: configMap({ a: '1', b: '1', c: '1' }, { annotations: { [LAST_APPLIED]: LAST_TEXT } }),
+      },
+      { verb: 'merge', manager: 'other', body: { data: { c: '2' } } },
+      apply('kubectl', configMap({ a: '2', b: '1', c: '3' })),
+      apply('kubectl', configMap({ b: '2', a: '5' })),
+      apply('kubectl', configMap({ a: '6' })),
+      apply('someone', configMap({ a: '7' })),
+      { verb: 'merge', manager: 'other', body: { metadata: { annotations: { [LAST_APPLIED]: 'not json' } } } },
+      apply('kubectl', configMap({ c: '4' })),
+      apply('kubectl', configMap({ c: '4' }), force),
     ],
   },
   {
@@ -257,11 +279,11 @@ export const APPLY_CASES: readonly ApplyCase[] = [
       apply('one', { ...configMap({ a: '1' }), foo: 1 }),
       apply('one', configMap({ a: 1 })),
       apply('one', configMap('text')),
-      apply('one', { ...configMap({ a: 1 }), foo: { b: 1 }, immutable: 'yes' }),
+      apply('one', { ...configMap({}), immutable: 'yes' }),
+      apply('one', configMap([1])),
       apply('one', configMap({}, { finalizers: ['a.b/c', 'a.b/c'] })),
       apply('one', configMap({}, { managedFields: [] })),
       apply('one', { ...configMap({}), apiVersion: 'v2' }),
-      apply('one', configMap({}, { ownerReferences: [{ name: 'x' }] })),
     ],
   },
   {
@@ -283,6 +305,7 @@ export const APPLY_CASES: readonly ApplyCase[] = [
       ),
       apply('side', partialDeployment(podSpecOf([{ name: 'web', image: 'other' }]))),
       apply('side', partialDeployment(podSpecOf([{ name: 'web', image: 'other' }])), force),
+      apply('one', deployment([container('web', { image: 'third' })], {}), force),
       apply('side', partialDeployment({})),
     ],
   },
@@ -365,7 +388,10 @@ export const APPLY_CASES: readonly ApplyCase[] = [
         manager: 'controller',
         subresource: 'status',
         body: {
-          status: { replicas: 1, conditions: [{ type: 'Available', status: 'True', reason: 'r', message: 'm' }] },
+          status: {
+            replicas: 1,
+            conditions: [{ type: 'Available', status: 'True', reason: 'r', message: 'm', ...TIMES }],
+          },
         },
       },
       apply(
@@ -374,7 +400,7 @@ export const APPLY_CASES: readonly ApplyCase[] = [
           apiVersion: 'apps/v1',
           kind: 'Deployment',
           metadata: META,
-          status: { conditions: [{ type: 'Other', status: 'True', reason: 'r', message: 'm' }] },
+          status: { conditions: [{ type: 'Other', status: 'True', reason: 'r', message: 'm', ...TIMES }] },
         },
         { subresource: 'status' },
       ),
@@ -414,7 +440,6 @@ export const APPLY_CASES: readonly ApplyCase[] = [
       apply('three', widget({ free: { deep: { map: { l: 'w' } } } })),
       { verb: 'merge', manager: 'four', body: { spec: { free: { deep: { list: [1, 2] } }, set: ['q', 'b'] } } },
       { verb: 'merge', manager: 'four', subresource: 'status', body: { status: { phase: 'up' } } },
-      { verb: 'strategic', manager: 'four', body: { spec: { port: 1 } } },
     ],
   },
 ];

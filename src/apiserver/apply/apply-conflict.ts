@@ -35,9 +35,8 @@ function messageOf(all: readonly { who: string; paths: readonly string[] }[]): s
   return `Apply failed with ${count} conflicts: ${lines.join('\n')}`;
 }
 
-function describe({ name, operation, apiVersion, subresource, time }: Manager): string {
+function describe({ name, operation, apiVersion, subresource }: Manager): string {
   const who = JSON.stringify(name) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`);
-  // An applier is asked to give a field up, an updater may be gone: only there version and time help.
-  if (operation === 'Apply') return who;
-  return time === undefined ? `${who} using ${apiVersion}` : `${who} using ${apiVersion} at ${time}`;
+  // An applier is one over all versions, an updater is not.
+  return operation === 'Apply' ? who : `${who} using ${apiVersion}`;
 }

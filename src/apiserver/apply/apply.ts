@@ -1,15 +1,17 @@
 import { type JsonObject, jsonEqual } from '../../api/json.js';
 import type { Schema } from '../schema/schema.js';
 import { ApplyConflictError, type Conflict } from './apply-conflict.js';
-import { checkApplied } from './check-applied.js';
+import { AppliedObjectError, checkApplied } from './check-applied.js';
 import { compareFields } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
+import { clientSideFields, withLastApplied } from './last-applied.js';
 import { type Manager, type Managers, managerKey, readManagers, withManagers } from './managed-fields.js';
-import { BEFORE_FIRST_APPLY, ownable, withoutFields } from './manager-changes.js';
+import { BEFORE_FIRST_APPLY, ownable, visible, withoutFields } from './manager-changes.js';
 import { mergeApplied } from './merge-applied.js';
+import { ItemError } from './path-element.js';
 import { removeFields } from './remove-fields.js';
-import { isNamedField, schemaAt, withConstantMembers, withoutNulls } from './structure.js';
+import { isNamedField, schemaAt, withConstantMembers, withoutAbsentMembers } from './structure.js';
 import { placeOf, updated, type Writer, withoutManagers } from './track-update.js';
 
 export { ApplyConflictError } from './apply-conflict.js';
@@ -28,27 +30,36 @@ export interface ApplyRequest extends Writer {
  * Managers of other versions of the kind are compared with the object as it is: their versions have the same fields.
  */
 export function applyServerSide(live: JsonObject | undefined, applied: JsonObject, request: ApplyRequest): JsonObject {
-  const { schema, isBuiltIn } = request;
   checkApplied(applied, request);
+  try {
+    return applyChecked(live, applied, request);
+  } catch (error) {
+    if (!(error instanceof ItemError)) throw error;
+    throw new AppliedObjectError('InternalError', `failed to create typed live object: ${error.message}`);
+  }
+}
+
+function applyChecked(live: JsonObject | undefined, applied: JsonObject, request: ApplyRequest): JsonObject {
+  const { schema, isBuiltIn } = request;
   const before = withoutManagers(isBuiltIn ? withConstantMembers(live ?? {}, schema) : (live ?? {}));
   const managers = managersBefore(live, request);
   const self = { name: request.manager, operation: 'Apply', ...placeOf(request) } as const;
   const key = managerKey(self);
   const last = managers.get(key);
-  const own = ownable(fieldSetOf(applied, schema), request.ignored);
+  // What says which object it is counts while pruning: it must not be taken for something no longer applied.
+  const own = visible(fieldSetOf(applied, schema), request.ignored);
   const claimed = new Map(managers).set(key, { ...self, fields: own });
   const merged = mergeApplied(before, applied, schema);
   const pruned = last === undefined ? merged : prune(merged, { last: last.fields, managers: claimed, schema });
-  const remaining = settle({ before, after: pruned, managers: claimed, key, request });
-  const isSame = live !== undefined && jsonEqual(settled(before, isBuiltIn), settled(pruned, isBuiltIn));
+  const allowed = clientSideFields(live, request);
+  const remaining = settle({ before, after: pruned, managers: claimed, key, request, allowed });
+  const settled = (object: JsonObject): JsonObject => (isBuiltIn ? withoutAbsentMembers(object, schema) : object);
+  const isSame = live !== undefined && jsonEqual(settled(before), settled(pruned));
   const time = isSame ? last?.time : request.now;
-  const manager = remaining.get(key);
-  if (manager !== undefined) remaining.set(key, { ...manager, ...(time === undefined ? {} : { time }) });
-  return withManagers(isSame ? live : settled(pruned, isBuiltIn), remaining);
-}
-
-function settled(object: JsonObject, isBuiltIn: boolean): JsonObject {
-  return isBuiltIn ? (withoutNulls(object) as JsonObject) : object;
+  const fields = ownable(own);
+  if (fields.isEmpty) remaining.delete(key);
+  else remaining.set(key, { ...self, fields, ...(time === undefined ? {} : { time }) });
+  return withLastApplied(withManagers(isSame ? live : settled(pruned), remaining), applied, request);
 }
 
 function managersBefore(live: JsonObject | undefined, request: ApplyRequest): Managers {
@@ -63,21 +74,22 @@ interface Settlement {
   readonly managers: Managers;
   readonly key: string;
   readonly request: ApplyRequest;
+  /** Fields that may be taken from others without force. */
+  readonly allowed: FieldSet | undefined;
 }
 
 /** Others lose what changed, if they are forced to, and what is gone. */
-function settle({ before, after, managers, key, request }: Settlement): Map<string, Manager> {
+function settle({ before, after, managers, key, request, allowed }: Settlement): Map<string, Manager> {
   const { added, modified, removed } = compareFields(before, after, request.schema);
-  const visible = (set: FieldSet): FieldSet =>
-    request.ignored === undefined ? set : set.withoutBelow(request.ignored);
-  const changed = visible(added.union(modified));
+  const changed = visible(added.union(modified), request.ignored);
   const conflicts: Conflict[] = [];
   for (const [each, manager] of managers) {
     const fields = manager.fields.intersection(changed);
-    if (each !== key && !fields.isEmpty) conflicts.push({ manager, fields });
+    const refused = allowed === undefined ? fields : fields.difference(allowed);
+    if (each !== key && !refused.isEmpty) conflicts.push({ manager, fields: refused });
   }
   if (conflicts.length > 0 && !request.force) throw new ApplyConflictError(conflicts);
-  return withoutFields(managers, changed.union(visible(removed)), key);
+  return withoutFields(managers, changed.union(visible(removed, request.ignored)), key);
 }
 
 interface Pruning {

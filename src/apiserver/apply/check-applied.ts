@@ -1,3 +1,4 @@
+import { goText } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
 import { ANY, memberSchema, type Schema } from '../schema/schema.js';
 import { fieldElement, formatPath, ItemError, itemElement } from './path-element.js';
@@ -22,10 +23,7 @@ const PROBLEMS_MAX = 100;
 export function checkApplied(applied: JsonObject, writer: Writer): void {
   const { apiVersion, kind, metadata } = applied;
   if (apiVersion !== writer.apiVersion) {
-    throw new AppliedObjectError(
-      'BadRequest',
-      `Incorrect version specified in apply patch. Specified patch version: ${goVersion(apiVersion)}, expected: ${goVersion(writer.apiVersion)}`,
-    );
+    throw new AppliedObjectError('BadRequest', `invalid object type: ${goVersion(apiVersion)}, Kind=${kind}`);
   }
   const meta = isObject(metadata) ? metadata : {};
   if (Array.isArray(member(meta, 'managedFields'))) {
@@ -51,13 +49,13 @@ function check(value: Json, schema: Schema, path: readonly string[], problems: s
   const say = (text: string): void => void problems.push(path.length === 0 ? text : `${formatPath(path)}: ${text}`);
   if (shape === 'map') {
     if (isObject(value)) checkMembers(value, schema, path, problems);
-    else say(`expected map, got ${goValue(value)}`);
+    else say(`expected map, got &{${goText(value)}}`);
   } else if (shape === 'list') {
     if (Array.isArray(value)) checkItems(value, schema, path, problems);
-    else say(`expected list, got ${goValue(value)}`);
+    else say(`expected list, got &{${goText(value)}}`);
   } else if (schema.type !== undefined) {
     const expected = scalarProblem(value, schema);
-    if (expected !== undefined) say(`expected ${expected}, got ${goValue(value)}`);
+    if (expected !== undefined) say(`expected ${expected}, got ${goScalar(value, schema)}`);
   }
 }
 
@@ -99,7 +97,8 @@ function scalarProblem(value: Json, { type, format }: Schema): string | undefine
   return typeof value === 'number' ? undefined : 'numeric (int or float)';
 }
 
-function goValue(value: Json): string {
-  const text = typeof value === 'string' ? JSON.stringify(value) : isObject(value) ? 'map' : JSON.stringify(value);
-  return `&value.valueUnstructured{Value:${text}}`;
+/** Numbers and strings are refused in Go's two ways of printing a value. */
+function goScalar(value: Json, { type }: Schema): string {
+  const text = typeof value === 'string' ? JSON.stringify(value) : goText(value);
+  return type === 'string' ? `&value.valueUnstructured{Value:${text}}` : `&{${goText(value)}}`;
 }

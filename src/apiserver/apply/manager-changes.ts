@@ -25,10 +25,14 @@ const UNOWNED = FieldSet.of(
   ].map((name) => ['f:metadata', `f:${name}`]),
 );
 
-/** What a manager may own of these fields: not those that no one owns, nor those the request cannot change. */
-export function ownable(fields: FieldSet, ignored: FieldSet | undefined): FieldSet {
-  const own = fields.difference(UNOWNED);
-  return ignored === undefined ? own : own.withoutBelow(ignored);
+/** Without the fields that no one owns. */
+export function ownable(fields: FieldSet): FieldSet {
+  return fields.difference(UNOWNED);
+}
+
+/** Without the fields that a request cannot change, and what is below them. */
+export function visible(fields: FieldSet, ignored: FieldSet | undefined): FieldSet {
+  return ignored === undefined ? fields : fields.withoutBelow(ignored);
 }
 
 /** All managers but `self` without these fields; who has none left is gone. */

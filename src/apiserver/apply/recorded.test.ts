@@ -6,6 +6,7 @@ import { PatchError } from '../../api/json-patch-error.js';
 import { applyMergePatch } from '../../api/merge-patch.js';
 import { applyStrategicMergePatch } from '../../api/strategic-merge-patch.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
+import { withDefaults } from '../schema/defaults.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
 import type { Schema } from '../schema/schema.js';
 import { loadSurface } from '../surfaces/load-surface.js';
@@ -53,9 +54,20 @@ function writerOf(kind: string, step: RecordedStep): Writer {
     ...KINDS[kind]!,
     manager,
     subresource,
-    now: '2030-01-01T00:00:00Z',
+    now: nowOf(step),
     ...(kind === 'ConfigMap' ? {} : { ignored: IGNORED[subresource]! }),
   };
+}
+
+/** The order of managers depends on their times: the server's own is the latest it wrote. */
+function nowOf({ result }: RecordedStep): string {
+  const entries = (result['metadata'] as { managedFields?: { time?: string }[] }).managedFields ?? [];
+  return (
+    entries
+      .map(({ time }) => time ?? '')
+      .sort()
+      .at(-1) ?? '2030-01-01T00:00:00Z'
+  );
 }
 
 function replay(kind: string, live: JsonObject | undefined, step: RecordedStep): JsonObject {
@@ -63,7 +75,7 @@ function replay(kind: string, live: JsonObject | undefined, step: RecordedStep):
   const body = step.body as JsonObject;
   switch (step.verb) {
     case 'apply':
-      return applyServerSide(live, body, { ...writer, force: step.force === true });
+      return defaulted(applyServerSide(live, body, { ...writer, force: step.force === true }), writer);
     case 'create':
       return trackUpdate(undefined, body, writer);
     case 'merge':
@@ -75,6 +87,11 @@ function replay(kind: string, live: JsonObject | undefined, step: RecordedStep):
       return trackUpdate(live, applyStrategicMergePatch(live!, step.body, schema), writer);
     }
   }
+}
+
+/** A server defaults what it applied; its managers stay as they are. */
+function defaulted(object: JsonObject, { schema, isBuiltIn }: Writer): JsonObject {
+  return withDefaults(object, schema, isBuiltIn ? 'built-in' : 'custom');
 }
 
 function refusal(error: unknown): JsonObject {

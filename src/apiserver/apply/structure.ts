@@ -65,11 +65,27 @@ function constantMembersOf(value: Json, schema: Schema): Json {
   return isObject(value) ? withConstantMembers(value, schema) : value;
 }
 
-/** Built-in kinds hold no nulls: an applied null, or a required member without a value, ends here. */
-export function withoutNulls(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isObject(value)) return value;
+/**
+ * An object of a built-in kind without what kube-apiserver's own types never write: nulls (an applied one, or a required
+ * member without a value) and empty lists and maps that need not be there.
+ */
+export function withoutAbsentMembers(object: JsonObject, schema: Schema): JsonObject {
   const kept: JsonObject = {};
-  for (const key of Object.keys(value)) if (value[key] !== null) setMember(kept, key, withoutNulls(value[key]!));
+  for (const key of Object.keys(object)) {
+    const value = object[key]!;
+    const each = fieldSchema(schema, key);
+    if (value === null || (isOmitted(value, each) && schema.required?.includes(key) !== true)) continue;
+    setMember(kept, key, withoutAbsent(value, each));
+  }
   return kept;
+}
+
+function withoutAbsent(value: Json, schema: Schema): Json {
+  if (Array.isArray(value)) return value.map((item) => withoutAbsent(item, schema.items ?? ANY));
+  return isObject(value) ? withoutAbsentMembers(value, schema) : value;
+}
+
+function isOmitted(value: Json, schema: Schema): boolean {
+  if (Array.isArray(value)) return schema.type === 'array' && value.length === 0;
+  return isObject(value) && schema.values !== undefined && Object.keys(value).length === 0;
 }

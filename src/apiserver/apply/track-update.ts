@@ -3,7 +3,8 @@ import type { Schema } from '../schema/schema.js';
 import { compareFields } from './compare-fields.js';
 import { FieldSet } from './field-set.js';
 import { isReset, type Manager, type Managers, managerKey, readManagers, withManagers } from './managed-fields.js';
-import { capUpdaters, ownable, withoutFields } from './manager-changes.js';
+import { capUpdaters, ownable, visible, withoutFields } from './manager-changes.js';
+import { ItemError } from './path-element.js';
 import { withConstantMembers } from './structure.js';
 
 /** Who writes, and how the kind is built. */
@@ -29,7 +30,13 @@ export function trackUpdate(live: JsonObject | undefined, object: JsonObject, wr
   const managers = managersFor(live, object, writer);
   // Tracking starts at the creation; an object without managers has been taken out of it on purpose.
   if (managers.size === 0 && live !== undefined) return withManagers(object, new Map());
-  return withManagers(object, capUpdaters(updated(live, object, managers, writer)));
+  try {
+    return withManagers(object, capUpdaters(updated(live, object, managers, writer)));
+  } catch (error) {
+    // An item without its keys: validation tells the client so; who owns what cannot be told here.
+    if (error instanceof ItemError) return withManagers(object, new Map());
+    throw error;
+  }
 }
 
 /** The managers after an update; exported for what exists before the first apply. */
@@ -44,9 +51,9 @@ export function updated(
     withoutManagers(isBuiltIn ? withConstantMembers(value, schema) : value);
   const { added, modified, removed } = compareFields(whole(live ?? {}), whole(object), schema);
   const taken = added.union(modified);
-  const lost = writer.ignored === undefined ? taken.union(removed) : taken.union(removed).withoutBelow(writer.ignored);
+  const lost = visible(taken.union(removed), writer.ignored);
   const remaining = withoutFields(managers, lost);
-  const own = ownable(taken, writer.ignored);
+  const own = ownable(visible(taken, writer.ignored));
   if (own.isEmpty) return remaining;
   const self = { name: writer.manager, operation: 'Update', ...placeOf(writer) } as const;
   const key = managerKey(self);

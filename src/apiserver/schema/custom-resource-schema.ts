@@ -38,6 +38,7 @@ const LIMITS = [
   'uniqueItems',
   'minProperties',
   'maxProperties',
+  'pattern',
 ] as const;
 
 function convert(openApi: Json, level: number): Schema {
@@ -83,7 +84,7 @@ function limitsOf(openApi: JsonObject): Schema {
   const limits: Record<string, Json> = {};
   for (const name of LIMITS) {
     const value = member(openApi, name);
-    if (typeof value === 'number' || value === true) limits[name] = value;
+    if (typeof value === (name === 'pattern' ? 'string' : 'number') || value === true) limits[name] = value!;
   }
   return Object.keys(limits).length > 0 ? { limits: limits as SchemaLimits } : {};
 }

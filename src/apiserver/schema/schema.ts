@@ -6,6 +6,8 @@ import type { Json } from '../../api/json.js';
  * cyclic, and members may be inherited from a shared type: read members by name, never copy a schema with a spread.
  */
 export interface Schema {
+  /** The name in OpenAPI of a built-in type, on the type itself. */
+  readonly typeName?: string;
   /** Absent: any value. */
   readonly type?: SchemaType;
   /** `int32`, `int64`, `double`, `byte`, `date-time`, `int-or-string`, `quantity` and others. */
@@ -50,6 +52,7 @@ export interface SchemaLimits {
   readonly uniqueItems?: boolean;
   readonly minProperties?: number;
   readonly maxProperties?: number;
+  readonly pattern?: string;
 }
 
 /** A free-form value: objects below it are granular, lists atomic. */

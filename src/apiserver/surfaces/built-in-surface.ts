@@ -95,6 +95,7 @@ class IndexedSurface implements BuiltInSurface {
     // An alias of another type inherits from it, whether or not that one is filled yet.
     if (Object.getPrototypeOf(made) === Object.prototype) Object.assign(schema, made);
     else Object.setPrototypeOf(schema, made);
+    Object.assign(schema, { typeName });
     return schema;
   }
 

@@ -24,7 +24,7 @@ const SHUTTING_DOWN = () =>
 function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async () => OK) {
   const clock = new ManualClock();
   const state = {
-    ready: true as boolean | Error,
+    ready: true as true | string | Error,
     probes: 0,
     sent: [] as OutgoingRequest[],
     abandoned: 0,
@@ -76,8 +76,7 @@ describe('readiness', () => {
     state.ready = new Error('refused');
     await clock.advance(500);
     expect(host.ready()).toBe(false);
-    expect(state.abandoned).toBe(1);
-    state.ready = false;
+    state.ready = 'not yet';
     await clock.advance(500);
     expect(host.ready()).toBe(false);
     state.ready = true;
@@ -86,10 +85,21 @@ describe('readiness', () => {
     expect(state.changes).toEqual([true, false, true]);
   });
 
+  it('gives up on requests that wait for a server that hangs, not for one that stops', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    state.ready = 'shutting down';
+    await clock.advance(500);
+    expect(state.abandoned).toBe(0);
+    state.ready = new AttemptError('maybe', 'timeout', 'no answer');
+    await clock.advance(500);
+    expect(state.abandoned).toBe(1);
+  });
+
   it('ends at once with a request that could not be sent, and a probe follows at once', async () => {
     const { host, state } = upstream(() => Promise.reject(new AttemptError('unsent', 'connect', 'refused')));
     await host.start();
-    state.ready = false;
+    state.ready = 'not yet';
     await expect(host.handle(ask())).rejects.toMatchObject({ processed: 'unsent' });
     expect(host.ready()).toBe(false);
     await settle();
@@ -145,7 +155,7 @@ describe('the answer of a server that is shutting down', () => {
   it.each(['/api/v1/pods', '/api/v1/pods?watch=1'])('means that %s was not taken', async (target) => {
     const { host, state } = upstream(async () => SHUTTING_DOWN());
     await host.start();
-    state.ready = false;
+    state.ready = 'not yet';
     await expect(host.handle(ask(target))).rejects.toMatchObject({ processed: 'unsent', type: 'draining' });
     expect(host.ready()).toBe(false);
   });

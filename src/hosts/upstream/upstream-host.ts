@@ -9,8 +9,8 @@ import type { Logger } from '../../observe/logger.js';
 export interface UpstreamHostOptions {
   readonly destination: Destination;
   readonly outgoingHeaders: MakeOutgoingHeaders;
-  /** Asks the server's /readyz; resolves to whether it may be sent requests, rejects when it cannot be reached. */
-  readonly probe: () => Promise<boolean>;
+  /** Asks the server's /readyz; resolves to true if it may be sent requests, else to why not; rejects if unreachable. */
+  readonly probe: () => Promise<true | string>;
   readonly headTimeoutMs: number;
   readonly probeIntervalMs: number;
   readonly clock: Clock;
@@ -81,10 +81,14 @@ export class UpstreamHost implements Host {
     this.#cancelTimer();
     if (this.#closed) return;
     try {
-      const ready = await probe();
-      this.#setReady(ready, 'its /readyz says no');
+      const verdict = await probe();
+      this.#setReady(verdict === true, String(verdict));
     } catch (error) {
       this.#setReady(false, error instanceof Error ? error.message : String(error));
+      // It hangs: what waits for it would wait in vain. A server that stops, in contrast, answers what it has begun.
+      if (error instanceof AttemptError && error.type === 'timeout') {
+        this.#options.destination.abandonWaiting('the server does not answer');
+      }
     }
     if (this.#closed) return;
     this.#cancelTimer = clock.after(probeIntervalMs, () => void this.#probeNow());
@@ -96,7 +100,6 @@ export class UpstreamHost implements Host {
     const { logger, destination } = this.#options;
     if (ready) logger.info('the local API server takes requests', { address: destination.address });
     else logger.warn('the local API server is down; peers take its requests', { address: destination.address, why });
-    if (!ready) destination.abandonWaiting('the server went away');
     for (const listener of this.#listeners) listener(ready);
   }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { performance } from 'node:perf_hooks';
 import { layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
 import { call, type KubeObject, keepAliveAgent } from '../rig/http-client.js';
@@ -7,6 +8,8 @@ import type { Scenario, ScenarioContext } from '../scenario.js';
 
 const GETS_PER_SECOND = 100;
 const WRITES_PER_SECOND = 20;
+/** Writes take some 20 ms each; a busy machine makes it more. */
+const WRITES_UNDER_WAY_MAX = 4;
 
 export const localRestart: Scenario = {
   number: 8,
@@ -18,14 +21,23 @@ export const localRestart: Scenario = {
     const settings = kube.settings ?? assert.fail();
     for (const end of ['stop', 'kill'] as const) {
       await underLoad(context, end, async (loads) => {
+        const fromMs = performance.now();
         await kube[end]();
+        const toMs = performance.now();
         await moreAnswers(loads, 3);
         await kube.start(settings);
         await moreAnswers(loads, 3);
+        return { fromMs, toMs };
       });
     }
   },
 };
+
+/** While the server was on its way down. */
+interface GoingDown {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 interface Loads {
   readonly gets: Load;
@@ -44,7 +56,7 @@ async function moreAnswers({ gets, writes }: Loads, seconds: number): Promise<vo
 async function underLoad(
   { plane, namespace, defer }: ScenarioContext,
   end: string,
-  work: (loads: Loads) => Promise<void>,
+  work: (loads: Loads) => Promise<GoingDown>,
 ): Promise<void> {
   const ns = await namespace();
   const collection = `/api/v1/namespaces/${ns}/configmaps`;
@@ -68,28 +80,38 @@ async function underLoad(
   });
   defer(() => Promise.all([gets.stop(), writes.stop()]));
   await moreAnswers({ gets, writes }, 2);
-  await work({ gets, writes });
+  const goingDown = await work({ gets, writes });
   const [got, written] = await Promise.all([gets.stop(), writes.stop()]);
   assert.ok(
     got.every(({ status }) => status === 200),
     `${end}: GETs: ${summary(got)}`,
   );
   const list = await call(plane.b.kube.admin, `${collection}?labelSelector=index`);
-  eachWriteOnce(end, written, list.json<{ items: KubeObject[] }>().items);
+  eachWriteOnce({ end, goingDown, written, stored: list.json<{ items: KubeObject[] }>().items });
 }
 
-function eachWriteOnce(end: string, written: readonly Outcome[], stored: readonly KubeObject[]): void {
+interface Writes {
+  readonly end: string;
+  readonly goingDown: GoingDown;
+  readonly written: readonly Outcome[];
+  readonly stored: readonly KubeObject[];
+}
+
+function eachWriteOnce({ end, goingDown, written, stored }: Writes): void {
   const copies = new Map<string, number>();
   for (const { metadata } of stored) {
     const index = metadata?.labels?.['index'] ?? '';
     copies.set(index, (copies.get(index) ?? 0) + 1);
   }
-  // What was on its way when the server died may or may not have been applied: only those may fail, with a 503 that
-  // says so, and there can be no more of them than requests in flight at that moment.
+  // A write that was with the server when it died may have been applied, so it must not be sent again: a 503 that says
+  // so. There can be no more of them than were under way at that moment, and none at any other time.
   const failed = written.filter(({ status }) => status !== 201);
-  const mayHaveBeenSent = failed.filter(({ status, text }) => status === 503 && /went away/.test(text));
-  assert.equal(failed.length, mayHaveBeenSent.length, `${end}: writes: ${summary(failed)}`);
-  assert.ok(failed.length <= 5, `${end}: too many writes failed: ${summary(failed)}`);
+  const excused = failed.filter(
+    ({ status, startedMs, tookMs }) =>
+      status === 503 && startedMs <= goingDown.toMs && startedMs + tookMs >= goingDown.fromMs,
+  );
+  assert.equal(failed.length, excused.length, `${end} (${JSON.stringify(goingDown)}): ${summary(failed)}`);
+  assert.ok(failed.length <= WRITES_UNDER_WAY_MAX, `${end}: too many writes failed: ${summary(failed)}`);
   for (const { index, status } of written) {
     const count = copies.get(String(index)) ?? 0;
     assert.ok(

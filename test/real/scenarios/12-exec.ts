@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type ControlPlane, layoutOf } from '../rig/control-plane.js';
+import { within } from '../rig/eventually.js';
 import { call } from '../rig/http-client.js';
 import { startTestKubelet, type TestKubelet } from '../rig/kubelet/test-kubelet.js';
 import type { Scenario } from '../scenario.js';
@@ -7,6 +8,8 @@ import { pod } from './pod.js';
 
 const NODE = 'test-kubelet';
 const KUBELET_ADDRESS = '127.0.0.41';
+/** Well under Straddle's shutdown grace period. */
+const ENDS_WITHIN_MS = 10_000;
 
 export const exec: Scenario = {
   number: 12,
@@ -33,6 +36,8 @@ export const exec: Scenario = {
       assert.equal(path, `/exec/${ns}/shell/main`);
       assert.equal(client, 'kube-apiserver-kubelet-client');
     }
+    const exit = await within('no stream, ended or refused, is left open', ENDS_WITHIN_MS, plane.a.straddle.stop());
+    assert.equal(exit?.code, 0);
   },
 };
 

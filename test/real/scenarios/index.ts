@@ -14,6 +14,10 @@ import { exec } from './12-exec.js';
 import { badStart } from './13-bad-start.js';
 import { badPeers } from './14-bad-peers.js';
 import { badRequests } from './15-bad-requests.js';
+import { explainAndValidate } from './16-explain-validate.js';
+import { oldAndNewKubectl } from './17-old-and-new-kubectl.js';
+import { clientNode } from './18-client-node.js';
+import { everyDocument } from './19-every-document.js';
 
 /** In running order. A new scenario is a file and a line here. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -32,4 +36,8 @@ export const SCENARIOS: readonly Scenario[] = [
   badStart,
   badPeers,
   badRequests,
+  explainAndValidate,
+  oldAndNewKubectl,
+  clientNode,
+  everyDocument,
 ];

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../storage-error.js';
 
@@ -14,9 +14,11 @@ export interface DataDir {
 
 /** Makes the directory if need be, and refuses one that this program would misread. */
 export function openDataDir(path: string): DataDir {
-  const dir = { storePath: join(path, 'store.mdb'), neighboursPath: join(path, 'neighbours') };
-  const formatPath = join(path, 'format.json');
-  mkdirSync(dir.neighboursPath, { recursive: true, mode: 0o700 });
+  mkdirSync(join(path, 'neighbours'), { recursive: true, mode: 0o700 });
+  // One name for one store, however it was reached.
+  const realPath = realpathSync(path);
+  const dir = { storePath: join(realPath, 'store.mdb'), neighboursPath: join(realPath, 'neighbours') };
+  const formatPath = join(realPath, 'format.json');
   if (existsSync(formatPath)) {
     checkFormat(path, readFileSync(formatPath, 'utf8'));
     return dir;

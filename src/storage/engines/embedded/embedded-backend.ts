@@ -1,8 +1,3 @@
-import {
-  type CompactionPolicy,
-  compactInBackground,
-  DEFAULT_COMPACTION,
-} from '../../background-compaction.js';
 import type {
   Backend,
   DeleteResult,
@@ -14,6 +9,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../backend.js';
+import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
 import { type Clock, wallClock } from '../../clock.js';
 import { checkRevision, keyBytes, storableKey } from '../../keys.js';
 import { failures, StorageError } from '../../storage-error.js';
@@ -24,7 +20,7 @@ import { Housekeeping } from './housekeeping.js';
 import { LogWatch } from './log-watch.js';
 import { Neighbours } from './neighbours.js';
 import { snapshotGet, snapshotList } from './snapshot-reads.js';
-import { openTables, type Tables } from './tables.js';
+import { openTables, type SharedTables, type Tables } from './tables.js';
 
 export interface EmbeddedOptions {
   /** Made if it does not exist. On a local disk: a network file system does not keep the store's locks. */
@@ -53,6 +49,7 @@ export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<Emb
 
 export class EmbeddedBackend implements Backend {
   readonly #tables: Tables;
+  readonly #closeTables: () => Promise<void>;
   readonly #clock: Clock;
   readonly #valueBytesMax: number;
   readonly #tail: EventTail;
@@ -64,17 +61,24 @@ export class EmbeddedBackend implements Backend {
   #sweeping: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(tables: Tables, neighboursPath: string, options: EmbeddedOptions) {
+  constructor(shared: SharedTables, neighboursPath: string, options: EmbeddedOptions) {
     const onError = options.onError ?? (() => {});
+    const { tables } = shared;
     this.#tables = tables;
+    this.#closeTables = shared.close;
     this.#clock = options.clock ?? wallClock;
     this.#valueBytesMax = options.valueBytesMax ?? VALUE_BYTES_MAX;
     this.#tail = new EventTail(tables);
     this.#neighbours = new Neighbours(neighboursPath, () => this.#tail.refresh());
-    this.#commits = new GroupCommit(tables, () => this.#clock.nowMs(), options.limits ?? DEFAULT_LIMITS, () => {
-      this.#neighbours.nudge();
-      this.#tail.refresh();
-    });
+    this.#commits = new GroupCommit(
+      tables,
+      () => this.#clock.nowMs(),
+      options.limits ?? DEFAULT_LIMITS,
+      () => {
+        this.#neighbours.nudge();
+        this.#tail.refresh();
+      },
+    );
     this.#housekeeping = new Housekeeping({
       tables,
       clock: this.#clock,
@@ -162,7 +166,7 @@ export class EmbeddedBackend implements Backend {
     await this.#commits.close();
     await this.#sweeping;
     await this.#neighbours.close();
-    await this.#tables.root.close();
+    await this.#closeTables();
   }
 
   /** Left unfinished, by a crash or by closing, it is taken up again by the next compaction. */

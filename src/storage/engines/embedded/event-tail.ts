@@ -35,6 +35,7 @@ export class EventTail {
   refresh(): number {
     freshen(this.#tables);
     const revision = readCounter(this.#tables, 'revision');
+    this.#forgetThrough(readCounter(this.#tables, 'compacted'));
     if (revision > this.#newestRevision) {
       this.#newestRevision = revision;
       for (const wake of [...this.#waiting]) wake();
@@ -83,8 +84,7 @@ export class EventTail {
   #toEvent(revision: number, bytes: Buffer): WatchEvent {
     // Copied: what a range hands out is valid only until the next reading.
     const record = decodeLogRecord(Buffer.from(bytes));
-    const previous =
-      record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
+    const previous = record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
     if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
     const { key, value, createRevision } = record;
     return { type: 'put', revision, current: { key, value, createRevision, modRevision: revision }, previous };
@@ -102,11 +102,17 @@ export class EventTail {
       this.#recent.push(event);
       this.#recentBytes += sizeOf(event);
     }
-    let surplus = 0;
-    while (this.#recent.length - surplus > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) {
-      this.#recentBytes -= sizeOf(this.#recent[surplus++]!);
-    }
-    if (surplus > 0) this.#recent.splice(0, surplus);
+    while (this.#recent.length > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) this.#drop(1);
+  }
+
+  /** What is compacted is compacted for everyone, whether it happens to be in memory or not. */
+  #forgetThrough(revision: number): void {
+    const first = this.#recent[0]?.revision;
+    if (first !== undefined && revision >= first) this.#drop(Math.min(this.#recent.length, revision - first + 1));
+  }
+
+  #drop(count: number): void {
+    for (const event of this.#recent.splice(0, count)) this.#recentBytes -= sizeOf(event);
   }
 }
 

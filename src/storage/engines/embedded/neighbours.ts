@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, openSync, renameSync, unlinkSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { createConnection, createServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
 
@@ -31,7 +31,7 @@ export class Neighbours {
   /** Resolves to whether nudges can be received; if not, the caller must look at the store often. */
   async join(): Promise<boolean> {
     // Under another name until it listens: a socket that refuses is taken for a dead one and removed.
-    const draftName = `${this.#name}.draft`;
+    const draftName = `${this.#name}${DRAFT}`;
     const listening = await new Promise<boolean>((resolve) => {
       this.#server.once('error', () => resolve(false));
       this.#server.listen(this.#reachable(draftName), () => resolve(true));
@@ -46,6 +46,7 @@ export class Neighbours {
   async rescan(): Promise<void> {
     const names = await readdir(this.#dir).catch(() => []);
     if (this.#closed) return;
+    await Promise.all(names.filter((name) => name.endsWith(DRAFT)).map((name) => this.#removeIfStale(name)));
     const unknown = names.filter(
       (name) => name.endsWith('.sock') && name !== this.#name && !this.#connectedNames.has(name),
     );
@@ -101,6 +102,13 @@ export class Neighbours {
     this.#onNudge();
   }
 
+  /** A process killed before it listened leaves its draft behind; nobody needs that long to begin listening. */
+  async #removeIfStale(name: string): Promise<void> {
+    const path = join(this.#dir, name);
+    const made = await stat(path).catch(() => undefined);
+    if (made !== undefined && Date.now() - made.mtimeMs > DRAFT_MS_MAX) removeFile(path);
+  }
+
   /** Socket addresses are short. On Linux a long path can be reached through an open directory. */
   #reachable(name: string): string {
     const path = join(this.#dir, name);
@@ -110,6 +118,8 @@ export class Neighbours {
   }
 }
 
+const DRAFT = '.draft';
+const DRAFT_MS_MAX = 60_000;
 const NUDGE = Buffer.of(1);
 /** The smallest limit among the systems that have such sockets (macOS: 104 with the closing zero). */
 const SOCKET_PATH_BYTES_MAX = 100;

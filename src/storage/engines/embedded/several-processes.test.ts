@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { bytes, codeOf, collect } from '../../conformance.fixture.js';
+import { bytes, codeOf, collect } from '../../conformance/attempts.fixture.js';
 import { openEmbeddedBackend } from './embedded-backend.js';
 import { NeighbourProcess } from './processes.fixture.js';
 

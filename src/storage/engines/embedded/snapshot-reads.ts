@@ -42,7 +42,8 @@ export function readCurrent(tables: Tables, key: Buffer): KeyValue | undefined {
 
 function requireWritten(tables: Tables, revision: number): KeyValue {
   const found = readWritten(tables, revision);
-  if (found === undefined) throw new StorageError('unavailable', `the store is damaged: revision ${revision} is missing`);
+  if (found === undefined)
+    throw new StorageError('unavailable', `the store is damaged: revision ${revision} is missing`);
   return found;
 }
 

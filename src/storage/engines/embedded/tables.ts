@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { type Database, open, type RootDatabase } from 'lmdb';
 import { StorageError } from '../../storage-error.js';
 import { readRevision, revisionKey } from './records.js';
@@ -37,7 +38,34 @@ const MAP_BYTES = 64 * 2 ** 30;
 /** Each process takes one or two; the rest is room for those that were killed, until they are cleared away. */
 const READERS_MAX = 1024;
 
-export function openTables(storePath: string): Tables {
+/**
+ * Opens a store's tables, or shares those that this process has open already: opening waits for the store's write lock
+ * on this very thread, which would wait for itself if it were in the middle of a write.
+ */
+export function openTables(storePath: string): SharedTables {
+  const open = openInThisProcess.get(storePath) ?? { tables: openFile(storePath), users: 0 };
+  openInThisProcess.set(storePath, open);
+  open.users++;
+  return {
+    tables: open.tables,
+    close: async () => {
+      open.users--;
+      if (open.users > 0) return;
+      openInThisProcess.delete(storePath);
+      await open.tables.root.close();
+    },
+  };
+}
+
+export interface SharedTables {
+  readonly tables: Tables;
+  /** To be called once by everyone who opened them; the last one closes the file. */
+  close(): Promise<void>;
+}
+
+const openInThisProcess = new Map<string, { readonly tables: Tables; users: number }>();
+
+function openFile(storePath: string): Tables {
   let root: RootDatabase<Buffer, Buffer>;
   try {
     root = open<Buffer, Buffer>({
@@ -53,6 +81,8 @@ export function openTables(storePath: string): Tables {
   } catch (cause) {
     throw new StorageError('unavailable', `${storePath} does not open: ${(cause as Error).message}`, { cause });
   }
+  // Secrets lie in there in the clear, and lmdb's own choice is readable for all.
+  chmodSync(storePath, 0o600);
   const table = (name: string) => root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
   return {
     root,

@@ -1,7 +1,14 @@
 import type { DeleteResult, KeyValue } from '../../backend.js';
 import { failures } from '../../storage-error.js';
 import { historyKey } from './history-key.js';
-import { decodeCurrentRecord, decodeExpiryKey, encodeCurrentRecord, encodeLogRecord, expiryKey, revisionKey } from './records.js';
+import {
+  decodeCurrentRecord,
+  decodeExpiryKey,
+  encodeCurrentRecord,
+  encodeLogRecord,
+  expiryKey,
+  revisionKey,
+} from './records.js';
 import { readCurrent, readLog } from './snapshot-reads.js';
 import { readCounter, type Tables, writeCounter } from './tables.js';
 

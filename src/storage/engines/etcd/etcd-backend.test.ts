@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { describeBackend } from '../../conformance.fixture.js';
+import { describeBackend } from '../../conformance/describe-backend.fixture.js';
 import { openEtcdBackend } from './etcd-backend.js';
 import { type EtcdServer, findEtcd, NO_ETCD, startEtcd } from './etcd-server.fixture.js';
 

@@ -1,9 +1,4 @@
 import type { SecureContextOptions } from 'node:tls';
-import {
-  type CompactionPolicy,
-  compactInBackground,
-  DEFAULT_COMPACTION,
-} from '../../background-compaction.js';
 import type {
   Backend,
   DeleteResult,
@@ -15,6 +10,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../backend.js';
+import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
 import { type Clock, wallClock } from '../../clock.js';
 import { checkRevision, keyBytes, nextKey, prefixEnd, storableKey } from '../../keys.js';
 import { failures, isStorageError, StorageError } from '../../storage-error.js';
@@ -48,6 +44,8 @@ export interface EtcdOptions {
   readonly messageBytesMax?: number;
   /** Values larger than this are not sent. etcd has its own limit (1.5 MiB for a request unless told otherwise). */
   readonly valueBytesMax?: number;
+  /** A key that this user may read, existing or not: how the newest revision is asked for. */
+  readonly probeKey?: string;
   /** Told of failures in the background; the work is tried again by itself. */
   readonly onError?: (error: unknown) => void;
 }
@@ -60,6 +58,7 @@ const VALUE_BYTES_MAX = 8 * 2 ** 20;
 const PAGE_KEYS_MAX = 1000;
 /** How much smaller the next attempt is when an answer was too large. */
 const PAGE_SHRINK = 10;
+const PROBE_KEY = '/registry/health';
 const NO_LEASE: HeldLease = { id: 0n, release: () => {} };
 const NO_END = Buffer.of(0);
 
@@ -80,6 +79,7 @@ export class EtcdBackend implements Backend {
   readonly #clock: Clock;
   readonly #leases: LeasePool;
   readonly #valueBytesMax: number;
+  readonly #probeKey: Buffer;
   readonly #watches = new Set<EtcdWatch>();
   readonly #stopCompaction: () => void;
   #closed = false;
@@ -99,6 +99,7 @@ export class EtcdBackend implements Backend {
     });
     this.#leases = new LeasePool(this.#client, this.#clock);
     this.#valueBytesMax = options.valueBytesMax ?? VALUE_BYTES_MAX;
+    this.#probeKey = keyBytes(options.probeKey ?? PROBE_KEY);
     const onError = options.onError ?? (() => {});
     this.#stopCompaction = compactInBackground(this, options.compaction ?? DEFAULT_COMPACTION, this.#clock, onError);
   }
@@ -198,8 +199,8 @@ export class EtcdBackend implements Backend {
   }
 
   async currentRevision(): Promise<number> {
-    // A key that cannot exist here: only the header is wanted, from a read that the whole cluster agrees on.
-    return (await this.#range({ key: NO_END, countOnly: true })).revision;
+    // Only the header is wanted, but of a read that the whole cluster agrees on, and that needs a key.
+    return (await this.#range({ key: this.#probeKey, countOnly: true })).revision;
   }
 
   async compact(revision: number): Promise<void> {

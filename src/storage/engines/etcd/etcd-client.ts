@@ -41,6 +41,10 @@ export class EtcdClient {
 
   constructor(options: EtcdClientOptions) {
     if (options.endpoints.length === 0) throw new StorageError('invalid', 'no etcd endpoint is given');
+    const odd = options.endpoints.find(
+      (endpoint) => !/^https?:\/\/[^/]+\/?$/.test(endpoint) || !URL.canParse(endpoint),
+    );
+    if (odd !== undefined) throw new StorageError('invalid', `${odd} is no etcd endpoint: http(s)://host:port is one`);
     this.#options = options;
   }
 
@@ -64,7 +68,8 @@ export class EtcdClient {
       } catch (error) {
         if (!(error instanceof GrpcError)) throw error;
         const nextMs = clock.nowMs() + BACKOFF_FIRST_MS * 2 ** attempt;
-        if (this.#closed) throw error.maybeProcessed && kind === 'write' ? toStorageError(error, kind) : failures.closed();
+        if (this.#closed)
+          throw error.maybeProcessed && kind === 'write' ? toStorageError(error, kind) : failures.closed();
         if (attempt === ATTEMPTS_MAX || nextMs >= deadlineMs || !mayRepeat(error, kind)) {
           throw toStorageError(error, kind);
         }
@@ -164,7 +169,9 @@ async function authenticate(
   timeoutMs: number,
 ): Promise<string> {
   try {
-    return decodeAuthenticate(await session.unary(METHODS.authenticate, encodeAuthenticate(credentials), {}, timeoutMs));
+    return decodeAuthenticate(
+      await session.unary(METHODS.authenticate, encodeAuthenticate(credentials), {}, timeoutMs),
+    );
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error;
     // Credentials for a cluster that has not switched authentication on (yet) do no harm.

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
@@ -37,6 +37,8 @@ export interface EtcdServerOptions {
   readonly scheme?: 'http' | 'https';
   readonly flags?: readonly string[];
   readonly dataDir?: string;
+  /** Only where durability itself is tested: it is slow. */
+  readonly fsync?: boolean;
 }
 
 export async function startEtcd(binary: string, options: EtcdServerOptions = {}): Promise<EtcdServer> {
@@ -46,9 +48,17 @@ export async function startEtcd(binary: string, options: EtcdServerOptions = {})
   const endpoint = `${scheme}://127.0.0.1:${client}`;
   const peerUrl = `http://127.0.0.1:${peer}`;
   const args = [
-    ...['--name', 'test', '--data-dir', join(dataDir, 'etcd'), '--log-level', 'error', '--unsafe-no-fsync'],
+    ...['--name', 'test', '--data-dir', join(dataDir, 'etcd'), '--log-level', 'error'],
+    ...(options.fsync === true ? [] : ['--unsafe-no-fsync']),
     ...['--listen-client-urls', endpoint, '--advertise-client-urls', endpoint],
-    ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl, '--initial-cluster', `test=${peerUrl}`],
+    ...[
+      '--listen-peer-urls',
+      peerUrl,
+      '--initial-advertise-peer-urls',
+      peerUrl,
+      '--initial-cluster',
+      `test=${peerUrl}`,
+    ],
     ...(options.flags ?? []),
   ];
   let child = await launch(binary, args, Number(client));
@@ -86,8 +96,7 @@ async function launch(binary: string, args: readonly string[], port: number): Pr
   return child;
 }
 
-async function accepts(port: number): Promise<boolean> {
-  const { connect } = await import('node:net');
+function accepts(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('connect', () => {

@@ -155,7 +155,8 @@ export class EtcdWatch implements Watch {
     }
     this.#parts = this.#parts.length === 0 ? response.events : this.#parts.concat(response.events);
     if (response.fragment) {
-      if (this.#parts.length > FRAGMENTS_EVENTS_MAX) throw new StorageError('too-large', 'etcd: a watch response has no end');
+      if (this.#parts.length > FRAGMENTS_EVENTS_MAX)
+        throw new StorageError('too-large', 'etcd: a watch response has no end');
       return undefined;
     }
     const events = this.#parts.map(toEvent);

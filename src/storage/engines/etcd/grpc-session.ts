@@ -1,5 +1,12 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants, type IncomingHttpHeaders } from 'node:http2';
-import type { SecureContextOptions } from 'node:tls';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../clock.js';
 import { GRPC, GrpcError } from './grpc-error.js';
 import { FrameParser, frame } from './grpc-frames.js';
@@ -8,6 +15,14 @@ export interface GrpcLimits {
   readonly connectTimeoutMs: number;
   /** The largest message that is taken. */
   readonly messageBytesMax: number;
+}
+
+/** Own sockets, because Node's HTTP/2 client keeps their errors to itself. */
+function openSocket(url: URL, tls: SecureContextOptions | undefined): Socket {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.protocol !== 'https:') return connectPlain({ host, port: Number(url.port || 80), noDelay: true });
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ ...tls, ...name, host, port: Number(url.port || 443), ALPNProtocols: ['h2'] }).setNoDelay(true);
 }
 
 export type Metadata = Readonly<Record<string, string>>;
@@ -42,15 +57,21 @@ export class GrpcSession {
     limits: GrpcLimits,
   ): Promise<GrpcSession> {
     return new Promise((resolve, reject) => {
-      const http = connect(endpoint, { ...tls, settings: { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false } });
+      const socket = openSocket(new URL(endpoint), tls);
+      const settings = { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false };
+      const http = connect(endpoint, { createConnection: () => socket, settings });
       const fail = (cause: unknown) => {
         cancelTimer();
         http.destroy();
         const reason = cause instanceof Error ? cause.message : String(cause);
         reject(new GrpcError(GRPC.unavailable, `${endpoint} cannot be reached: ${reason}`, false, cause));
       };
-      const cancelTimer = clock.after(limits.connectTimeoutMs, () => fail(`no answer in ${limits.connectTimeoutMs} ms`));
+      const cancelTimer = clock.after(limits.connectTimeoutMs, () =>
+        fail(`no answer in ${limits.connectTimeoutMs} ms`),
+      );
       http.once('error', fail);
+      // Why a server hung up after the handshake (no client certificate, say) is told to the socket only.
+      socket.on('error', fail);
       http.once('close', () => fail('closed'));
       http.once('remoteSettings', () => {
         cancelTimer();

@@ -1,0 +1,101 @@
+import { goJsonKind } from '../../api/go-text.js';
+import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { memberSchema, type Schema } from './schema.js';
+
+/**
+ * What Go's JSON decoder would say of an object of a built-in kind, or undefined when it would take it: the text after
+ * `X in version "v1" cannot be handled as a X: `. Only the first mistake counts. Types that OpenAPI does not name (a
+ * string with a name of its own) are called by what they are.
+ */
+export function goDecodeProblem(object: JsonObject, schema: Schema): string | undefined {
+  return visit(object, schema, { struct: shortName(schema), path: [] });
+}
+
+interface Place {
+  /** The Go type that the last field belongs to. */
+  readonly struct: string;
+  readonly path: readonly string[];
+}
+
+function visit(value: Json, schema: Schema, place: Place): string | undefined {
+  if (value === null || schema.type === undefined) return undefined;
+  switch (schema.type) {
+    case 'object':
+      return isObject(value) ? visitMembers(value, schema, place) : mismatch(value, schema, place);
+    case 'array':
+      if (!Array.isArray(value)) return mismatch(value, schema, place);
+      return first(value.map((item) => () => visit(item, schema.items ?? {}, place)));
+    case 'string':
+      // Numbers are written as quantities by many; times and the like have errors of their own.
+      if (schema.format === 'quantity') return undefined;
+      if (schema.format === 'byte' && typeof value === 'string') return undefined;
+      return typeof value === 'string' ? undefined : mismatch(value, schema, place);
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : mismatch(value, schema, place);
+    case 'integer':
+      return typeof value === 'number' && Number.isInteger(value) && isInRange(value, schema)
+        ? undefined
+        : mismatch(value, schema, place);
+    case 'number':
+      return typeof value === 'number' ? undefined : mismatch(value, schema, place);
+  }
+}
+
+function visitMembers(object: JsonObject, schema: Schema, place: Place): string | undefined {
+  const isStruct = schema.properties !== undefined;
+  return first(
+    Object.keys(object).map((name) => () => {
+      const each = memberSchema(schema, name);
+      if (each === undefined) return undefined;
+      // The keys of a map are not part of the path.
+      const below = isStruct ? { struct: shortName(schema), path: [...place.path, name] } : place;
+      return visit(object[name]!, each, below);
+    }),
+  );
+}
+
+function mismatch(value: Json, schema: Schema, { struct, path }: Place): string {
+  const isNumber = typeof value === 'number' && schema.type === 'integer';
+  const found = isNumber ? `number ${value}` : goJsonKind(value);
+  return `json: cannot unmarshal ${found} into Go struct field ${[struct, ...path].join('.')} of type ${goType(schema)}`;
+}
+
+function isInRange(value: number, { format }: Schema): boolean {
+  return format !== 'int32' || (value >= -(2 ** 31) && value < 2 ** 31);
+}
+
+function goType(schema: Schema): string {
+  switch (schema.type) {
+    case 'array':
+      return `[]${goType(schema.items ?? {})}`;
+    case 'object':
+      return schema.typeName === undefined ? `map[string]${goType(schema.values ?? {})}` : goTypeName(schema.typeName);
+    case 'integer':
+      return schema.format ?? 'int64';
+    case 'number':
+      return 'float64';
+    case 'boolean':
+      return 'bool';
+    case 'string':
+      return 'string';
+    default:
+      return 'interface {}';
+  }
+}
+
+/** `io.k8s.api.core.v1.Container` is `v1.Container` in Go. */
+function goTypeName(typeName: string): string {
+  return typeName.split('.').slice(-2).join('.');
+}
+
+function shortName({ typeName }: Schema): string {
+  return typeName?.split('.').at(-1) ?? '';
+}
+
+function first(checks: readonly (() => string | undefined)[]): string | undefined {
+  for (const check of checks) {
+    const problem = check();
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}

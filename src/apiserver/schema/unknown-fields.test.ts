@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import { loadSurface } from '../surfaces/load-surface.js';
+import { duplicateFields } from './duplicate-fields.js';
+import { GADGET } from './gadget.fixture.js';
+import { pruneUnknownFields, unknownFieldMessage } from './unknown-fields.js';
+
+const surface = await loadSurface('1.36');
+const pod = surface.kind('', 'v1', 'Pod')!.schema;
+
+describe('pruneUnknownFields', () => {
+  it('prunes and reports in the order of the document', () => {
+    const text =
+      '{"metadata":{"name":"x","foo":1},"spec":{"containers":[{"name":"a","bar":2,"ports":[{"containerPort":1,"q":1}]}]},"zz":1}';
+    const { object, unknownFields } = pruneUnknownFields(JSON.parse(text), pod);
+    expect(object).toEqual({
+      metadata: { name: 'x' },
+      spec: { containers: [{ name: 'a', ports: [{ containerPort: 1 }] }] },
+    });
+    expect(unknownFields).toEqual(['metadata.foo', 'spec.containers[0].bar', 'spec.containers[0].ports[0].q', 'zz']);
+    expect(unknownFieldMessage(unknownFields[0]!)).toBe('unknown field "metadata.foo"');
+  });
+
+  it('keeps maps, free-form values and what has nothing unknown', () => {
+    const object = { metadata: { name: 'x', labels: { any: 'x' } }, spec: { nodeSelector: { a: 'b' } } };
+    const pruned = pruneUnknownFields(object, pod);
+    expect(pruned.unknownFields).toEqual([]);
+    expect(pruned.object).toBe(object);
+  });
+
+  it('follows a definition: preserved fields and embedded objects stay', () => {
+    const spec = {
+      must: 'a',
+      any: { x: { y: 1 } },
+      inner: { apiVersion: 'v1', kind: 'X', metadata: { name: 'n' }, odd: 1 },
+    };
+    const { object, unknownFields } = pruneUnknownFields({ spec, toString: 1 } as never, GADGET);
+    expect(unknownFields).toEqual(['spec.inner.odd', 'toString']);
+    expect(object).toEqual({ spec: { ...spec, inner: { apiVersion: 'v1', kind: 'X', metadata: { name: 'n' } } } });
+  });
+
+  it('lists no more than a bound', () => {
+    const odd = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`odd${index}`, 1]));
+    expect(pruneUnknownFields(odd, pod)).toMatchObject({ object: {}, unknownFields: { length: 100 } });
+  });
+});
+
+describe('duplicateFields', () => {
+  it.each<[string, string[]]>([
+    ['{"a":1,"b":{"a":1,"a":2},"a":3}', ['b.a', 'a']],
+    ['{"l":[{"x":1},{"x":1,"x":2}],"l2":["x","x",{"y":[{"z":1,"z":2}]}]}', ['l[1].x', 'l2[2].y[0].z']],
+    ['{"a":"a\\":{\\"a","b":"\\\\","a\\u0062":1,"ab":2}', ['ab']],
+    ['[]', []],
+    ['"text"', []],
+  ])('%s', (text, expected) => {
+    expect(duplicateFields(text)).toEqual(expected);
+  });
+
+  it('survives any depth', () => {
+    expect(duplicateFields('['.repeat(100_000) + ']'.repeat(100_000))).toEqual([]);
+  });
+});

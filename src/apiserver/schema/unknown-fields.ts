@@ -1,0 +1,58 @@
+import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { ANY, isFreeForm, memberSchema, type Schema } from './schema.js';
+
+export interface Pruned {
+  /** The same object where nothing was pruned. */
+  readonly object: JsonObject;
+  /** `spec.containers[0].foo`, in the order of the document: for field validation. */
+  readonly unknownFields: readonly string[];
+}
+
+/** More unknown fields than this are pruned, but not listed. */
+export const UNKNOWN_FIELDS_MAX = 100;
+
+/** The object without the fields its schema does not know. */
+export function pruneUnknownFields(object: JsonObject, schema: Schema): Pruned {
+  const unknownFields: string[] = [];
+  return { object: prune(object, schema, '', unknownFields) as JsonObject, unknownFields };
+}
+
+/** `unknown field "spec.foo"`, as kube-apiserver warns and refuses. */
+export function unknownFieldMessage(field: string): string {
+  return `unknown field ${JSON.stringify(field)}`;
+}
+
+function prune(value: Json, schema: Schema, path: string, unknown: string[]): Json {
+  if (Array.isArray(value)) return pruneItems(value, schema.items ?? ANY, path, unknown);
+  if (!isObject(value)) return value;
+  let result: JsonObject | undefined;
+  for (const key of Object.keys(value)) {
+    const below = path === '' ? key : `${path}.${key}`;
+    const each = schemaOfMember(schema, key);
+    const kept = each === undefined ? undefined : prune(value[key]!, each, below, unknown);
+    if (each === undefined && unknown.length < UNKNOWN_FIELDS_MAX) unknown.push(below);
+    if (kept === value[key]) continue;
+    result ??= { ...value };
+    if (kept === undefined) delete result[key];
+    else setMember(result, key, kept);
+  }
+  return result ?? value;
+}
+
+function pruneItems(items: Json[], schema: Schema, path: string, unknown: string[]): Json {
+  let changed = false;
+  const kept = items.map((item, index) => {
+    const pruned = prune(item, schema, `${path}[${index}]`, unknown);
+    changed ||= pruned !== item;
+    return pruned;
+  });
+  return changed ? kept : items;
+}
+
+/** An embedded object always has its own type and name, whatever its schema declares. */
+function schemaOfMember(schema: Schema, key: string): Schema | undefined {
+  const declared = memberSchema(schema, key);
+  if (declared !== undefined) return declared;
+  const isIdentity = key === 'apiVersion' || key === 'kind' || key === 'metadata';
+  return (schema.embeddedResource === true && isIdentity) || isFreeForm(schema) ? ANY : undefined;
+}

@@ -1,0 +1,188 @@
+import { readFileSync, statSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import type { GroupDiscoveryList } from '../../api/discovery.js';
+import { readSurface, SurfaceFormatError } from './built-in-surface.js';
+import { convertOpenApi } from './convert-openapi.js';
+import { convertSurface, writeSurface } from './convert-surface.js';
+import { loadSurface, surfaceVersions } from './load-surface.js';
+
+const VERSIONS = ['1.34', '1.35', '1.36'];
+const SURFACE_BYTES_MAX = 400_000;
+
+describe('the surfaces that come along', () => {
+  it('are those of 1.34, 1.35 and 1.36', async () => {
+    expect(await surfaceVersions()).toEqual(VERSIONS);
+  });
+
+  it.each(VERSIONS)('%s is small and says what everyone needs', async (version) => {
+    const surface = await loadSurface(version);
+    expect(surface.version).toBe(version);
+    expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
+    const deployments = surface.resource('apps', 'v1', 'deployments')!;
+    expect(deployments).toMatchObject({
+      kind: 'Deployment',
+      namespaced: true,
+      shortNames: ['deploy'],
+      categories: ['all'],
+    });
+    expect(deployments.subresources?.find(({ name }) => name === 'scale')).toMatchObject({
+      kind: 'Scale',
+      kindGroup: 'autoscaling',
+      kindVersion: 'v1',
+    });
+    expect(surface.resource('', 'v1', 'nodes')).toMatchObject({ namespaced: false, singular: 'node' });
+  });
+
+  it.each(VERSIONS)('%s has a schema for every kind that can be created', async (version) => {
+    const surface = await loadSurface(version);
+    const missing = surface.groups.flatMap(({ name, versions }) =>
+      versions.flatMap((each) =>
+        each.resources
+          .filter(({ verbs }) => verbs.includes('create'))
+          .filter(
+            (resource) =>
+              !surface.kind(resource.kindGroup ?? name, resource.kindVersion ?? each.version, resource.kind),
+          )
+          .map((resource) => `${name}/${each.version}/${resource.kind}`),
+      ),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('tell versions apart: what is on, what is off by default, what is not there', async () => {
+    const [older, newer] = [await loadSurface('1.35'), await loadSurface('1.36')];
+    const groupVersions = (surface: typeof older) =>
+      surface.groups.flatMap(({ name, versions }) =>
+        versions.map(({ version, offByDefault }) => `${name}/${version}${offByDefault ? ' off' : ''}`),
+      );
+    expect(groupVersions(newer)).not.toEqual(groupVersions(older));
+    expect(groupVersions(newer).filter((each) => each.endsWith(' off')).length).toBeGreaterThan(0);
+    expect(groupVersions(newer)).toContain('apps/v1');
+    expect(groupVersions(newer)).toContain('scheduling.k8s.io/v1alpha2 off');
+    expect(newer.resource('scheduling.k8s.io', 'v1alpha2', 'podgroups')?.kind).toBe('PodGroup');
+    expect(older.resource('scheduling.k8s.io', 'v1alpha2', 'podgroups')).toBeUndefined();
+    for (const each of groupVersions(newer).filter((name) => /\/v\d+ off$/.test(name)))
+      expect.unreachable(`${each} is stable`);
+  });
+
+  it('hold list keys, merge keys, defaults, enums and formats', async () => {
+    const surface = await loadSurface('1.36');
+    const pod = surface.kind('', 'v1', 'Pod')!;
+    expect(pod.typeName).toBe('io.k8s.api.core.v1.Pod');
+    const containers = pod.schema.properties!['spec']!.properties!['containers']!;
+    expect(containers).toMatchObject({
+      type: 'array',
+      listType: 'map',
+      listKeys: ['name'],
+      patchStrategy: 'merge',
+      patchMergeKey: 'name',
+    });
+    const port = containers.items!.properties!['ports']!.items!;
+    expect(port.properties!['protocol']).toMatchObject({
+      type: 'string',
+      default: 'TCP',
+      enum: ['SCTP', 'TCP', 'UDP'],
+    });
+    expect(port.required).toEqual(['containerPort']);
+    expect(containers.items!.properties!['resources']!.properties!['limits']!.values).toMatchObject({
+      format: 'quantity',
+    });
+    expect(containers.items!.properties!['livenessProbe']!.properties!['httpGet']!.properties!['port']!.format).toBe(
+      'int-or-string',
+    );
+    expect(pod.schema.properties!['metadata']!.properties!['creationTimestamp']).toMatchObject({ format: 'date-time' });
+  });
+
+  it('follow types that hold themselves', async () => {
+    const surface = await loadSurface('1.36');
+    let schema = surface.type('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps')!;
+    for (let level = 0; level < 20; level++) schema = schema.properties!['not']!;
+    expect(schema.properties!['type']!.type).toBe('string');
+  });
+
+  it('hold no prose', () => {
+    const text = readFileSync(new URL('./data/1.36.json', import.meta.url), 'utf8');
+    expect(text).not.toMatch(/"(?:[^" \n]+ ){3}[^"\n]*"/);
+  });
+
+  it('refuse versions and files that are none', async () => {
+    await expect(loadSurface('../x')).rejects.toThrow('not a Kubernetes version');
+    await expect(loadSurface('9.99')).rejects.toThrow();
+    expect(() => readSurface('{')).toThrow(SurfaceFormatError);
+    expect(() => readSurface('{"format":99}')).toThrow(SurfaceFormatError);
+    expect(() => readSurface('null')).toThrow(SurfaceFormatError);
+  });
+});
+
+describe('convertSurface', () => {
+  const list = (items: GroupDiscoveryList['items']): GroupDiscoveryList => ({
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2',
+    metadata: {},
+    items,
+  });
+  const resource = (name: string) => ({
+    resource: name,
+    responseKind: { group: '', version: '', kind: 'Thing' },
+    scope: 'Namespaced' as const,
+    singularResource: 'thing',
+    verbs: ['get'],
+  });
+  const discovery = (versions: readonly string[], resources: readonly string[]) => ({
+    core: list([]),
+    groups: list([
+      {
+        metadata: { name: 'g' },
+        versions: versions.map((version) => ({ version, resources: resources.map(resource) })),
+      },
+    ]),
+  });
+
+  it('marks what default flags leave off, and reads back what it wrote', () => {
+    const everything = {
+      gitVersion: 'v1.99.0',
+      version: '1.99',
+      discovery: discovery(['v1', 'v2alpha1'], ['things', 'extras']),
+      openApi: [],
+    };
+    const file = convertSurface(everything, { discovery: discovery(['v1'], ['things']) });
+    const [v1, alpha] = file.groups[0]!.versions;
+    expect(v1).not.toHaveProperty('offByDefault');
+    expect(v1!.resources.map(({ name, offByDefault }) => [name, offByDefault])).toEqual([
+      ['things', undefined],
+      ['extras', true],
+    ]);
+    expect(alpha).toMatchObject({ offByDefault: true });
+    expect(JSON.parse(writeSurface(file))).toEqual(file);
+    expect(readSurface(writeSurface(file)).resource('g', 'v1', 'things')?.kind).toBe('Thing');
+  });
+
+  it('makes types as short as they can be', () => {
+    const schemas = {
+      'x.Quantityless': {
+        type: 'object',
+        description: 'prose',
+        properties: { a: { type: 'integer', format: 'int32', description: 'prose' } },
+      },
+      'x.List': { type: 'array', items: { default: {}, allOf: [{ $ref: '#/components/schemas/x.Alias' }] } },
+      'x.Map': { type: 'object', additionalProperties: { type: 'string', default: '' } },
+      'x.Alias': { type: 'string', format: 'date-time' },
+      'x.Any': {},
+      'x.Free': { type: 'object' },
+      'x.Kind': {
+        type: 'object',
+        'x-kubernetes-group-version-kind': [{ group: 'g', version: 'v1', kind: 'Kind' }],
+        properties: { l: { type: 'array', items: { type: 'string' }, 'x-kubernetes-list-type': 'set' } },
+      },
+    };
+    expect(convertOpenApi([{ components: { schemas } }])).toEqual({
+      'x.Alias': 'string/date-time',
+      'x.Any': 'any',
+      'x.Free': 'object',
+      'x.Kind': { fields: { l: { is: '[]string', listType: 'set' } }, kinds: ['g/v1/Kind'] },
+      'x.List': '[]#x.Alias',
+      'x.Map': '{}string',
+      'x.Quantityless': { fields: { a: 'integer/int32' } },
+    });
+  });
+});

@@ -1,0 +1,70 @@
+import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+
+/** A column of a Table. Descriptions are left empty: no client prints them. */
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  /** 0 is always shown, more only in a wide listing. */
+  readonly priority: number;
+}
+
+export interface TableRow {
+  readonly cells: readonly Json[];
+  readonly conditions?: readonly JsonObject[];
+}
+
+/** How the objects of one kind are listed. */
+export interface TablePrinter {
+  readonly columns: readonly Column[];
+  row(object: JsonObject, nowMs: number): TableRow;
+}
+
+export interface TableOptions {
+  /** What each row carries along, from the request's `includeObject`. */
+  readonly includeObject: 'None' | 'Metadata' | 'Object';
+  readonly nowMs: number;
+}
+
+/** `meta.k8s.io/v1` Table of one object or of a list. */
+export function toTable(source: JsonObject, printer: TablePrinter, options: TableOptions): JsonObject {
+  const items = member(source, 'items');
+  const objects = Array.isArray(items) ? items.filter(isObject) : [source];
+  return {
+    kind: 'Table',
+    apiVersion: 'meta.k8s.io/v1',
+    metadata: listMetadata(source),
+    columnDefinitions: printer.columns.map((column) => ({ ...column, description: '' })),
+    rows: objects.map((object) => tableRow(object, printer, options)),
+  };
+}
+
+/** One row, as the events of a watch carry it. */
+export function tableRow(
+  object: JsonObject,
+  printer: TablePrinter,
+  { includeObject, nowMs }: TableOptions,
+): JsonObject {
+  const { cells, conditions } = printer.row(object, nowMs);
+  return {
+    cells: [...cells],
+    ...(conditions === undefined ? {} : { conditions: [...conditions] }),
+    object: includedObject(object, includeObject),
+  };
+}
+
+function includedObject(object: JsonObject, include: TableOptions['includeObject']): Json {
+  if (include === 'None') return null;
+  if (include === 'Object') return object;
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata: object['metadata'] ?? {} };
+}
+
+function listMetadata(source: JsonObject): JsonObject {
+  const metadata = isObject(source['metadata']) ? source['metadata'] : {};
+  const kept: JsonObject = {};
+  for (const name of ['resourceVersion', 'continue', 'remainingItemCount']) {
+    const value = member(metadata, name);
+    if (value !== undefined) kept[name] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,67 @@
+import { describe, expect, it } from 'vitest';
+import type { Reply } from '../core/exchange.js';
+import { ManualClock, settle } from '../core/manual-clock.fixture.js';
+import type { OutgoingRequest } from '../core/outgoing.js';
+import { createPeerDispatch } from './peer-dispatch.js';
+import { answer, ask, endpoint, peer } from './routing.fixture.js';
+
+function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, inFlightMax = 1) {
+  const recipients: unknown[] = [];
+  const dispatch = createPeerDispatch({
+    outgoingHeaders: (_, to) => {
+      recipients.push(to);
+      return { headers: ['Host', 'x'], lane: 'front-proxy' };
+    },
+    headTimeoutMs: 60_000,
+    limits: { inFlightMax, queueMax: 1, waitMsMax: 1_000, clock: new ManualClock() },
+  } as Parameters<typeof createPeerDispatch>[0]);
+  const candidateOf = (identity: string) => {
+    const one = endpoint(identity);
+    Object.assign(one.destination, {
+      send,
+      upgrade: (request: OutgoingRequest) => send({ ...request, method: 'UPGRADE' }),
+    });
+    return { peer: peer(identity, undefined, one), endpoint: one };
+  };
+  return { dispatch, candidateOf, recipients };
+}
+
+describe('sending to a peer', () => {
+  it('marks the request as rerouted, and bounds it in time unless it is long-running', async () => {
+    const sent: OutgoingRequest[] = [];
+    const { dispatch, candidateOf, recipients } = dispatching(async (request) => {
+      sent.push(request);
+      return answer();
+    });
+    await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?limit=1'));
+    await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1'));
+    await dispatch(candidateOf('b'), ask('GET', '/api/v1/namespaces/x/pods/p/exec', null, true));
+    expect(recipients[0]).toMatchObject({ kind: 'kube-apiserver', rerouted: true });
+    expect(sent[0]).toMatchObject({ target: '/api/v1/pods?limit=1', headTimeoutMs: 60_000, lane: 'front-proxy' });
+    expect(sent[1]!.headTimeoutMs).toBe(0);
+    expect(sent[2]!.method).toBe('UPGRADE');
+  });
+
+  it('is bounded for each peer by itself, with 429 beyond the queue', async () => {
+    const answers: ((reply: Reply) => void)[] = [];
+    const { dispatch, candidateOf } = dispatching(() => new Promise((resolve) => answers.push(resolve)));
+    const first = dispatch(candidateOf('b'), ask('GET', '/api/v1/pods'));
+    const queued = dispatch(candidateOf('b'), ask('GET', '/api/v1/pods'));
+    await expect(dispatch(candidateOf('b'), ask('GET', '/api/v1/pods'))).rejects.toMatchObject({
+      status: { code: 429 },
+    });
+    const other = dispatch(candidateOf('c'), ask('GET', '/api/v1/pods'));
+    await settle();
+    expect(answers).toHaveLength(2);
+    for (let i = 0; i < 3; i++) {
+      answers[i]!(answer());
+      await settle();
+    }
+    await Promise.all([first, queued, other]);
+  });
+
+  it('gives its place back with the head of the answer, so that watches do not fill a peer', async () => {
+    const { dispatch, candidateOf } = dispatching(async () => answer());
+    for (let i = 0; i < 5; i++) await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1'));
+  });
+});
