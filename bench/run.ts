@@ -1,0 +1,76 @@
+/** `npm run bench`: measures Straddle beside the real systems, started from the rig's cache. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ensureBinaries } from '../test/real/rig/binaries.js';
+import { ensureBuilt } from '../test/real/rig/ensure-built.js';
+import { requireNamespaces, stopEverything } from '../test/real/rig/process.js';
+import type { Bar, BenchCase, Row } from './bench-case.js';
+import { CASES } from './cases/index.js';
+import { printTable, writeResults } from './report.js';
+
+const RESULTS = fileURLToPath(new URL('./results/latest.json', import.meta.url));
+
+const USAGE = `Usage: npm run bench [-- <case> …]
+
+Runs the cases (all, or those named), prints one table and writes bench/results/latest.json. Needs Linux and root.
+
+${CASES.map(({ name, text }) => `  ${name}  ${text}`).join('\n')}
+
+Examples:
+  npm run bench
+  npm run bench -- discovery-2000-crds
+`;
+
+async function main(args: readonly string[]): Promise<number> {
+  if (args.includes('--help') || args.includes('-h')) {
+    process.stdout.write(USAGE);
+    return 0;
+  }
+  const unknown = args.filter((name) => !CASES.some((each) => each.name === name));
+  if (unknown.length > 0) {
+    process.stderr.write(`no case ${unknown.join(', ')}\n\n${USAGE}`);
+    return 2;
+  }
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  requireNamespaces();
+  await ensureBinaries(say);
+  ensureBuilt(say);
+  const rows: Row[] = [];
+  const bars: Bar[] = [];
+  for (const each of CASES.filter(({ name }) => args.length === 0 || args.includes(name))) {
+    const result = await runCase(each, say);
+    rows.push(...result.rows);
+    bars.push(...result.bars);
+  }
+  say(`\n${printTable({ rows, bars })}`);
+  writeResults(RESULTS, { rows, bars });
+  return bars.every(({ holds }) => holds) ? 0 : 1;
+}
+
+async function runCase(each: BenchCase, say: (line: string) => void) {
+  const dir = mkdtempSync(join(tmpdir(), 'straddle-bench-'));
+  say(`${each.name}: ${each.text}`);
+  try {
+    const result = await each.run({ dir, say: (line) => say(`  ${line}`) });
+    await stopEverything();
+    rmSync(dir, { recursive: true, force: true });
+    return result;
+  } catch (error) {
+    throw new Error(`${each.name}: ${(error as Error).message} (logs and data: ${dir})`, { cause: error });
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => void stopEverything().then(() => process.exit(130)));
+}
+let code: number;
+try {
+  code = await main(process.argv.slice(2));
+} catch (error) {
+  process.stderr.write(`${(error as Error).message}\n`);
+  code = 1;
+}
+await stopEverything();
+process.exit(code);
