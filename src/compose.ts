@@ -52,7 +52,13 @@ export async function startProxy(config: ProxyConfig, io: { readonly logger: Log
   });
   const upstreams = new Destinations(() => tls.upstreamTls());
   const upstream = upstreams.make(formatHostPort(config.upstream));
-  const host = createHost(config, upstream, own, { clock, logger });
+  const host = createHost(config, upstream, own, {
+    clock,
+    logger,
+    beforeReady: async () => {
+      if (config.peeringActive) await localSurface.readAnew();
+    },
+  });
   const localSurface = new LocalSurface({
     reader: new SurfaceReader({ fetch: own.fetchFrom(upstream), clock }),
     readEveryMs: config.surfaceRefreshMs,
@@ -61,7 +67,6 @@ export async function startProxy(config: ProxyConfig, io: { readonly logger: Log
     logger,
     onReadFailed: () => metrics.discoverySyncErrors.labels('local').inc(),
   });
-  host.onReadyChange((ready) => localSurface.hostChanged(ready));
 
   // The directory asks through the router and the router asks the directory: the one knot in the whole.
   const routed: { handler: Handler } = {
@@ -114,12 +119,13 @@ function createHost(
   config: ProxyConfig,
   destination: Destination,
   own: OwnRequests,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { clock, logger, beforeReady }: { clock: Clock; logger: Logger; beforeReady: () => Promise<void> },
 ): UpstreamHost {
   return new UpstreamHost({
     destination,
     outgoingHeaders: createOutgoingHeaders(config.requestHeader),
     probe: () => own.probeReady(destination, PROBE_TIMEOUT_MS),
+    beforeReady,
     headTimeoutMs: config.limits.requestTimeoutMs,
     probeIntervalMs: PROBE_INTERVAL_MS,
     clock,
@@ -147,7 +153,16 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'upstream' | 'router'
     metrics,
     logger,
   });
-  return createRouter({ host, localSurface: () => localSurface.surface, directory, rerouter, metrics, clock, logger });
+  return createRouter({
+    host,
+    localSurface: () => localSurface.surface,
+    refreshLocal: () => localSurface.refresh(),
+    directory,
+    rerouter,
+    metrics,
+    clock,
+    logger,
+  });
 }
 
 interface Stoppable {

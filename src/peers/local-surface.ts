@@ -46,10 +46,15 @@ export class LocalSurface {
     return this.#turn();
   }
 
-  /** The server went down or came back: its next reading starts from nothing it said before. */
-  hostChanged(ready: boolean): void {
+  /** Reads now whatever is known: the server has just come up, perhaps as another version. Rejects if it can't be read. */
+  async readAnew(): Promise<void> {
     this.#options.reader.reconnected();
-    if (ready) void this.#turn();
+    this.#take((await this.#options.reader.read()).surface);
+  }
+
+  /** Reads now because an answer did not fit. Never rejects. */
+  async refresh(): Promise<void> {
+    if (this.#options.hostReady()) await this.#read();
   }
 
   close(): void {
@@ -67,16 +72,12 @@ export class LocalSurface {
   }
 
   async #read(): Promise<void> {
-    const { reader, clock, logger, hostReady } = this.#options;
+    const { reader, logger, hostReady } = this.#options;
     try {
       const { surface } = await reader.read();
       // It went down while it was being read: what it said may be half.
       if (!hostReady()) return;
-      this.#confirmedAtMs = clock.nowMs();
-      this.#complained = false;
-      if (surface === this.#surface) return;
-      this.#surface = surface;
-      for (const listener of this.#listeners) listener();
+      this.#take(surface);
     } catch (error) {
       if (this.#closed) return;
       this.#options.onReadFailed?.();
@@ -84,5 +85,13 @@ export class LocalSurface {
         logger.warn("the local server's discovery could not be read; the last one stands", { error });
       this.#complained = true;
     }
+  }
+
+  #take(surface: Surface): void {
+    this.#confirmedAtMs = this.#options.clock.nowMs();
+    this.#complained = false;
+    if (surface === this.#surface) return;
+    this.#surface = surface;
+    for (const listener of this.#listeners) listener();
   }
 }

@@ -24,7 +24,13 @@ const common = { directory: noPeers(), clock: new ManualClock(), metrics: create
 /** What a Straddle answers to a request that a peer has sent it. */
 async function refusalOf(host: Partial<Host>): Promise<Reply> {
   const rerouter = new Rerouter({ ...common, dispatch: () => Promise.reject(), attemptsMax: 1 });
-  const handler = createRouter({ ...common, host: host as Host, localSurface: () => undefined, rerouter });
+  const handler = createRouter({
+    ...common,
+    host: host as Host,
+    localSurface: () => undefined,
+    refreshLocal: async () => {},
+    rerouter,
+  });
   const exchange = post('/api/v1/namespaces/default/pods');
   exchange.peerProxied = true;
   const error = await handler(exchange).catch((thrown: StatusError) => thrown);

@@ -107,7 +107,7 @@ export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
 }
 
 /** A streamed body can be sent as long as no attempt has taken a byte of it. */
-function canSendAgain(exchange: Exchange): boolean {
+export function canSendAgain(exchange: Exchange): boolean {
   const { body } = exchange;
   if (body === null || exchange.gatheredBody !== undefined || !exchange.bodyTouched) return true;
   return !body.readableDidRead && !body.destroyed;

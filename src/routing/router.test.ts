@@ -52,6 +52,29 @@ describe('the router', () => {
   });
 });
 
+describe('a local server that does not know what is on its surface', () => {
+  it('has changed since that was read: the request is routed anew', async () => {
+    let local = NEW;
+    const exchange = ask('GET', JOBS);
+    const { handler } = routing({
+      table: withNew,
+      local: () => local,
+      onRefreshLocal: () => {
+        local = OLD;
+      },
+      host: { handle: async () => UNKNOWN },
+      dispatch: async () => answer(206),
+    });
+    expect(await code(handler(exchange))).toBe(206);
+    expect(exchange.routed).toMatchObject({ to: 'b' });
+  });
+
+  it('is believed if its surface is still the same', async () => {
+    const { handler } = routing({ table: withNew, local: NEW, host: { handle: async () => UNKNOWN } });
+    expect(await handler(ask('GET', JOBS))).toBe(UNKNOWN);
+  });
+});
+
 describe('a request that a peer has carried here', () => {
   const carried = (method: string, target: string): Exchange =>
     Object.assign(ask(method, target), { peerProxied: true });

@@ -3,11 +3,12 @@ import type { Exchange, Handler, Reply } from '../core/exchange.js';
 import { gatherSmallBody } from '../core/gather-body.js';
 import { AttemptError, type Host } from '../core/host.js';
 import { StatusError } from '../core/status-error.js';
+import { serves } from '../core/surface.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { markNotTaken } from './not-taken.js';
-import { describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
+import { canSendAgain, describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
 import { type LocalServer, type Route, route } from './route.js';
 import { discard, saysUnknownResource } from './unknown-resource.js';
 import { createWatchContinuation } from './watch-continuation.js';
@@ -15,6 +16,8 @@ import { createWatchContinuation } from './watch-continuation.js';
 export interface RouterOptions {
   readonly host: Host;
   readonly localSurface: () => LocalServer['surface'];
+  /** The local server's answer did not fit its surface: read it again now. Never rejects. */
+  readonly refreshLocal: () => Promise<void>;
   readonly directory: PeerDirectory;
   readonly rerouter: Rerouter;
   readonly metrics: Metrics;
@@ -50,13 +53,34 @@ function createAnswer(options: RouterOptions): Handler {
       const table = directory.snapshot();
       const local = { surface: localSurface(), ready: host.ready() };
       const way = route(exchange.info, local, table);
-      if (way.kind === 'local') return serveLocally(options, exchange, way.why);
+      if (way.kind === 'local') {
+        const reply = await serveLocally(options, exchange, way.why);
+        if (await stillRight(options, exchange, reply, local)) return reply;
+        discard(reply);
+        continue;
+      }
       if (way.kind === 'unavailable') throw refuse(exchange, way.why, metrics, local);
       const reply = await rerouteTo(options, exchange, way, local);
       if (reply !== 'stale') return reply;
     }
     throw unavailable(exchange, [], ['what the servers serve is changing']);
   };
+}
+
+/**
+ * A local "I do not know this resource" for something on the local surface: the server has changed since that was read
+ * (restarted as another version, a CRD deleted). With a new surface the request is routed anew; else the answer stands.
+ */
+async function stillRight(
+  { localSurface, refreshLocal }: RouterOptions,
+  exchange: Exchange,
+  reply: Reply,
+  local: LocalServer,
+): Promise<boolean> {
+  if (!saysUnknownResource(exchange, reply) || !local.surface || !serves(local.surface, exchange.info)) return true;
+  if (!canSendAgain(exchange)) return true;
+  await refreshLocal();
+  return localSurface() === local.surface;
 }
 
 /** Carried here by a peer, or this server's own view is asked for: no further hop, and no wrong 404 either. */

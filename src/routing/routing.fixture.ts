@@ -76,7 +76,8 @@ export function routing(options: {
   readonly table: PeerTable | (() => PeerTable);
   readonly dispatch?: Dispatch;
   readonly host?: Partial<Host>;
-  readonly local?: Surface;
+  readonly local?: Surface | (() => Surface);
+  readonly onRefreshLocal?: () => void;
   readonly attemptsMax?: number;
 }) {
   const clock = new ManualClock();
@@ -93,7 +94,13 @@ export function routing(options: {
   const common = { directory, clock, metrics, logger: silentLogger };
   const rerouter = new Rerouter({ ...common, dispatch, attemptsMax: options.attemptsMax ?? 3 });
   const host: Host = { handle: async () => answer(), ready: () => true, close: async () => {}, ...options.host };
-  const handler = createRouter({ ...common, host, localSurface: () => options.local, rerouter });
+  const handler = createRouter({
+    ...common,
+    host,
+    localSurface: () => (typeof options.local === 'function' ? options.local() : options.local),
+    refreshLocal: async () => options.onRefreshLocal?.(),
+    rerouter,
+  });
   const count = (line: string) => metrics.registry.render().includes(line);
   return { handler, rerouter, refreshed, count };
 }

@@ -217,6 +217,7 @@ function setup(identities = ['b', 'c']) {
   });
   const handler = createRouter({
     host: { handle: (exchange) => host.server.answer(exchange), ready: () => true, close: async () => {} } as Host,
+    refreshLocal: async () => {},
     localSurface: () =>
       host.serves
         ? ({

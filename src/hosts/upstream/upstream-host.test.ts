@@ -26,6 +26,7 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
   const state = {
     ready: true as true | string | Error,
     probes: 0,
+    unreadable: false,
     sent: [] as OutgoingRequest[],
     abandoned: 0,
     changes: [] as boolean[],
@@ -50,6 +51,9 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
       state.probes++;
       if (state.ready instanceof Error) throw state.ready;
       return state.ready;
+    },
+    beforeReady: async () => {
+      if (state.unreadable) throw new Error('discovery cannot be read');
     },
     headTimeoutMs: 60_000,
     probeIntervalMs: 500,
@@ -83,6 +87,16 @@ describe('readiness', () => {
     await clock.advance(500);
     expect(host.ready()).toBe(true);
     expect(state.changes).toEqual([true, false, true]);
+  });
+
+  it('waits for what the server serves to be known', async () => {
+    const { host, clock, state } = upstream();
+    state.unreadable = true;
+    await host.start();
+    expect(host.ready()).toBe(false);
+    state.unreadable = false;
+    await clock.advance(500);
+    expect(host.ready()).toBe(true);
   });
 
   it('gives up on requests that wait for a server that hangs, not for one that stops', async () => {

@@ -11,6 +11,8 @@ export interface UpstreamHostOptions {
   readonly outgoingHeaders: MakeOutgoingHeaders;
   /** Asks the server's /readyz; resolves to true if it may be sent requests, else to why not; rejects if unreachable. */
   readonly probe: () => Promise<true | string>;
+  /** Runs before the server counts as ready (again); while it fails, the server does not. */
+  readonly beforeReady: () => Promise<void>;
   readonly headTimeoutMs: number;
   readonly probeIntervalMs: number;
   readonly clock: Clock;
@@ -19,12 +21,15 @@ export interface UpstreamHostOptions {
 
 /**
  * A real kube-apiserver behind this process. It counts as ready from a good /readyz until an attempt or a probe shows
- * otherwise, and then not again before the next good /readyz: while it starts it listens long before it can answer.
+ * otherwise, and then not again before the next good /readyz: while it starts it listens long before it can answer. What
+ * it serves is read before it counts as ready, because it may have come back as another version.
  */
 export class UpstreamHost implements Host {
   readonly #options: UpstreamHostOptions;
   readonly #listeners = new Set<(ready: boolean) => void>();
   #ready = false;
+  /** Its first probe is over: until then nothing is known, which is no news either. */
+  #judged = false;
   #probing: Promise<void> | undefined;
   #cancelTimer: () => void = () => {};
   #closed = false;
@@ -77,11 +82,12 @@ export class UpstreamHost implements Host {
   }
 
   async #probe(): Promise<void> {
-    const { probe, probeIntervalMs, clock } = this.#options;
+    const { probe, beforeReady, probeIntervalMs, clock } = this.#options;
     this.#cancelTimer();
     if (this.#closed) return;
     try {
       const verdict = await probe();
+      if (verdict === true && !this.#ready) await beforeReady();
       this.#setReady(verdict === true, String(verdict));
     } catch (error) {
       this.#setReady(false, error instanceof Error ? error.message : String(error));
@@ -95,8 +101,9 @@ export class UpstreamHost implements Host {
   }
 
   #setReady(ready: boolean, why: string): void {
-    if (this.#closed || this.#ready === ready) return;
+    if (this.#closed || (this.#ready === ready && this.#judged)) return;
     this.#ready = ready;
+    this.#judged = true;
     const { logger, destination } = this.#options;
     if (ready) logger.info('the local API server takes requests', { address: destination.address });
     else logger.warn('the local API server is down; peers take its requests', { address: destination.address, why });
