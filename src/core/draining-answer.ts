@@ -9,20 +9,19 @@ const REFUSAL_BYTES_MAX = 1024;
 /**
  * Gives back a server's answer, unless it says "I am shutting down": a kube-apiserver on its way down refuses requests
  * before it looks at them, so they may go elsewhere whatever they are. That refusal is thrown as an AttemptError. It is
- * told from any other 503 by its form (plain text, short, with Retry-After) and those words.
+ * a 503 (a Status), or with --shutdown-send-retry-after a 429 (plain text), told from any other by its form (short,
+ * with Retry-After) and its words.
  */
 export async function unlessDraining(reply: Reply, exchange: Exchange, address: string): Promise<Reply> {
-  if (reply.status !== 503 || isProxied(exchange) || !looksLikeRefusal(reply)) return reply;
+  if ((reply.status !== 503 && reply.status !== 429) || isProxied(exchange) || !looksLikeRefusal(reply)) return reply;
   const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
-  if (!/shutting down/i.test(body.toString('latin1'))) return { ...reply, body };
+  if (!/apiserver is shutting down/i.test(body.toString('latin1'))) return { ...reply, body };
   throw new AttemptError('unsent', 'draining', `${address}: the server is shutting down`);
 }
 
 function looksLikeRefusal({ headers }: Reply): boolean {
   const lengthBytes = Number(headerValue(headers, 'content-length'));
-  if (!(lengthBytes > 0 && lengthBytes <= REFUSAL_BYTES_MAX)) return false;
-  const plain = headerValue(headers, 'content-type')?.startsWith('text/plain') ?? false;
-  return plain && headerValue(headers, 'retry-after') !== undefined;
+  return lengthBytes > 0 && lengthBytes <= REFUSAL_BYTES_MAX && headerValue(headers, 'retry-after') !== undefined;
 }
 
 /** What comes through a `proxy` is the word of whatever runs in the pod. */

@@ -18,8 +18,11 @@ function text(status: number, body: string, headers: string[] = []): Reply {
   return { status, headers: [...length, ...headers], body: stream };
 }
 
+/** What kube-apiserver says by default, and with --shutdown-send-retry-after. */
 const SHUTTING_DOWN = () =>
-  text(503, 'The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']);
+  text(503, '{"kind":"Status","message":"apiserver is shutting down","code":503}\n', ['Retry-After', '1']);
+const SHUTTING_DOWN_LATER = () =>
+  text(429, 'The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']);
 
 function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async () => OK) {
   const clock = new ManualClock();
@@ -166,8 +169,12 @@ describe('a request', () => {
 });
 
 describe('the answer of a server that is shutting down', () => {
-  it.each(['/api/v1/pods', '/api/v1/pods?watch=1'])('means that %s was not taken', async (target) => {
-    const { host, state } = upstream(async () => SHUTTING_DOWN());
+  it.each([
+    ['/api/v1/pods', SHUTTING_DOWN],
+    ['/api/v1/pods?watch=1', SHUTTING_DOWN],
+    ['/api/v1/nodes', SHUTTING_DOWN_LATER],
+  ])('means that %s was not taken', async (target, answer) => {
+    const { host, state } = upstream(async () => answer());
     await host.start();
     state.ready = 'not yet';
     await expect(host.handle(ask(target))).rejects.toMatchObject({ processed: 'unsent', type: 'draining' });
@@ -176,8 +183,12 @@ describe('the answer of a server that is shutting down', () => {
 
   it.each([
     ['another 503 in plain text', text(503, 'no endpoints available', ['Retry-After', '1']), 'no endpoints available'],
-    ['one without Retry-After', text(503, 'shutting down'), 'shutting down'],
-    ['a long one', text(503, `shutting down${' '.repeat(2_000)}`, ['Retry-After', '1']), 'shutting down'],
+    ['one without Retry-After', text(503, 'apiserver is shutting down'), 'apiserver is shutting down'],
+    [
+      'a long one',
+      text(503, `apiserver is shutting down${' '.repeat(2_000)}`, ['Retry-After', '1']),
+      'apiserver is shutting down',
+    ],
   ])('is not %s, which is passed on whole', async (_, reply, body) => {
     const { host } = upstream(async () => reply);
     await host.start();
