@@ -49,7 +49,11 @@ function ensureOldKubectl(): void {
   mkdirSync(cacheDir(), { recursive: true });
   const dir = mkdtempSync(join(tmpdir(), 'straddle-old-kubectl-'));
   try {
-    runIn(dir, 'apt-get', 'download', PACKAGE);
+    // A fresh machine has no package lists, or old ones.
+    if (spawnSync('apt-get', ['download', PACKAGE], { cwd: dir }).status !== 0) {
+      runIn(dir, 'apt-get', 'update');
+      runIn(dir, 'apt-get', 'download', PACKAGE);
+    }
     const file = readdirSync(dir).find((name) => name.endsWith('.deb'));
     if (file === undefined) throw new Error(`apt-get download ${PACKAGE} left no package`);
     runIn(dir, 'dpkg', '--extract', file, 'unpacked');
