@@ -2,6 +2,7 @@ import { readBody } from './body-stream.js';
 import type { Exchange, Reply } from './exchange.js';
 import { headerValue } from './headers.js';
 import { AttemptError } from './host.js';
+import { isProxied } from './request-info.js';
 
 /** The refusal is one short sentence; anything longer is some other 503. */
 const REFUSAL_BYTES_MAX = 1024;
@@ -13,7 +14,8 @@ const REFUSAL_BYTES_MAX = 1024;
  * with Retry-After) and its words.
  */
 export async function unlessDraining(reply: Reply, exchange: Exchange, address: string): Promise<Reply> {
-  if ((reply.status !== 503 && reply.status !== 429) || isProxied(exchange) || !looksLikeRefusal(reply)) return reply;
+  if ((reply.status !== 503 && reply.status !== 429) || isProxied(exchange.info) || !looksLikeRefusal(reply))
+    return reply;
   const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
   if (!/apiserver is shutting down/i.test(body.toString('latin1'))) return { ...reply, body };
   throw new AttemptError('unsent', 'draining', `${address}: the server is shutting down`);
@@ -22,9 +24,4 @@ export async function unlessDraining(reply: Reply, exchange: Exchange, address: 
 function looksLikeRefusal({ headers }: Reply): boolean {
   const lengthBytes = Number(headerValue(headers, 'content-length'));
   return lengthBytes > 0 && lengthBytes <= REFUSAL_BYTES_MAX && headerValue(headers, 'retry-after') !== undefined;
-}
-
-/** What comes through a `proxy` is the word of whatever runs in the pod. */
-function isProxied({ info }: Exchange): boolean {
-  return info.subresource === 'proxy' || info.verb === 'proxy';
 }

@@ -111,6 +111,11 @@ function resourceInfo(method: string, path: string, query: string, at: ResourceP
   };
 }
 
+/** The answer is the word of whatever runs in a pod or behind a service, and says nothing about the API server. */
+export function isProxied({ subresource, verb }: RequestInfo): boolean {
+  return subresource === 'proxy' || verb === 'proxy';
+}
+
 /** First `watch` parameter; any value but `false` and `0` means yes, as in Kubernetes. */
 function asksToWatch(query: string): boolean {
   // Quick, and right but for a name that is itself percent-encoded.

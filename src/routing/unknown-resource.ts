@@ -1,5 +1,6 @@
 import type { Exchange, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
+import { isProxied } from '../core/request-info.js';
 
 /**
  * Whether a server's answer means "I do not serve this resource at all", as against "there is no such object". An API
@@ -7,8 +8,7 @@ import { headerValue } from '../core/headers.js';
  * comes through a `proxy` is the word of whatever runs in the pod and says nothing about the API server.
  */
 export function saysUnknownResource({ info }: Exchange, reply: Reply): boolean {
-  if (reply.status !== 404 || !info.isResource) return false;
-  if (info.subresource === 'proxy' || info.verb === 'proxy') return false;
+  if (reply.status !== 404 || !info.isResource || isProxied(info)) return false;
   return headerValue(reply.headers, 'content-type')?.startsWith('text/plain') ?? false;
 }
 

@@ -26,7 +26,6 @@ export interface UpstreamHostOptions {
  */
 export class UpstreamHost implements Host {
   readonly #options: UpstreamHostOptions;
-  readonly #listeners = new Set<(ready: boolean) => void>();
   #ready = false;
   /** Its first probe is over: until then nothing is known, which is no news either. */
   #judged = false;
@@ -41,10 +40,6 @@ export class UpstreamHost implements Host {
   /** Begins to watch the server's health; resolves after the first probe, whatever it found. */
   start(): Promise<void> {
     return this.#probeNow();
-  }
-
-  onReadyChange(listener: (ready: boolean) => void): void {
-    this.#listeners.add(listener);
   }
 
   ready(): boolean {
@@ -107,6 +102,5 @@ export class UpstreamHost implements Host {
     const { logger, destination } = this.#options;
     if (ready) logger.info('the local API server takes requests', { address: destination.address });
     else logger.warn('the local API server is down; peers take its requests', { address: destination.address, why });
-    for (const listener of this.#listeners) listener(ready);
   }
 }
