@@ -34,6 +34,17 @@ export interface Schema {
   /** A whole object of the API, with `apiVersion`, `kind` and `metadata`. */
   readonly embeddedResource?: boolean;
   readonly limits?: SchemaLimits;
+  /** CEL rules of a custom resource (`x-kubernetes-validations`). */
+  readonly rules?: readonly SchemaRule[];
+}
+
+export interface SchemaRule {
+  readonly rule: string;
+  readonly message?: string;
+  readonly messageExpression?: string;
+  readonly reason?: string;
+  readonly fieldPath?: string;
+  readonly optionalOldSelf?: boolean;
 }
 
 export type SchemaType = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';

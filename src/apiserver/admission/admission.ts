@@ -1,0 +1,30 @@
+import type { JsonObject } from '../../api/json.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import type { User } from '../user.js';
+
+/** One change on its way into the store. */
+export interface AdmissionRequest {
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
+  readonly type: ResourceType;
+  /** Empty for the object itself. */
+  readonly subresource: string;
+  readonly namespace: string;
+  readonly name: string;
+  /** In the version of `type`; undefined for DELETE. Plugins replace it, or change it in place. */
+  object: JsonObject | undefined;
+  /** What is there now; undefined for CREATE. Not to be changed. */
+  readonly oldObject: JsonObject | undefined;
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion. */
+  readonly options: JsonObject;
+  readonly dryRun: boolean;
+  readonly user: User;
+  /** For the `Warning` header of the answer. */
+  warn(text: string): void;
+}
+
+/** Has its say before a change is stored: may change the object (mutate), may refuse (by throwing a StatusError). */
+export interface AdmissionPlugin {
+  readonly name: string;
+  mutate?(request: AdmissionRequest): Promise<void> | void;
+  validate?(request: AdmissionRequest): Promise<void> | void;
+}

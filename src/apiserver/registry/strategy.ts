@@ -1,0 +1,55 @@
+import type { JsonObject } from '../../api/json.js';
+import type { ObjectReader } from '../object-reader.js';
+import type { FieldProblem } from '../schema/validate.js';
+
+export interface StrategyContext {
+  /** RFC 3339, whole seconds, UTC. */
+  readonly now: string;
+  readonly objects: ObjectReader;
+}
+
+/**
+ * What is particular to one kind on its way into the store. Objects handed in belong to the callee and may be changed in
+ * place unless they are called `live`; what is returned is used from then on. Nothing here knows of users or requests.
+ *
+ * Order of a create: decode, setDefaults, prepareForCreate, mutating admission, setDefaults, validateCreate, validating
+ * admission, store. Order of an update: decode (or patch, then) setDefaults, prepareForUpdate, mutating admission,
+ * setDefaults, validateUpdate, validating admission, store.
+ */
+export interface Strategy {
+  /** What is wrong with a name, in Kubernetes' words; a prefix (`generateName`) may end in a hyphen or a dot. */
+  nameProblems(name: string, isPrefix: boolean): string[];
+  /** Fills in what clients may leave out. Also runs on what is read from the store, so it must be cheap and idempotent. */
+  setDefaults(object: JsonObject): JsonObject;
+  /** Removes what a client can't set (status), allocates, derives. */
+  prepareForCreate(object: JsonObject, context: StrategyContext): JsonObject;
+  prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject;
+  validateCreate(object: JsonObject, context: StrategyContext): FieldProblem[];
+  validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
+  /** Texts for the `Warning` header. */
+  warnings?(object: JsonObject, live: JsonObject | undefined): string[];
+  /** Objects of this kind count changes of what is wished for in `metadata.generation`. */
+  readonly hasGeneration: boolean;
+  /** `status` is written through its subresource only. */
+  readonly hasStatus: boolean;
+  /** A PUT of an object that does not exist creates it. */
+  readonly createsOnUpdate: boolean;
+  /** A PUT without resourceVersion overwrites whatever is there. */
+  readonly updatesUnconditionally: boolean;
+  /**
+   * Seconds that a deletion waits for somebody (a kubelet) to end the object; undefined for at once. `requestedSeconds` is
+   * undefined where the client did not say.
+   */
+  gracePeriodSeconds?(live: JsonObject, requestedSeconds: number | undefined): number | undefined;
+  /** Replaces the ordinary rule for a subresource that writes a part of the object (`status`, `resize`, …). */
+  readonly parts: ReadonlyMap<string, PartStrategy>;
+}
+
+/** A subresource through which a part of the object is written: `status`, `ephemeralcontainers`, `resize`, … */
+export interface PartStrategy {
+  /** The object to store: `live` with what this subresource may change taken from `object`. */
+  prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject;
+  validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
+  /** Paths that this subresource cannot change (for managed fields), as `f:spec`; the rest is its own. */
+  readonly ignoredPaths: readonly string[];
+}
