@@ -1,0 +1,49 @@
+import type { JsonObject } from '../../api/json.js';
+import { StatusError } from '../../core/status-error.js';
+import { bearerToken } from '../authentication/token-authenticator.js';
+import { TokenError } from '../authentication/token-error.js';
+import { text } from '../authorization/policy-rule.js';
+import type { ReviewDependencies, ReviewHandler } from './review.js';
+import { part, pick, texts, typeOf, userInfo } from './review-object.js';
+
+/** Who am I? */
+export const selfSubjectReview: ReviewHandler = ({ object, user }, { tokens }) => ({
+  ...typeOf(object),
+  metadata: { creationTimestamp: wholeSeconds(tokens.nowMs) },
+  status: { userInfo: userInfo(user) },
+});
+
+/** Whose token is this? */
+export const tokenReview: ReviewHandler = ({ object }, dependencies) => {
+  const spec = part(object, 'spec') ?? {};
+  const token = text(spec, 'token');
+  if (token === '') throw new StatusError('BadRequest', 'token is required for TokenReview in authentication');
+  return {
+    ...typeOf(object),
+    metadata: pick(part(object, 'metadata') ?? {}, METADATA_KEYS),
+    spec: pick(spec, ['token', 'audiences']),
+    status: tokenStatus(token, texts(spec, 'audiences'), dependencies),
+  };
+};
+
+/** What a client may have set and gets back. */
+const METADATA_KEYS = ['name', 'generateName', 'labels', 'annotations'];
+
+function tokenStatus(token: string, wanted: readonly string[], { authenticator }: ReviewDependencies): JsonObject {
+  const audiences = wanted.length > 0 ? wanted : authenticator.apiAudiences;
+  // Read as it would be from a request: what comes after a space is not part of it.
+  const sent = bearerToken(`Bearer ${token}`);
+  if (sent === undefined) return { user: {} };
+  try {
+    const answer = authenticator.authenticate(sent, audiences);
+    const matching = answer.audiences.length > 0 ? { audiences: [...answer.audiences] } : {};
+    return { authenticated: true, user: userInfo(answer.user), ...matching };
+  } catch (error) {
+    if (!(error instanceof TokenError)) throw error;
+    return { user: {}, error: error.message };
+  }
+}
+
+export function wholeSeconds(atMs: number): string {
+  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
+}

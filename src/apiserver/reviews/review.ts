@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../api/json.js';
+import { StatusError } from '../../core/status-error.js';
+import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import type { TokenAuthenticator } from '../authentication/token-authenticator.js';
+import type { Authorizer } from '../authorization/authorizer.js';
+import { goQuote } from '../authorization/go-quote.js';
+import type { HeldRules } from '../authorization/rbac.js';
+import type { ObjectReader } from '../object-reader.js';
+import { type FieldProblem, formatProblems } from '../schema/validate.js';
+import type { User } from '../user.js';
+
+/** What reviews are answered from. */
+export interface ReviewDependencies {
+  readonly objects: ObjectReader;
+  readonly authorizer: Authorizer;
+  rulesFor(user: User, namespace: string): HeldRules;
+  readonly authenticator: TokenAuthenticator;
+  readonly tokens: ServiceAccountTokens;
+  /** `--service-account-max-token-expiration`; undefined for no limit but that of the API. */
+  readonly tokenExpirationSecondsMax?: number;
+  /** `--service-account-extend-token-expiration`, true by default there. */
+  readonly extendsTokenExpiration: boolean;
+}
+
+export interface ReviewRequest {
+  /** As it was sent, in the version that the path names; not changed. */
+  readonly object: JsonObject;
+  readonly user: User;
+  /** From the path; empty for what has none. */
+  readonly namespace: string;
+  /** From the path: the object whose subresource is asked; empty without. */
+  readonly name: string;
+  warn(text: string): void;
+}
+
+/** Answers what is asked by creating an object that is never stored. Throws StatusError. */
+export type ReviewHandler = (request: ReviewRequest, dependencies: ReviewDependencies) => JsonObject;
+
+/** `kind` is empty where kube-apiserver has forgotten it by the time it finds the problems. */
+export function invalid(
+  what: { readonly group: string; readonly kind: string; readonly name: string },
+  problems: readonly FieldProblem[],
+): StatusError {
+  const { group, kind, name } = what;
+  const message = `${kind}.${group} ${goQuote(name)} is invalid: ${formatProblems(problems)}`;
+  return new StatusError('Invalid', message, {
+    ...(name === '' ? {} : { name }),
+    group,
+    ...(kind === '' ? {} : { kind }),
+    causes: problems,
+  });
+}
+
+export function invalidField(field: string, value: unknown, problem: string): FieldProblem {
+  return { reason: 'FieldValueInvalid', message: `Invalid value: ${JSON.stringify(value)}: ${problem}`, field };
+}
+
+export function requiredField(field: string, problem: string): FieldProblem {
+  return { reason: 'FieldValueRequired', message: `Required value: ${problem}`, field };
+}
+
+export function forbiddenField(field: string, problem: string): FieldProblem {
+  return { reason: 'FieldValueForbidden', message: `Forbidden: ${problem}`, field };
+}

@@ -1,0 +1,22 @@
+import {
+  localSubjectAccessReview,
+  selfSubjectAccessReview,
+  selfSubjectRulesReview,
+  subjectAccessReview,
+} from './access-reviews.js';
+import { selfSubjectReview, tokenReview } from './identity-reviews.js';
+import type { ReviewHandler } from './review.js';
+import { tokenRequest } from './token-request.js';
+
+export type { ReviewDependencies, ReviewHandler, ReviewRequest } from './review.js';
+
+/** Who answers a POST, by `group/resource` (`/resource/subresource` for the core group's); all answer 201. */
+export const reviews: ReadonlyMap<string, ReviewHandler> = new Map([
+  ['authentication.k8s.io/tokenreviews', tokenReview],
+  ['authentication.k8s.io/selfsubjectreviews', selfSubjectReview],
+  ['authorization.k8s.io/subjectaccessreviews', subjectAccessReview],
+  ['authorization.k8s.io/localsubjectaccessreviews', localSubjectAccessReview],
+  ['authorization.k8s.io/selfsubjectaccessreviews', selfSubjectAccessReview],
+  ['authorization.k8s.io/selfsubjectrulesreviews', selfSubjectRulesReview],
+  ['/serviceaccounts/token', tokenRequest],
+]);

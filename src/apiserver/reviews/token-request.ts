@@ -1,0 +1,167 @@
+import { type JsonObject, member } from '../../api/json.js';
+import { StatusError } from '../../core/status-error.js';
+import type { BoundObject } from '../authentication/service-account-tokens.js';
+import { goQuote } from '../authorization/go-quote.js';
+import { text } from '../authorization/policy-rule.js';
+import type { ObjectReader } from '../object-reader.js';
+import type { FieldProblem } from '../schema/validate.js';
+import { wholeSeconds } from './identity-reviews.js';
+import { invalid, invalidField, type ReviewDependencies, type ReviewHandler, type ReviewRequest } from './review.js';
+import { part, pick, texts, typeOf } from './review-object.js';
+
+const GROUP = 'authentication.k8s.io';
+const KIND = 'TokenRequest';
+const DEFAULT_SECONDS = 3600;
+const SECONDS_MIN = 600;
+const SECONDS_MAX = 2 ** 32;
+/** What kubelets ask for where a pod says nothing; such tokens live longer for clients that never read them again. */
+const KUBELET_SECONDS = 3607;
+const EXTENDED_SECONDS = 365 * 24 * 3600;
+
+interface Stored {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** A token for a service account: the `token` subresource. */
+export const tokenRequest: ReviewHandler = (request, dependencies) => {
+  checkNames(request);
+  const account = serviceAccount(request, dependencies.objects);
+  const spec = part(request.object, 'spec') ?? {};
+  const wanted = texts(spec, 'audiences');
+  const audiences = wanted.length > 0 ? wanted : dependencies.tokens.apiAudiences;
+  const asked = expirationSeconds(spec);
+  const ref = part(spec, 'boundObjectRef');
+  const bound = ref && boundObject(ref, request, dependencies.objects);
+  const seconds = shortened(asked, request, dependencies);
+  const extended = bound?.kind === 'Pod' && isExtended(seconds, audiences, dependencies);
+  const nowMs = dependencies.tokens.nowMs;
+  const { token } = dependencies.tokens.issue({
+    namespace: request.namespace,
+    ...account,
+    audiences,
+    expirationSeconds: extended ? EXTENDED_SECONDS : seconds,
+    ...(bound ? { boundObject: bound } : {}),
+    ...(extended ? { warnAfterSeconds: seconds } : {}),
+  });
+  return {
+    ...typeOf(request.object),
+    metadata: { ...account, namespace: request.namespace, creationTimestamp: wholeSeconds(nowMs) },
+    spec: {
+      audiences: [...audiences],
+      expirationSeconds: seconds,
+      boundObjectRef: ref ? pick(ref, ['kind', 'apiVersion', 'name', 'uid']) : null,
+    },
+    // What was asked for, even where the token lives longer.
+    status: { token, expirationTimestamp: wholeSeconds(nowMs + seconds * 1000) },
+  };
+};
+
+function checkNames({ object, name, namespace }: ReviewRequest): void {
+  const metadata = part(object, 'metadata');
+  const ownNamespace = text(metadata, 'namespace');
+  if (ownNamespace !== '' && ownNamespace !== namespace) {
+    const problem = 'the namespace of the provided object does not match the namespace sent on the request';
+    throw new StatusError('BadRequest', problem);
+  }
+  const ownName = text(metadata, 'name');
+  if (ownName === '' || ownName === name) return;
+  const problem = invalidField('metadata.name', ownName, 'must match the service account name if specified');
+  throw invalid({ group: GROUP, kind: KIND, name }, [problem]);
+}
+
+function serviceAccount({ object, name, namespace }: ReviewRequest, objects: ObjectReader): Stored {
+  const { uid } = stored(objects, 'serviceaccounts', namespace, name);
+  const wanted = text(part(object, 'metadata'), 'uid');
+  if (wanted !== '' && wanted !== uid) {
+    const problem = `the UID in the token request (${wanted}) does not match the UID of the service account (${uid})`;
+    throw conflict({ group: GROUP, kind: KIND, name }, problem);
+  }
+  return { name, uid };
+}
+
+function expirationSeconds(spec: JsonObject): number {
+  const value = member(spec, 'expirationSeconds');
+  const seconds = typeof value === 'number' ? value : DEFAULT_SECONDS;
+  const problems: FieldProblem[] = [];
+  const field = 'spec.expirationSeconds';
+  if (seconds < SECONDS_MIN) {
+    problems.push(invalidField(field, seconds, 'may not specify a duration less than 10 minutes'));
+  }
+  if (seconds > SECONDS_MAX) {
+    problems.push(invalidField(field, seconds, 'may not specify a duration larger than 2^32 seconds'));
+  }
+  if (problems.length > 0) throw invalid({ group: GROUP, kind: KIND, name: '' }, problems);
+  return seconds;
+}
+
+function shortened(asked: number, request: ReviewRequest, { tokenExpirationSecondsMax }: ReviewDependencies): number {
+  const secondsMax = tokenExpirationSecondsMax ?? 0;
+  if (secondsMax <= 0 || asked <= secondsMax) return asked;
+  request.warn(`requested expiration of ${asked} seconds shortened to ${secondsMax} seconds`);
+  return secondsMax;
+}
+
+function isExtended(seconds: number, audiences: readonly string[], dependencies: ReviewDependencies): boolean {
+  if (!dependencies.extendsTokenExpiration || seconds !== KUBELET_SECONDS) return false;
+  return audiences.every((audience) => dependencies.tokens.apiAudiences.includes(audience));
+}
+
+function boundObject(ref: JsonObject, { name: account, namespace }: ReviewRequest, objects: ObjectReader): BoundObject {
+  const kind = boundKind(ref);
+  const name = text(ref, 'name');
+  const resource = `${kind.toLowerCase()}s`;
+  const found = stored(objects, resource, kind === 'Node' ? '' : namespace, name);
+  const podSpec = kind === 'Pod' ? (part(found.object, 'spec') ?? {}) : undefined;
+  if (podSpec && text(podSpec, 'serviceAccountName') !== account) {
+    const problem = `cannot bind token for serviceaccount ${goQuote(account)} to pod running with different serviceaccount name.`;
+    throw new StatusError('BadRequest', problem);
+  }
+  const wanted = text(ref, 'uid');
+  if (wanted !== '' && wanted !== found.uid) {
+    const problem = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`;
+    throw conflict({ group: '', kind, name }, problem);
+  }
+  const node = podSpec && nodeOf(podSpec, objects);
+  return { kind, name, uid: found.uid, ...(node ? { node } : {}) };
+}
+
+function boundKind(ref: JsonObject): BoundObject['kind'] {
+  const kind = text(ref, 'kind');
+  const apiVersion = text(ref, 'apiVersion');
+  const isCore = !apiVersion.includes('/');
+  if (isCore && (kind === 'Pod' || kind === 'Secret' || kind === 'Node')) return kind;
+  const groupVersion = isCore ? `/${apiVersion}` : apiVersion;
+  throw new StatusError('BadRequest', `cannot bind token to object of type ${groupVersion}, Kind=${kind}`);
+}
+
+/** A node that is not there is told by its name alone. */
+function nodeOf(podSpec: JsonObject, objects: ObjectReader): Stored | undefined {
+  const name = text(podSpec, 'nodeName');
+  if (name === '') return undefined;
+  const node = objects.get({ group: '', resource: 'nodes' }, '', name);
+  return { name, uid: node ? text(member(node, 'metadata'), 'uid') : '' };
+}
+
+function stored(
+  objects: ObjectReader,
+  resource: string,
+  namespace: string,
+  name: string,
+): { object: JsonObject; uid: string } {
+  const object = objects.get({ group: '', resource }, namespace, name);
+  if (!object) {
+    throw new StatusError('NotFound', `${resource} ${goQuote(name)} not found`, { name, kind: resource });
+  }
+  return { object, uid: text(member(object, 'metadata'), 'uid') };
+}
+
+function conflict(what: { group: string; kind: string; name: string }, problem: string): StatusError {
+  const { group, kind, name } = what;
+  const qualified = group === '' ? kind : `${kind}.${group}`;
+  return new StatusError('Conflict', `Operation cannot be fulfilled on ${qualified} ${goQuote(name)}: ${problem}`, {
+    name,
+    ...(group === '' ? {} : { group }),
+    kind,
+  });
+}
