@@ -3,11 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { GroupDiscoveryList } from '../../src/api/discovery.js';
-import type { JsonObject } from '../../src/api/json.js';
+import type { Json } from '../../src/api/json.js';
 import { convertSurface, type ServerDocuments, writeSurface } from '../../src/apiserver/surfaces/convert-surface.js';
+import { readServer } from '../../src/apiserver/surfaces/read-server.js';
 import { ensureBinaries } from './rig/binaries.js';
-import { AGGREGATED_V2 } from './rig/control-plane.js';
 import { call, type Endpoint } from './rig/http-client.js';
 import type { KubeSettings } from './rig/kube-apiserver.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
@@ -26,26 +25,12 @@ const ALL_VERSIONS = '--runtime-config=api/all=true';
 const DATA_DIR = fileURLToPath(new URL('../../src/apiserver/surfaces/data/', import.meta.url));
 
 async function documents(endpoint: Endpoint, withOpenApi: boolean): Promise<ServerDocuments> {
-  const get = async <T>(path: string, accept = 'application/json'): Promise<T> => {
+  const get = async (path: string, accept: string): Promise<Json> => {
     const answer = await call(endpoint, path, { headers: { accept }, timeoutMs: 60_000 });
     if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${answer.text.slice(0, 200)}`);
-    return answer.json<T>();
+    return answer.json<Json>();
   };
-  const { gitVersion, major, minor, emulationMajor, emulationMinor } = await get<Record<string, string>>('/version');
-  const { paths } = await get<{ paths: Record<string, { serverRelativeURL: string }> }>('/openapi/v3');
-  const openApi: JsonObject[] = [];
-  for (const { serverRelativeURL } of withOpenApi ? Object.values(paths) : []) {
-    openApi.push(await get<JsonObject>(serverRelativeURL));
-  }
-  return {
-    gitVersion: gitVersion ?? '',
-    version: `${emulationMajor ?? major}.${emulationMinor ?? minor}`,
-    discovery: {
-      core: await get<GroupDiscoveryList>('/api', AGGREGATED_V2),
-      groups: await get<GroupDiscoveryList>('/apis', AGGREGATED_V2),
-    },
-    openApi,
-  };
+  return readServer({ get, withOpenApi });
 }
 
 async function capture(

@@ -14,6 +14,8 @@ export interface BuiltInSurface {
   readonly version: string;
   readonly capturedFrom: string;
   readonly groups: readonly SurfaceGroup[];
+  /** The types as they were captured, by their names in OpenAPI. */
+  readonly types: Readonly<Record<string, TypeNode>>;
   resource(group: string, version: string, resource: string): SurfaceResource | undefined;
   /** The schema of a kind, and its name in OpenAPI. */
   kind(
@@ -72,6 +74,10 @@ class IndexedSurface implements BuiltInSurface {
 
   get groups(): readonly SurfaceGroup[] {
     return this.file.groups;
+  }
+
+  get types(): Readonly<Record<string, TypeNode>> {
+    return this.file.types;
   }
 
   resource(group: string, version: string, resource: string): SurfaceResource | undefined {

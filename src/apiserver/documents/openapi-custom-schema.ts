@@ -1,0 +1,79 @@
+import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { groupVersionKind, LIST_META, mapMembers, OBJECT_META, reference } from './openapi-schema.js';
+
+/** Where schemas stand inside a schema. */
+const ONE = ['items', 'additionalProperties', 'not'];
+const MANY = ['allOf', 'anyOf', 'oneOf'];
+const STRING: JsonObject = { type: 'string' };
+/** Deeper than any definition is allowed to be; what lies below is shown as anything. */
+const LEVELS_MAX = 250;
+
+export interface CustomKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+  readonly listKind: string;
+}
+
+/** `com.example.stable.v1.Widget`: the group's name backwards, as all names in OpenAPI begin. */
+export function customTypeName({ group, version }: CustomKind, kind: string): string {
+  return [...group.split('.').reverse(), version, kind].join('.');
+}
+
+/** The types of a custom resource: itself and its list. `schema` is its `openAPIV3Schema`. */
+export function customComponents(custom: CustomKind, schema: JsonObject | undefined): Record<string, JsonObject> {
+  const { group, version, kind, listKind } = custom;
+  const own = completed(schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 0);
+  const properties = member(own, 'properties');
+  return {
+    [customTypeName(custom, kind)]: {
+      ...own,
+      type: 'object',
+      properties: { ...(isObject(properties) ? properties : {}), ...objectProperties() },
+      'x-kubernetes-group-version-kind': [groupVersionKind(group, version, kind)],
+    },
+    [customTypeName(custom, listKind)]: {
+      type: 'object',
+      required: ['items'],
+      properties: {
+        apiVersion: STRING,
+        items: { type: 'array', items: reference(customTypeName(custom, kind)) },
+        kind: STRING,
+        metadata: reference(LIST_META),
+      },
+      'x-kubernetes-group-version-kind': [groupVersionKind(group, version, listKind)],
+    },
+  };
+}
+
+function objectProperties(): JsonObject {
+  return { apiVersion: STRING, kind: STRING, metadata: reference(OBJECT_META) };
+}
+
+/** What the `x-kubernetes-*` extensions imply, said in words that every reader of OpenAPI knows. */
+function completed(schema: JsonObject, level: number): JsonObject {
+  if (level > LEVELS_MAX) return {};
+  const below = (each: Json): Json => (isObject(each) ? completed(each, level + 1) : each);
+  const result: JsonObject = { ...schema };
+  const properties = member(schema, 'properties');
+  if (isObject(properties)) result['properties'] = mapMembers(properties, below);
+  for (const name of ONE) if (isObject(member(schema, name))) result[name] = below(schema[name]!);
+  for (const name of MANY) {
+    const list = member(schema, name);
+    if (Array.isArray(list)) result[name] = list.map(below);
+  }
+  if (schema['x-kubernetes-int-or-string'] === true && result['anyOf'] === undefined) {
+    result['anyOf'] = [{ type: 'integer' }, { type: 'string' }];
+  }
+  return schema['x-kubernetes-embedded-resource'] === true ? embedded(result) : result;
+}
+
+function embedded(schema: JsonObject): JsonObject {
+  const properties = member(schema, 'properties');
+  const required = member(schema, 'required');
+  return {
+    ...schema,
+    required: [...new Set([...(Array.isArray(required) ? required : []), 'kind', 'apiVersion'])],
+    properties: { ...(isObject(properties) ? properties : {}), ...objectProperties() },
+  };
+}

@@ -1,0 +1,98 @@
+import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import type { TypeNode, TypeObject } from '../surfaces/surface-file.js';
+
+export const COMPONENTS = '#/components/schemas/';
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+export const OBJECT_META = `${META}ObjectMeta`;
+export const LIST_META = `${META}ListMeta`;
+
+/** Forms that a text stands for and that are more than a type and a format in OpenAPI. */
+const FORMS: Readonly<Record<string, JsonObject>> = {
+  any: {},
+  'any/int-or-string': { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
+  'string/quantity': { oneOf: [{ type: 'string' }, { type: 'number' }] },
+};
+
+/** In OpenAPI's spelling, and in the order in which they are written. */
+const EXTRAS: readonly (readonly [keyof TypeObject, string])[] = [
+  ['default', 'default'],
+  ['enum', 'enum'],
+  ['embeddedResource', 'x-kubernetes-embedded-resource'],
+  ['listKeys', 'x-kubernetes-list-map-keys'],
+  ['listType', 'x-kubernetes-list-type'],
+  ['mapType', 'x-kubernetes-map-type'],
+  ['patchMergeKey', 'x-kubernetes-patch-merge-key'],
+  ['patchStrategy', 'x-kubernetes-patch-strategy'],
+  ['preserveUnknownFields', 'x-kubernetes-preserve-unknown-fields'],
+];
+
+export function reference(typeName: string): JsonObject {
+  return { $ref: `${COMPONENTS}${typeName}` };
+}
+
+/** A built-in type as OpenAPI v3 has it, without prose. */
+export function typeSchema(node: TypeNode): JsonObject {
+  return typeof node === 'string' ? textSchema(node) : objectSchema(node);
+}
+
+function textSchema(text: string): JsonObject {
+  const form = Object.hasOwn(FORMS, text) ? FORMS[text] : undefined;
+  if (form !== undefined) return form;
+  if (text.startsWith('#')) return reference(text.slice(1));
+  if (text.startsWith('[]')) return { type: 'array', items: textSchema(text.slice(2)) };
+  if (text.startsWith('{}')) return { type: 'object', additionalProperties: textSchema(text.slice(2)) };
+  const [type, format] = text.split('/', 2);
+  return { ...(type === 'any' ? {} : { type: type! }), ...(format === undefined ? {} : { format }) };
+}
+
+function objectSchema(node: TypeObject): JsonObject {
+  const base = node.is === undefined ? { type: 'object' } : textSchema(node.is);
+  const extras = extrasOf(node);
+  // In OpenAPI v3 nothing may stand beside a reference.
+  const isPlain = base['$ref'] === undefined || Object.keys(extras).length === 0;
+  const schema: JsonObject = isPlain ? { ...base } : { allOf: [base] };
+  if (node.required !== undefined) schema['required'] = [...node.required];
+  if (node.fields !== undefined) schema['properties'] = mapMembers(node.fields, typeSchema);
+  if (node.items !== undefined) schema['items'] = typeSchema(node.items);
+  if (node.values !== undefined) schema['additionalProperties'] = typeSchema(node.values);
+  return { ...schema, ...extras };
+}
+
+function extrasOf(node: TypeObject): JsonObject {
+  const extras: JsonObject = {};
+  for (const [name, written] of EXTRAS) {
+    const value = node[name];
+    if (value !== undefined) extras[written] = value as Json;
+  }
+  if (node.kinds !== undefined) extras['x-kubernetes-group-version-kind'] = node.kinds.map(kindObject);
+  return extras;
+}
+
+function kindObject(text: string): JsonObject {
+  const [group = '', version = '', kind = ''] = text.split('/');
+  return groupVersionKind(group, version, kind);
+}
+
+export function groupVersionKind(group: string, version: string, kind: string): JsonObject {
+  return { group, kind, version };
+}
+
+/** Types that a schema, or anything that holds schemas, refers to. */
+export function referencesIn(value: Json, found: Set<string> = new Set()): Set<string> {
+  if (Array.isArray(value)) for (const each of value) referencesIn(each, found);
+  else if (isObject(value)) {
+    for (const key of Object.keys(value)) {
+      const each = value[key]!;
+      if (key === '$ref' && typeof each === 'string' && each.startsWith(COMPONENTS)) {
+        found.add(each.slice(COMPONENTS.length));
+      } else referencesIn(each, found);
+    }
+  }
+  return found;
+}
+
+export function mapMembers<T>(members: Readonly<Record<string, T>>, change: (value: T) => Json): JsonObject {
+  const changed: JsonObject = {};
+  for (const name of Object.keys(members)) setMember(changed, name, change(members[name]!));
+  return changed;
+}
