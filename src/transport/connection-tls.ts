@@ -4,6 +4,8 @@ export interface ConnectionTls {
   readonly servername: string | undefined;
   readonly cert: string | undefined;
   readonly key: string | undefined;
+  /** The server's certificate is not checked: only where somebody who may has said so (an APIService). */
+  readonly insecureSkipVerify?: boolean;
 }
 
 /** What the listener shows to clients and asks of them. */

@@ -121,6 +121,7 @@ export class PooledDestination implements Destination {
         ...(tls.ca === undefined ? {} : { ca: tls.ca }),
         ...(tls.servername === undefined ? {} : { servername: tls.servername }),
         ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key }),
+        ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
       },
     });
     this.#pools.set(lane, pool);

@@ -18,13 +18,14 @@ export interface ProxyTlsFiles {
   readonly requestHeaderCaFile: string | undefined;
   readonly peerCaFile: string | undefined;
   readonly peerServerName: string;
-  readonly upstreamCaFile: string;
+  /** Undefined where no other API server stands behind this process. */
+  readonly upstreamCaFile: string | undefined;
   readonly upstreamServerName: string;
 }
 
 const NO_CERTIFICATES: readonly X509Certificate[] = [];
 
-/** Every certificate of a sidecar, as its files hold them now. */
+/** Every certificate of a server, as its files hold them now. */
 export class ProxyTls {
   readonly #names: { readonly peer: string; readonly upstream: string };
 
@@ -35,7 +36,7 @@ export class ProxyTls {
     readonly clientCas: Watched<CaBundle> | undefined,
     readonly requestHeaderCas: Watched<CaBundle> | undefined,
     readonly peerCas: Watched<CaBundle> | undefined,
-    readonly upstreamCas: Watched<CaBundle>,
+    readonly upstreamCas: Watched<CaBundle> | undefined,
   ) {
     this.#names = { peer: files.peerServerName, upstream: files.upstreamServerName };
   }
@@ -60,7 +61,7 @@ export class ProxyTls {
         await bundle(files.clientCaFile, '--client-ca-file'),
         await bundle(files.requestHeaderCaFile, '--requestheader-client-ca-file'),
         await bundle(files.peerCaFile, '--peer-ca-file'),
-        await keep(watchCaBundle(named(files.upstreamCaFile, '--upstream-ca-file'), options)),
+        await bundle(files.upstreamCaFile, '--upstream-ca-file'),
       );
     } catch (error) {
       for (const each of opened) each.close();

@@ -76,6 +76,7 @@ function connectTls(address: string, tls: ConnectionTls, timeoutMs: number): Pro
       ...(tls.ca === undefined ? {} : { ca: tls.ca }),
       ...(tls.servername === undefined ? {} : { servername: tls.servername }),
       ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key! }),
+      ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
     });
     const fail = (error: Error) => {
       socket.destroy();

@@ -1,0 +1,22 @@
+import type { ResourceType } from '../../registry/resource-type.js';
+import type { Webhook } from './webhook.js';
+
+export interface Kind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** The kind that is sent to a resource or to one of its subresources. */
+export function kindOf(type: ResourceType, subresource: string): Kind | undefined {
+  if (subresource === '') return { group: type.group, version: type.version, kind: type.kind };
+  const found = type.subresources.get(subresource);
+  return found && { group: found.kindGroup, version: found.kindVersion, kind: found.kind };
+}
+
+/** A webhook that is to be asked, and in which version. */
+export interface Invocation {
+  readonly webhook: Webhook;
+  readonly type: ResourceType;
+  readonly kind: Kind;
+}

@@ -1,0 +1,56 @@
+import { groupVersion } from '../../../api/gvr.js';
+import { cloneJson, type JsonObject } from '../../../api/json.js';
+import type { ResourceType } from '../../registry/resource-type.js';
+import type { AdmissionRequest } from '../admission.js';
+import { kindOf } from './invocation.js';
+
+/** The objects of a request in one version. */
+export interface VersionedObjects {
+  readonly object: JsonObject | null;
+  readonly oldObject: JsonObject | null;
+}
+
+/** Shows a request's objects in the versions that webhooks ask for; each conversion is made once. */
+export class ReviewVersions {
+  readonly #request: AdmissionRequest;
+  readonly #made = new Map<ResourceType, { of: JsonObject | undefined; objects: VersionedObjects }>();
+
+  constructor(request: AdmissionRequest) {
+    this.#request = request;
+  }
+
+  async in(type: ResourceType): Promise<VersionedObjects> {
+    const { object, oldObject } = this.#request;
+    const known = this.#made.get(type);
+    if (known && known.of === object) return known.objects;
+    const objects = {
+      object: object === undefined ? null : await this.#convert(object, this.#request.type, type),
+      oldObject:
+        oldObject === undefined
+          ? null
+          : (known?.objects.oldObject ?? (await this.#convert(oldObject, this.#request.type, type))),
+    };
+    this.#made.set(type, { of: object, objects });
+    return objects;
+  }
+
+  /** A changed object of that type as the request has it. */
+  async back(object: JsonObject, type: ResourceType): Promise<JsonObject> {
+    return this.#convert(object, type, this.#request.type);
+  }
+
+  async #convert(object: JsonObject, from: ResourceType, to: ResourceType): Promise<JsonObject> {
+    const { subresource } = this.#request;
+    const [source, target] = [kindOf(from, subresource), kindOf(to, subresource)];
+    if (target === undefined) return object;
+    const apiVersion = groupVersion(target.group, target.version);
+    const same = source?.group === target.group && source.version === target.version;
+    if (same || (from.conversion.isTrivial && to.conversion.isTrivial)) {
+      if (object['apiVersion'] === apiVersion && object['kind'] === target.kind) return object;
+      return { ...object, apiVersion, kind: target.kind };
+    }
+    const stored = await from.conversion.toStored([cloneJson(object)]);
+    const [converted] = await to.conversion.toServed(stored);
+    return converted!;
+  }
+}

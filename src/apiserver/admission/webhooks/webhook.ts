@@ -1,0 +1,121 @@
+import { isObject, type Json, type JsonObject } from '../../../api/json.js';
+import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../../api/label-selector.js';
+import type { ObjectReader } from '../../object-reader.js';
+import type { MatchCondition } from './webhook-deps.js';
+import type { WebhookRule } from './webhook-rules.js';
+
+/** One entry of a configuration, with what the API defaults filled in. */
+export interface Webhook {
+  /** Tells it from others of the same name; names need not be unique. */
+  readonly uid: string;
+  readonly name: string;
+  readonly rules: readonly WebhookRule[];
+  readonly matchPolicy: string;
+  readonly failurePolicy: string;
+  readonly sideEffects: string | undefined;
+  readonly reinvocationPolicy: string;
+  readonly timeoutSeconds: number;
+  readonly admissionReviewVersions: readonly string[];
+  readonly clientConfig: JsonObject;
+  /** Throw SelectorError when they can't be read. Parsed once. */
+  readonly namespaceSelector: () => LabelSelector;
+  readonly objectSelector: () => LabelSelector;
+  readonly matchConditions: readonly (() => MatchCondition)[];
+}
+
+export type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
+
+type Compile = (expression: string) => MatchCondition;
+
+/** The webhooks of all configurations, sorted by the configurations' names, read anew only after a change. */
+export function webhookSource(
+  objects: ObjectReader,
+  resource: ConfigurationResource,
+  compile: Compile,
+): () => readonly Webhook[] {
+  const what = { group: 'admissionregistration.k8s.io', resource };
+  let read: readonly Webhook[] | undefined;
+  objects.onChange(what, () => {
+    read = undefined;
+  });
+  return () => {
+    if (read === undefined) {
+      const byName = objects
+        .list(what)
+        .map((configuration) => ({ name: nameOf(configuration), configuration }))
+        .sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
+      read = byName.flatMap(({ name, configuration }) => webhooksOf(name, configuration, compile));
+    }
+    return read;
+  };
+}
+
+function webhooksOf(configurationName: string, configuration: JsonObject, compile: Compile): Webhook[] {
+  const seen = new Map<string, number>();
+  return objects(configuration['webhooks']).map((each) => {
+    const name = text(each['name']) ?? '';
+    const count = seen.get(name) ?? 0;
+    seen.set(name, count + 1);
+    return parseWebhook(`${configurationName}/${name}/${count}`, name, each, compile);
+  });
+}
+
+function parseWebhook(uid: string, name: string, webhook: JsonObject, compile: Compile): Webhook {
+  const timeoutSeconds = webhook['timeoutSeconds'];
+  return {
+    uid,
+    name,
+    rules: objects(webhook['rules']).map(parseRule),
+    matchPolicy: text(webhook['matchPolicy']) ?? 'Equivalent',
+    failurePolicy: text(webhook['failurePolicy']) ?? 'Fail',
+    sideEffects: text(webhook['sideEffects']),
+    reinvocationPolicy: text(webhook['reinvocationPolicy']) ?? 'Never',
+    timeoutSeconds: typeof timeoutSeconds === 'number' ? timeoutSeconds : 10,
+    admissionReviewVersions: texts(webhook['admissionReviewVersions']),
+    clientConfig: isObject(webhook['clientConfig']) ? webhook['clientConfig'] : {},
+    namespaceSelector: once(() => parseSelector(webhook['namespaceSelector'])),
+    objectSelector: once(() => parseSelector(webhook['objectSelector'])),
+    matchConditions: objects(webhook['matchConditions']).map((condition) =>
+      once(() => compile(text(condition['expression']) ?? '')),
+    ),
+  };
+}
+
+function parseRule(rule: JsonObject): WebhookRule {
+  return {
+    operations: texts(rule['operations']),
+    apiGroups: texts(rule['apiGroups']),
+    apiVersions: texts(rule['apiVersions']),
+    resources: texts(rule['resources']),
+    scope: text(rule['scope']) ?? '*',
+  };
+}
+
+/** Both selectors default to the empty one, which takes everything. */
+function parseSelector(selector: Json | undefined): LabelSelector {
+  return isObject(selector) ? labelSelectorFromObject(selector as unknown as LabelSelectorObject) : [];
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
+function nameOf(object: JsonObject): string {
+  return (isObject(object['metadata']) ? text(object['metadata']['name']) : undefined) ?? '';
+}
+
+function objects(value: Json | undefined): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+function text(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function texts(value: Json | undefined): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}

@@ -1,0 +1,153 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ResourceDiscovery } from '../../api/discovery.js';
+import type { Clock } from '../../core/clock.js';
+import type { ObjectReader } from '../object-reader.js';
+import { endpointSlicesOf } from '../service-address.js';
+import type { AggregationOutbound } from './aggregation-outbound.js';
+import { availableCondition, type RemoteApiService } from './api-service.js';
+import { type Availability, checkAvailability } from './availability.js';
+import type { RemoteDiscovery } from './remote-discovery.js';
+
+export const CHECK_INTERVAL_MS = 30_000;
+const RETRY_FIRST_MS = 1_000;
+
+export interface FollowerParts {
+  readonly objects: ObjectReader;
+  readonly outbound: AggregationOutbound;
+  readonly discovery: RemoteDiscovery;
+  readonly clock: Clock;
+  /** Runs a check when its turn comes: not all of them run at once. */
+  readonly inTurn: (work: () => Promise<void>) => Promise<void>;
+  /** After each check: whether what is known of the API server is now different. */
+  readonly onChecked: (changed: boolean) => void;
+}
+
+/** Follows one remote APIService: is it reachable, what does it serve. Checks again and again until it is closed. */
+export class ApiServiceFollower {
+  readonly #parts: FollowerParts;
+  #apiService: RemoteApiService;
+  #availability: Availability | undefined;
+  #resources: readonly ResourceDiscovery[] = [];
+  #freshness: 'Current' | 'Stale' = 'Stale';
+  #unwritten = false;
+  #fingerprint: string;
+  #failures = 0;
+  #checking = false;
+  #checkAgain = false;
+  #closed = false;
+  #callOff: () => void = () => {};
+
+  constructor(parts: FollowerParts, apiService: RemoteApiService) {
+    this.#parts = parts;
+    this.#apiService = apiService;
+    this.#fingerprint = this.#wayThere();
+    this.check();
+  }
+
+  get apiService(): RemoteApiService {
+    return this.#apiService;
+  }
+
+  /** What this server has found out itself; undefined before the first check. */
+  get availability(): Availability | undefined {
+    return this.#availability;
+  }
+
+  /** Until it has been checked here, another server's word counts. */
+  get isAvailable(): boolean {
+    return (this.#availability ?? availableCondition(this.#apiService))?.status === 'True';
+  }
+
+  /**
+   * What a check found is written once. Another server that sees things differently may write over it and is not answered
+   * before the next check: two servers must not spend their time correcting each other.
+   */
+  get unwritten(): boolean {
+    return this.#unwritten;
+  }
+
+  written(): void {
+    this.#unwritten = false;
+  }
+
+  get resources(): readonly ResourceDiscovery[] {
+    return this.#resources;
+  }
+
+  get freshness(): 'Current' | 'Stale' {
+    return this.#freshness;
+  }
+
+  /** The APIService, its service or the endpoints may have changed; looks again at once if the way there did. */
+  update(apiService: RemoteApiService): void {
+    this.#apiService = apiService;
+    const fingerprint = this.#wayThere();
+    if (fingerprint === this.#fingerprint) return;
+    this.#fingerprint = fingerprint;
+    this.#failures = 0;
+    this.check();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#callOff();
+  }
+
+  check(): void {
+    this.#callOff();
+    if (this.#closed) return;
+    if (this.#checking) {
+      this.#checkAgain = true;
+      return;
+    }
+    this.#checking = true;
+    void this.#parts
+      .inTurn(() => this.#look())
+      .finally(() => {
+        this.#checking = false;
+        if (this.#closed) return;
+        const again = this.#checkAgain;
+        this.#checkAgain = false;
+        if (again) this.check();
+        else this.#callOff = this.#parts.clock.after(this.#pauseMs(), () => this.check());
+      });
+  }
+
+  async #look(): Promise<void> {
+    if (this.#closed) return;
+    const { objects, outbound, discovery, onChecked } = this.#parts;
+    const availability = await checkAvailability(objects, outbound, this.#apiService);
+    let resources: readonly ResourceDiscovery[] | undefined;
+    if (availability.status === 'True') {
+      resources = await discovery.resources(this.#apiService).catch(() => undefined);
+    }
+    if (this.#closed) return;
+    const before = [this.#availability, this.#freshness, this.#resources];
+    this.#availability = availability;
+    this.#failures = resources ? 0 : this.#failures + 1;
+    // What was served before is still shown, as stale: to those who look it must not seem gone.
+    this.#freshness = resources ? 'Current' : 'Stale';
+    if (resources) this.#resources = resources;
+    this.#unwritten = true;
+    onChecked(!isDeepStrictEqual(before, [this.#availability, this.#freshness, this.#resources]));
+  }
+
+  #pauseMs(): number {
+    if (this.#failures === 0) return CHECK_INTERVAL_MS;
+    return Math.min(RETRY_FIRST_MS * 2 ** Math.min(this.#failures - 1, 10), CHECK_INTERVAL_MS);
+  }
+
+  /** Everything that decides where a request would go. */
+  #wayThere(): string {
+    const { objects } = this.#parts;
+    const { service, caBundle, insecureSkipTlsVerify, group, version } = this.#apiService;
+    const { namespace, name } = service;
+    const found = objects.get({ group: '', resource: 'services' }, namespace, name);
+    const endpoints = objects.get({ group: '', resource: 'endpoints' }, namespace, name);
+    const slices = endpointSlicesOf(objects, service).map(({ endpoints: each, ports }) => [each, ports]);
+    return JSON.stringify([
+      [service, caBundle, insecureSkipTlsVerify, group, version],
+      [found?.['spec'], endpoints?.['subsets'], slices],
+    ]);
+  }
+}

@@ -1,0 +1,112 @@
+import { Exchange, type Reply } from '../../core/exchange.js';
+import { takeBody } from '../../core/gather-body.js';
+import { filterHeaders, headerValue, type RawHeaders } from '../../core/headers.js';
+import type { Identity } from '../../core/identity.js';
+import type { Lane } from '../../core/outgoing.js';
+import { StatusError } from '../../core/status-error.js';
+import type { ObjectReader } from '../object-reader.js';
+import type { OutboundTarget } from '../outbound.js';
+import { ServiceAddressError } from '../service-address.js';
+import type { User } from '../user.js';
+import { type AggregationOutbound, targetOf } from './aggregation-outbound.js';
+import type { RemoteApiService } from './api-service.js';
+
+/** An aggregated server that does not begin to answer an ordinary request in this time is given up. */
+export const PROXY_HEAD_TIMEOUT_MS = 60_000;
+/** Discovery of one group-version must not hold up whoever reads all of them. */
+export const PROXY_DISCOVERY_TIMEOUT_MS = 5_000;
+
+/** The fields a request leaves with; what a client says of identities and proxies is dropped. Injected from identity. */
+export type MakeHeaders = (
+  exchange: Exchange,
+  to: { readonly kind: 'kube-apiserver'; readonly rerouted: boolean; readonly host?: string },
+) => { readonly headers: RawHeaders; readonly lane: Lane };
+
+export interface ProxyParts {
+  readonly objects: ObjectReader;
+  readonly outbound: AggregationOutbound;
+  readonly makeHeaders: MakeHeaders;
+}
+
+/** Sends a request on to an aggregated API server as the user who makes it; both ways stream. */
+export async function proxyRequest(
+  parts: ProxyParts,
+  exchange: Exchange,
+  apiService: RemoteApiService,
+  user: User,
+): Promise<Reply> {
+  const target = reachable(parts.objects, apiService);
+  const request = {
+    method: exchange.method,
+    target: exchange.target,
+    headers: headersFor(parts.makeHeaders, exchange, user, target.address),
+    body: takeBody(exchange),
+    lane: 'front-proxy' as const,
+    headTimeoutMs: headTimeoutMs(exchange),
+    onAbort: (listener: () => void) => exchange.onAbort(listener),
+  };
+  const begunAt = performance.now();
+  try {
+    const reply = await (exchange.upgrade
+      ? parts.outbound.upgrade(target, request)
+      : parts.outbound.send(target, request));
+    return withoutRedirect(reply);
+  } catch (error) {
+    if (error instanceof StatusError || exchange.aborted) throw error;
+    throw new StatusError('ServiceUnavailable', `error trying to reach service: ${(error as Error).message}`);
+  } finally {
+    exchange.awaitedMs += performance.now() - begunAt;
+  }
+}
+
+export function serviceUnavailable(name: string, why: string): StatusError {
+  return new StatusError('ServiceUnavailable', `service unavailable: APIService ${name}: ${why}`);
+}
+
+function reachable(objects: ObjectReader, apiService: RemoteApiService): OutboundTarget {
+  try {
+    return targetOf(objects, apiService);
+  } catch (error) {
+    if (error instanceof ServiceAddressError) throw serviceUnavailable(apiService.name, error.message);
+    throw error;
+  }
+}
+
+/**
+ * The user is known here, so credentials end here. So do impersonation fields: they have been acted on, and would be
+ * acted on again with the rights of whom they name.
+ */
+function headersFor(makeHeaders: MakeHeaders, exchange: Exchange, user: User, host: string): RawHeaders {
+  const { name, uid, groups, extra } = user;
+  const identity: Identity = { kind: 'established', user: name, uid, groups, extra };
+  const known = new Exchange({ ...wireParts(exchange), body: null }, exchange.startedAtMs);
+  known.identity = identity;
+  known.trustedProxy = exchange.trustedProxy;
+  known.peerProxied = exchange.peerProxied;
+  const { headers } = makeHeaders(known, { kind: 'kube-apiserver', rerouted: false, host });
+  return filterHeaders(headers, (lower) => !lower.startsWith('impersonate-'));
+}
+
+function wireParts({ method, target, headers, connection, upgrade }: Exchange) {
+  return { method, target, headers, connection, upgrade };
+}
+
+function headTimeoutMs({ info }: Exchange): number {
+  if (info.longRunning) return 0;
+  const isDiscovery = !info.isResource && info.path.split('/').filter((part) => part !== '').length === 3;
+  return isDiscovery ? PROXY_DISCOVERY_TIMEOUT_MS : PROXY_HEAD_TIMEOUT_MS;
+}
+
+/** A redirect would make the client show its credentials to a server of the aggregated server's choosing. */
+function withoutRedirect(reply: Reply): Reply {
+  const redirects = reply.status >= 300 && reply.status <= 399 && headerValue(reply.headers, 'location') !== undefined;
+  if (!redirects) return reply;
+  if (reply.body !== null && !(reply.body instanceof Uint8Array))
+    reply.body.cancel(new Error('redirect not permitted'));
+  const body = Buffer.from('the backend attempted to redirect this request, which is not permitted');
+  return {
+    status: 502,
+    headers: ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', `${body.length}`],
+    body,
+  };
+}

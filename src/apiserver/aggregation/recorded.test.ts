@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { GroupDiscovery } from '../../api/discovery.js';
+import type { JsonObject } from '../../api/json.js';
+import { until } from '../../core/manual-clock.fixture.js';
+import { makeCa, makeServer } from '../../identity/pki.fixture.js';
+import { ca, makeAggregation, putApiService, putEndpoint, putService } from './aggregation.fixture.js';
+import type { Condition } from './api-service.js';
+import { localApiServices } from './local-api-services.js';
+import { type RemoteServer, startRemoteServer } from './remote-server.fixture.js';
+
+const recorded = JSON.parse(readFileSync(new URL('./apiservices.recorded.json', import.meta.url), 'utf8')) as {
+  readonly local: readonly (JsonObject & { readonly metadata: { readonly name: string } })[];
+  readonly remotes: readonly { readonly group: string; readonly conditions: readonly Condition[] }[];
+  readonly order: readonly (readonly string[])[];
+  readonly groups: readonly GroupDiscovery[];
+};
+
+describe('local APIServices', () => {
+  it('are those that kube-apiserver makes', () => {
+    const groupVersions = recorded.local.map(({ metadata }) => {
+      const dot = metadata.name.indexOf('.');
+      return {
+        group: metadata.name.slice(dot + 1),
+        version: metadata.name.slice(0, dot),
+        origin: 'built-in' as const,
+      };
+    });
+    const made = localApiServices(groupVersions, 'now');
+    const expected = recorded.local.map((each) => ({
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      ...JSON.parse(JSON.stringify(each).replace(/"lastTransitionTime":"[^"]*"/, '"lastTransitionTime":"now"')),
+    }));
+    expect(made).toEqual(expected);
+  });
+
+  it('leave out the group that describes them, and follow definitions with a low priority', () => {
+    expect(localApiServices([{ group: 'apiregistration.k8s.io', version: 'v1', origin: 'built-in' }], 'now')).toEqual(
+      [],
+    );
+    const [made] = localApiServices([{ group: 'demo.test', version: 'v1', origin: 'custom' }], 'now');
+    expect(made).toMatchObject({
+      metadata: { name: 'v1.demo.test', labels: { 'kube-aggregator.kubernetes.io/automanaged': 'true' } },
+      spec: { groupPriorityMinimum: 1000, versionPriority: 100 },
+    });
+  });
+});
+
+describe('remote APIServices', () => {
+  const aggregation = makeAggregation();
+  const { objects, apis } = aggregation;
+  let remote: RemoteServer;
+
+  beforeAll(async () => {
+    remote = await startRemoteServer(makeServer(ca, { dnsNames: ['wardle.default.svc', 'misled.default.svc'] }));
+    for (const name of ['wardle', 'misled', 'misnamed']) {
+      putService(objects, name, { type: 'ExternalName', externalName: 'localhost' });
+    }
+    putService(objects, 'plain', { ports: [{ name: 'https', port: 443 }] });
+    putEndpoint(objects, 'unready', 443, false);
+    const strangers = { caBundle: Buffer.from(makeCa('strangers').pem).toString('base64') };
+    const { port } = remote;
+    putApiService(objects, 'wardle.example.com', { name: 'wardle', port });
+    putApiService(objects, 'not-served.example.com', { name: 'wardle', port });
+    putApiService(objects, 'no-service.example.com', { name: 'nobody', port });
+    putApiService(objects, 'no-port.example.com', { name: 'plain', port: 444 });
+    putApiService(objects, 'no-slices.example.com', { name: 'plain' });
+    putApiService(objects, 'not-ready.example.com', { name: 'unready' });
+    putApiService(objects, 'closed.example.com', { name: 'wardle', port: 9 });
+    putApiService(objects, 'strangers.example.com', { name: 'misled', port }, strangers);
+    putApiService(objects, 'misnamed.example.com', { name: 'misnamed', port });
+    apis.start();
+    await until(() => apis.synced, 'the first checks');
+  });
+  afterAll(async () => {
+    await aggregation.close();
+    await remote.close();
+  });
+
+  it.each(recorded.remotes.map((each) => [each.group, each.conditions] as const))(
+    'get the condition that kube-apiserver gives: %s',
+    (group, [expected]) => {
+      const update = apis.statusUpdates().find(({ name }) => name === `v1.${group}`);
+      const [condition] = update!.conditions;
+      const message = condition!.message.replaceAll(`:${remote.port}`, ':$PORT');
+      expect({ ...condition, message }).toEqual({ ...expected, lastTransitionTime: '2030-01-01T00:00:00Z' });
+      expect(update!.resourceVersion).toBe('7');
+    },
+  );
+
+  it('are shown in discovery as kube-apiserver shows them', () => {
+    const groups = apis.groups().map(({ metadata, versions }) => ({ metadata: { name: metadata.name }, versions }));
+    expect(groups).toEqual(recorded.groups);
+  });
+
+  it('stand in order among the local groups', () => {
+    const local = recorded.order
+      .filter(([name]) => !name!.endsWith('.example.com'))
+      .map(([name, ...versions]) => ({
+        metadata: { name: name! },
+        versions: [...versions].reverse().map((version) => ({ version })),
+      }))
+      .reverse();
+    const merged = apis.mergedGroups(local);
+    expect(merged.map(({ metadata, versions }) => [metadata.name, ...versions!.map((each) => each.version)])).toEqual(
+      recorded.order,
+    );
+  });
+});

@@ -1,0 +1,99 @@
+import type { ResourceDiscovery } from '../../api/discovery.js';
+import type { Json } from '../../api/json.js';
+import { headerValue } from '../../core/headers.js';
+import type { ObjectReader } from '../object-reader.js';
+import type { OutboundAnswer } from '../outbound.js';
+import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
+import type { RemoteApiService } from './api-service.js';
+import { discoveryPath } from './availability.js';
+import { readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
+
+const DISCOVERY_TIMEOUT_MS = 5_000;
+const AGGREGATED_ACCEPT =
+  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
+
+interface Fetched {
+  readonly etag: string | undefined;
+  readonly versions: ReadonlyMap<string, ResourceDiscovery[]>;
+}
+
+/** Reads what aggregated API servers serve. One document tells of all versions of a service, so it is kept by service. */
+export class RemoteDiscovery {
+  readonly #objects: ObjectReader;
+  readonly #outbound: AggregationOutbound;
+  readonly #documents = new Map<string, Fetched>();
+  readonly #underWay = new Map<string, Promise<Fetched | undefined>>();
+
+  constructor(objects: ObjectReader, outbound: AggregationOutbound) {
+    this.#objects = objects;
+    this.#outbound = outbound;
+  }
+
+  /** What the version holds now. Rejects when the server does not say. */
+  async resources(apiService: RemoteApiService): Promise<readonly ResourceDiscovery[]> {
+    const { group, version } = apiService;
+    const aggregated = await this.#aggregated(apiService);
+    if (aggregated) return aggregated.versions.get(`${group}/${version}`) ?? [];
+    const path = discoveryPath(apiService);
+    const answer = await this.#get(apiService, path, ['Accept', 'application/json']);
+    const resources = answer.status === 200 ? readLegacyDocument(parse(answer.body)) : undefined;
+    if (!resources) throw new Error(`failed to download legacy discovery for ${path}: status ${answer.status}`);
+    return resources;
+  }
+
+  /** Forgets documents of services that no APIService names any more. */
+  keepOnly(apiServices: readonly RemoteApiService[]): void {
+    const used = new Set(apiServices.map(serviceKey));
+    for (const key of this.#documents.keys()) if (!used.has(key)) this.#documents.delete(key);
+  }
+
+  #aggregated(apiService: RemoteApiService): Promise<Fetched | undefined> {
+    const key = serviceKey(apiService);
+    let underWay = this.#underWay.get(key);
+    if (!underWay) {
+      underWay = this.#fetchAggregated(apiService, key).finally(() => this.#underWay.delete(key));
+      this.#underWay.set(key, underWay);
+    }
+    return underWay;
+  }
+
+  /** Undefined where the server knows only legacy discovery. */
+  async #fetchAggregated(apiService: RemoteApiService, key: string): Promise<Fetched | undefined> {
+    const known = this.#documents.get(key);
+    const answer = await this.#get(apiService, '/apis', [
+      'Accept',
+      AGGREGATED_ACCEPT,
+      ...(known?.etag === undefined ? [] : ['If-None-Match', known.etag]),
+    ]);
+    if (answer.status === 304 && known) return known;
+    if (answer.status === 503) throw new Error(`service ${key} returned non-success response code: 503`);
+    const versions = answer.status === 200 ? readAggregatedDocument(parse(answer.body)) : undefined;
+    if (!versions) return undefined;
+    const fetched = { etag: headerValue(answer.headers, 'etag'), versions };
+    this.#documents.set(key, fetched);
+    return fetched;
+  }
+
+  async #get(apiService: RemoteApiService, path: string, headers: readonly string[]): Promise<OutboundAnswer> {
+    const request = {
+      method: 'GET',
+      path,
+      headers: [...AGGREGATOR_HEADERS, ...headers],
+      body: null,
+      timeoutMs: DISCOVERY_TIMEOUT_MS,
+    };
+    return this.#outbound.call(targetOf(this.#objects, apiService), request, true);
+  }
+}
+
+function serviceKey({ service }: RemoteApiService): string {
+  return `${service.namespace}/${service.name}:${service.port}`;
+}
+
+function parse(body: Buffer): Json {
+  try {
+    return JSON.parse(body.toString()) as Json;
+  } catch {
+    return null;
+  }
+}
