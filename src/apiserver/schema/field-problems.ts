@@ -1,4 +1,5 @@
 import type { Json } from '../../api/json.js';
+import { goQuote, goValue } from './go-values.js';
 
 /** One cause of an `Invalid` answer. */
 export interface FieldProblem {
@@ -18,66 +19,66 @@ export interface ValidationOptions {
 /** One object's problems beyond this are not looked for. */
 export const PROBLEMS_MAX = 100;
 
-/** Collects problems in kube-apiserver's words. */
-export class FieldProblems {
-  readonly all: FieldProblem[] = [];
+/** What kube-apiserver calls the field of a problem that belongs to none. */
+export const NO_FIELD = '<nil>';
 
-  constructor(readonly options: ValidationOptions) {}
+export function required(field: string, detail = ''): FieldProblem {
+  return problem('FieldValueRequired', field, 'Required value', detail);
+}
 
-  get isFull(): boolean {
-    return this.all.length >= PROBLEMS_MAX;
-  }
+export function forbidden(field: string, detail: string): FieldProblem {
+  return problem('FieldValueForbidden', field, 'Forbidden', detail);
+}
 
-  required(field: string): void {
-    this.add('FieldValueRequired', 'Required value', field);
-  }
+export function invalid(field: string, value: Json, detail: string): FieldProblem {
+  return problem('FieldValueInvalid', field, `Invalid value: ${goValue(value)}`, detail);
+}
 
-  wrongType(field: string, actual: string, wanted: string): void {
-    const text = JSON.stringify(actual);
-    const where = field === '' ? '' : `${field} `;
-    this.add(
-      'FieldValueTypeInvalid',
-      `Invalid value: ${text}: ${where}in body must be of type ${wanted}: ${text}`,
-      field,
-    );
-  }
+/** A value whose text is not that of a document: kube-apiserver shows some of its own types. */
+export function invalidText(field: string, valueText: string, detail: string): FieldProblem {
+  return problem('FieldValueInvalid', field, `Invalid value: ${valueText}`, detail);
+}
 
-  wrongFormat(field: string, value: string, format: string): void {
-    const text = JSON.stringify(value);
-    this.add(
-      'FieldValueTypeInvalid',
-      `Invalid value: ${text}: ${field} in body must be of type ${format}: ${text}`,
-      field,
-    );
-  }
+export function typeInvalid(field: string, value: string, detail: string): FieldProblem {
+  return problem('FieldValueTypeInvalid', field, `Invalid value: ${goQuote(value)}`, detail);
+}
 
-  /** kube-apiserver knows no field for this one, only the text does. */
-  outOfFormat(text: string): void {
-    this.add('FieldValueInvalid', `Invalid value: "": ${text}`, '<nil>');
-  }
+export function notSupported(field: string, value: Json, supported: readonly string[]): FieldProblem {
+  const list = supported.map(goQuote).join(', ');
+  return problem(
+    'FieldValueNotSupported',
+    field,
+    `Unsupported value: ${goValue(value)}`,
+    list === '' ? '' : `supported values: ${list}`,
+  );
+}
 
-  invalid(field: string, value: Json, text: string): void {
-    this.add('FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${text}`, field);
-  }
+export function tooLong(field: string, lengthMax: number): FieldProblem {
+  return problem(
+    'FieldValueTooLong',
+    field,
+    'Too long',
+    `may not be more than ${lengthMax} ${plural(lengthMax, 'byte')}`,
+  );
+}
 
-  unsupported(field: string, value: Json, supported: readonly Json[]): void {
-    const list = supported.map((each) => JSON.stringify(each)).join(', ');
-    this.add('FieldValueNotSupported', `Unsupported value: ${JSON.stringify(value)}: supported values: ${list}`, field);
-  }
+export function tooMany(field: string, count: number, countMax: number): FieldProblem {
+  return problem(
+    'FieldValueTooMany',
+    field,
+    `Too many: ${count}`,
+    `must have at most ${countMax} ${plural(countMax, 'item')}`,
+  );
+}
 
-  tooLong(field: string, lengthMax: number): void {
-    this.add('FieldValueTooLong', `Too long: may not be more than ${lengthMax} bytes`, field);
-  }
+export function duplicate(field: string, value: Json): FieldProblem {
+  return problem('FieldValueDuplicate', field, `Duplicate value: ${goValue(value)}`, '');
+}
 
-  tooMany(field: string, count: number, countMax: number): void {
-    this.add('FieldValueTooMany', `Too many: ${count}: must have at most ${countMax} items`, field);
-  }
+function problem(reason: string, field: string, text: string, detail: string): FieldProblem {
+  return { reason, message: detail === '' ? text : `${text}: ${detail}`, field };
+}
 
-  duplicate(field: string, value: Json): void {
-    this.add('FieldValueDuplicate', `Duplicate value: ${JSON.stringify(value)}`, field);
-  }
-
-  private add(reason: string, message: string, field: string): void {
-    if (!this.isFull) this.all.push({ reason, message, field });
-  }
+function plural(count: number, noun: string): string {
+  return count === 1 ? noun : `${noun}s`;
 }

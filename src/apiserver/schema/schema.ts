@@ -15,6 +15,8 @@ export interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   /** Of members that `properties` does not name (`additionalProperties`). */
   readonly values?: Schema;
+  /** Such members are not pruned, but refused (`additionalProperties: false`). */
+  readonly forbidsOthers?: boolean;
   readonly items?: Schema;
   /** Lists are atomic unless they say otherwise. */
   readonly listType?: 'atomic' | 'set' | 'map';
@@ -36,6 +38,13 @@ export interface Schema {
   readonly limits?: SchemaLimits;
   /** CEL rules of a custom resource (`x-kubernetes-validations`). */
   readonly rules?: readonly SchemaRule[];
+  /** Further demands on the value, never further structure: only validation looks at these. */
+  readonly allOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly not?: Schema;
+  /** What a definition demands of a value that otherwise has a built-in type (`metadata`). */
+  readonly restrictions?: Schema;
 }
 
 export interface SchemaRule {

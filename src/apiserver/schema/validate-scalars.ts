@@ -1,49 +1,93 @@
-import type { FieldProblems } from './field-problems.js';
+import type { FieldProblem, ValidationOptions } from './field-problems.js';
+import { invalid, NO_FIELD, tooLong, typeInvalid } from './field-problems.js';
+import { textFormat } from './formats.js';
 import type { Schema } from './schema.js';
 
-const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
-  'date-time': (text) =>
-    /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}(\.\d+)?([Zz]|[+-]\d{2}:\d{2})$/.test(text) && isDate(text),
-  date: (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && isDate(text),
-  byte: (text) => /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text),
-  uuid: (text) => /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i.test(text),
-  ipv4: (text) => /^(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(\.(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)){3}$/.test(text),
-};
-
-function isDate(text: string): boolean {
-  return !Number.isNaN(Date.parse(text));
+/** Where a value is: `name` as texts say it, `field` as causes do, and what to call the whole. */
+export interface ValuePlace {
+  readonly name: string;
+  readonly field: string;
+  readonly wholeField: string;
 }
 
-export function checkString(text: string, schema: Schema, path: string, problems: FieldProblems): void {
+/** The first of length and pattern that fails. */
+export function stringProblems(
+  text: string,
+  schema: Schema,
+  { name, field }: ValuePlace,
+  options: ValidationOptions,
+): FieldProblem[] {
   const { minLength, maxLength, pattern } = schema.limits ?? {};
-  if (maxLength !== undefined && [...text].length > maxLength) problems.tooLong(path, maxLength);
-  if (minLength !== undefined && [...text].length < minLength) {
-    problems.invalid(path, text, `${path} in body should be at least ${minLength} chars long`);
+  // There are never more characters than units of UTF-16: most texts need no counting.
+  const length = minLength === undefined && (maxLength === undefined || text.length <= maxLength) ? 0 : countOf(text);
+  if (maxLength !== undefined && length > maxLength) return [tooLong(field, maxLength)];
+  if (minLength !== undefined && length < minLength) {
+    return [invalid(field, text, `${name} in body should be at least ${minLength} chars long`)];
   }
-  const matches = problems.options.matchesPattern;
+  const matches = options.matchesPattern;
   if (pattern !== undefined && matches !== undefined && !matches(pattern, text)) {
-    problems.invalid(path, text, `${path} in body should match '${pattern}'`);
+    return [invalid(field, text, `${name} in body should match '${pattern}'`)];
   }
-  const { format } = schema;
-  if (format !== undefined && Object.hasOwn(FORMATS, format) && !FORMATS[format]!(text)) {
-    problems.wrongFormat(path, text, format);
-  }
+  return [];
 }
 
-export function checkNumber(value: number, schema: Schema, path: string, problems: FieldProblems): void {
-  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum, multipleOf } = schema.limits ?? {};
-  if (schema.type === 'integer' && !isOfFormat(value, schema.format)) {
-    const format = schema.format === undefined ? '(default format)' : `with format ${schema.format}`;
-    problems.outOfFormat(`Checked value must be of type integer ${format} in ${path}`);
+export function formatProblems(text: string, schema: Schema, { name, field }: ValuePlace): FieldProblem[] {
+  const { format } = schema;
+  if (format === undefined || (schema.type !== undefined && schema.type !== 'string')) return [];
+  const matches = textFormat(format);
+  if (matches === undefined || matches(text)) return [];
+  return [typeInvalid(field, text, `${name} in body must be of type ${format}: ${JSON.stringify(text)}`)];
+}
+
+export function numberProblems(value: number, schema: Schema, place: ValuePlace): FieldProblem[] {
+  const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema.limits ?? {};
+  const { name, field } = place;
+  const problems = rangeProblems('Checked value', value, schema, place);
+  problems.push(...multipleProblems(value, schema, place));
+  const say = (text: string): number => problems.push(invalid(field, value, `${name} in body should be ${text}`));
+  if (maximum !== undefined) {
+    problems.push(...rangeProblems('Maximum boundary value', maximum, schema, place));
+    const limit = limitFor(value, maximum, schema);
+    if (exclusiveMaximum === true ? value >= limit : value > limit) {
+      say(exclusiveMaximum === true ? `less than ${limit}` : `less than or equal to ${limit}`);
+    }
   }
-  const say = (text: string): void => problems.invalid(path, value, `${path} in body should be ${text}`);
-  if (maximum !== undefined && (exclusiveMaximum ? value >= maximum : value > maximum)) {
-    say(exclusiveMaximum ? `less than ${maximum}` : `less than or equal to ${maximum}`);
+  if (minimum !== undefined) {
+    problems.push(...rangeProblems('Minimum boundary value', minimum, schema, place));
+    const limit = limitFor(value, minimum, schema);
+    if (exclusiveMinimum === true ? value <= limit : value < limit) {
+      say(exclusiveMinimum === true ? `greater than ${limit}` : `greater than or equal to ${limit}`);
+    }
   }
-  if (minimum !== undefined && (exclusiveMinimum ? value <= minimum : value < minimum)) {
-    say(exclusiveMinimum ? `greater than ${minimum}` : `greater than or equal to ${minimum}`);
+  return problems;
+}
+
+/** kube-apiserver compares whole numbers with the whole part of a limit, unless the limit itself is out of place. */
+function limitFor(value: number, limit: number, schema: Schema): number {
+  const isOutOfPlace = schema.type === 'integer' && !Number.isInteger(limit);
+  return Number.isInteger(value) && !isOutOfPlace ? Math.trunc(limit) : limit;
+}
+
+function multipleProblems(value: number, schema: Schema, place: ValuePlace): FieldProblem[] {
+  const multipleOf = schema.limits?.multipleOf;
+  if (multipleOf === undefined) return [];
+  const { name, field } = place;
+  const factor = limitFor(value, multipleOf, schema);
+  const problems = rangeProblems('MultipleOf value', multipleOf, schema, place);
+  if (factor <= 0) {
+    problems.push(invalid(field, factor, `factor MultipleOf declared for ${name} must be positive: ${factor}`));
+  } else if (!isMultiple(value, factor)) {
+    problems.push(invalid(field, value, `${name} in body should be a multiple of ${factor}`));
   }
-  if (multipleOf !== undefined && multipleOf > 0 && !isMultiple(value, multipleOf)) say(`a multiple of ${multipleOf}`);
+  return problems;
+}
+
+function rangeProblems(what: string, value: number, schema: Schema, { name, wholeField }: ValuePlace): FieldProblem[] {
+  if (schema.type !== 'integer' || isOfFormat(value, schema.format)) return [];
+  const { format } = schema;
+  const known = format === 'int32' || format === 'int64' ? `with format ${format}` : '(default format)';
+  const text = `${what} must be of type integer ${known} in ${name}`;
+  return [invalid(wholeField === '' ? NO_FIELD : wholeField, '', text)];
 }
 
 function isOfFormat(value: number, format: string | undefined): boolean {
@@ -52,6 +96,12 @@ function isOfFormat(value: number, format: string | undefined): boolean {
 }
 
 function isMultiple(value: number, of: number): boolean {
-  const quotient = value / of;
+  const quotient = of < 1 ? (1 / of) * value : value / of;
   return Math.abs(quotient - Math.round(quotient)) < 1e-9;
+}
+
+function countOf(text: string): number {
+  let count = 0;
+  for (const _ of text) count++;
+  return count;
 }

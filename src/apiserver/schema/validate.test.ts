@@ -70,17 +70,26 @@ describe('validateObject', () => {
 
   it('tells reason and field of each cause', () => {
     expect(validateObject({ spec: { int: 1 } }, GADGET)).toEqual([
-      { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.must' },
       {
         reason: 'FieldValueInvalid',
         message: 'Invalid value: 1: spec.int in body should be greater than or equal to 2',
         field: 'spec.int',
       },
+      { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.must' },
     ]);
   });
 
   it('accepts what fits', () => {
-    const spec = { must: 'a', int: 2, num: 2, s: 'üüüü', ios: '1', dt: '2026-01-02T03:04:05Z', by: 'AAAA', nul: null };
+    const spec = {
+      must: 'a',
+      int: 2,
+      num: 2.5,
+      s: 'üüüü',
+      ios: '1',
+      dt: '2026-01-02T03:04:05Z',
+      by: 'AAAA',
+      nul: null,
+    };
     expect(validateObject({ spec }, GADGET)).toEqual([]);
   });
 

@@ -1,0 +1,171 @@
+import { isObject, type JsonObject, member } from '../../api/json.js';
+import { dnsSubdomainProblems, labelKeyProblems } from '../../api/object-meta.js';
+import { StatusError } from '../../core/status-error.js';
+import { hasRules } from '../cel/validate-rules.js';
+import type { ScalePaths } from '../registry/resource-type.js';
+import type { PartStrategy, Strategy } from '../registry/strategy.js';
+import { Correlation } from '../schema/correlation.js';
+import { withDefaults } from '../schema/defaults.js';
+import { type FieldProblem, invalidText, NO_FIELD } from '../schema/field-problems.js';
+import { boundedMatcher } from '../schema/go-pattern.js';
+import { newListTypeProblems } from '../schema/list-types.js';
+import type { Schema } from '../schema/schema.js';
+import { validateObject, validateObjectUpdate } from '../schema/validate.js';
+import { valueProblems } from '../schema/validate-value.js';
+import type { RuleProblems } from './default-rules.js';
+import { objectIn, textsIn } from './definition.js';
+import { scaleSpecProblems, scaleStatusProblems } from './scale-values.js';
+
+export interface CustomResourceStrategyOptions {
+  readonly schema: Schema;
+  readonly hasStatus: boolean;
+  readonly scalePaths: ScalePaths | undefined;
+  /** `widgets.example.com`, to refuse in its name. */
+  readonly qualifiedResource: string;
+  /** The definition is being deleted: nothing new is made. */
+  readonly isTerminating: boolean;
+  readonly ruleProblems?: RuleProblems | undefined;
+}
+
+/** How objects of one version of a custom resource come into the store. */
+export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
+  const { schema, hasStatus } = options;
+  return {
+    nameProblems: (name, isPrefix) => dnsSubdomainProblems(isPrefix ? withoutTrailingHyphen(name) : name),
+    setDefaults: (object) => withDefaults(object, schema, 'custom'),
+    prepareForCreate: (object) => {
+      if (options.isTerminating) throw terminating(object, options.qualifiedResource);
+      return hasStatus ? withoutStatus(object) : object;
+    },
+    prepareForUpdate: (object, live) => (hasStatus ? withStatusOf(live, object) : object),
+    validateCreate: (object) => createProblems(object, options),
+    validateUpdate: (object, live) => updateProblems(object, live, options),
+    warnings: finalizerWarnings,
+    hasGeneration: true,
+    hasStatus,
+    createsOnUpdate: false,
+    updatesUnconditionally: false,
+    parts: new Map(hasStatus ? [['status', statusPart(options)]] : []),
+  };
+}
+
+function createProblems(object: JsonObject, options: CustomResourceStrategyOptions): FieldProblem[] {
+  const problems = [
+    ...validateObject(object, options.schema, { matchesPattern: boundedMatcher() }),
+    ...scaleProblems(object, options),
+  ];
+  return withRuleProblems(problems, object, undefined, options);
+}
+
+function updateProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): FieldProblem[] {
+  const problems = [
+    ...validateObjectUpdate(object, live, options.schema, { matchesPattern: boundedMatcher() }),
+    ...scaleProblems(object, options),
+  ];
+  return withRuleProblems(problems, object, live, options);
+}
+
+function scaleProblems(object: JsonObject, { scalePaths }: CustomResourceStrategyOptions): FieldProblem[] {
+  if (scalePaths === undefined) return [];
+  return [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)];
+}
+
+function statusProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): FieldProblem[] {
+  const { schema, scalePaths } = options;
+  const status = member(object, 'status');
+  const properties = schema.properties ?? {};
+  const statusSchema = Object.hasOwn(properties, 'status') ? properties['status'] : undefined;
+  const correlation = new Correlation(object, live, schema).member('status');
+  const problems = [
+    ...(status === undefined || statusSchema === undefined
+      ? []
+      : valueProblems(status, statusSchema, { matchesPattern: boundedMatcher(), field: 'status', correlation })),
+    ...(scalePaths === undefined ? [] : scaleStatusProblems(object, scalePaths)),
+    ...newListTypeProblems(object, live, schema),
+  ];
+  return withRuleProblems(problems, object, live, options);
+}
+
+const BLOCKING = [
+  'FieldValueNotSupported',
+  'FieldValueRequired',
+  'FieldValueTooLong',
+  'FieldValueTooMany',
+  'FieldValueTypeInvalid',
+];
+
+/** Rules are written for objects that fit their schema, so some problems keep them from being asked. */
+function withRuleProblems(
+  problems: readonly FieldProblem[],
+  object: JsonObject,
+  live: JsonObject | undefined,
+  { schema, ruleProblems }: CustomResourceStrategyOptions,
+): FieldProblem[] {
+  if (ruleProblems === undefined || !hasRules(schema)) return [...problems];
+  if (!problems.some(({ reason }) => BLOCKING.includes(reason)))
+    return [...problems, ...ruleProblems(object, live, schema)];
+  const unchecked = 'some validation rules were not checked because the object was invalid';
+  return [
+    ...problems,
+    invalidText(NO_FIELD, 'null', `${unchecked}; correct the existing errors to complete validation`),
+  ];
+}
+
+function statusPart(options: CustomResourceStrategyOptions): PartStrategy {
+  return {
+    prepareForUpdate: (object, live) => {
+      const managedFields = member(objectIn(object, 'metadata') ?? {}, 'managedFields');
+      const metadata = { ...objectIn(live, 'metadata') };
+      if (managedFields === undefined) delete metadata['managedFields'];
+      else metadata['managedFields'] = managedFields;
+      return withStatusOf(object, { ...live, metadata });
+    },
+    validateUpdate: (object, live) => statusProblems(object, live, options),
+    ignoredPaths: ['f:metadata', 'f:spec'],
+  };
+}
+
+function withoutStatus(object: JsonObject): JsonObject {
+  const { status: _, ...rest } = object;
+  return rest;
+}
+
+function withStatusOf(source: JsonObject, object: JsonObject): JsonObject {
+  const status = member(source, 'status');
+  return status === undefined ? withoutStatus(object) : { ...object, status };
+}
+
+function terminating(object: JsonObject, resource: string): StatusError {
+  const name = String(objectIn(object, 'metadata')?.['name'] ?? '');
+  const [kind, ...group] = resource.split('.');
+  return new StatusError(
+    'Forbidden',
+    `${resource} ${JSON.stringify(name)} is forbidden: create not allowed while custom resource definition is terminating`,
+    { ...(name === '' ? {} : { name }), group: group.join('.'), kind: kind! },
+  );
+}
+
+/** A name follows the prefix, so a hyphen at its end is none at the end of the name. */
+function withoutTrailingHyphen(prefix: string): string {
+  return prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix;
+}
+
+const STANDARD_FINALIZERS = ['orphan', 'foregroundDeletion', 'kubernetes'];
+
+function finalizerWarnings(object: JsonObject, live: JsonObject | undefined): string[] {
+  const before = new Set(live === undefined ? [] : finalizersOf(live));
+  const added = [...new Set(finalizersOf(object))].filter((each) => !before.has(each)).sort();
+  return added.flatMap((each) => {
+    const head = `metadata.finalizers: ${JSON.stringify(each)}:`;
+    const problems = labelKeyProblems(each).map((text) => `${head} ${text}`);
+    if (each.includes('/') || STANDARD_FINALIZERS.includes(each)) return problems;
+    const path = each.includes('.') ? ' including a path (/)' : '';
+    const why = `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`;
+    return [...problems, `${head} ${why}`];
+  });
+}
+
+function finalizersOf(object: JsonObject): string[] {
+  const metadata = member(object, 'metadata');
+  return isObject(metadata) ? textsIn(metadata, 'finalizers') : [];
+}

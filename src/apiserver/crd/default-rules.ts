@@ -1,0 +1,97 @@
+import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { partSchema } from '../schema/custom-resource-schema.js';
+import { embeddedResourceProblems } from '../schema/embedded-resources.js';
+import { type FieldProblem, invalid, NO_FIELD } from '../schema/field-problems.js';
+import { boundedMatcher } from '../schema/go-pattern.js';
+import { ANY, type Schema } from '../schema/schema.js';
+import { pruneUnknownFields } from '../schema/unknown-fields.js';
+import { formatProblems } from '../schema/validate.js';
+import { valueProblems } from '../schema/validate-value.js';
+import { objectIn } from './definition.js';
+
+/** The problems of an object by the CEL rules of its schema. */
+export type RuleProblems = (
+  object: JsonObject,
+  live: JsonObject | undefined,
+  schema: Schema,
+) => readonly FieldProblem[];
+
+/** Defaults must be valid where they stand, and hold nothing that would be pruned. Of a structural schema. */
+export function defaultProblems(openApi: JsonObject, path: string, ruleProblems?: RuleProblems): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const root = { ...openApi, 'x-kubernetes-embedded-resource': true };
+  visit(root, { path, identityPath: undefined, rules: ruleProblems }, problems);
+  return problems;
+}
+
+interface Place {
+  readonly path: string;
+  /** The way from a whole object into its `metadata`, `kind` or `apiVersion`; undefined elsewhere. */
+  readonly identityPath: readonly (string | 0)[] | undefined;
+  readonly rules: RuleProblems | undefined;
+}
+
+function visit(node: JsonObject, place: Place, problems: FieldProblem[]): void {
+  const { path } = place;
+  const isEmbedded = node['x-kubernetes-embedded-resource'] === true;
+  const identityPath = isEmbedded ? undefined : place.identityPath;
+  const value = node['default'];
+  if (value !== undefined && value !== null) {
+    const field = `${path}.default`;
+    const own =
+      identityPath === undefined ? contentProblems(value, node, field) : identityProblems(value, identityPath, field);
+    problems.push(
+      ...(own.isFatal ? own.problems : [...own.problems, ...schemaProblems(value, node, field, place.rules)]),
+    );
+  }
+  const items = objectIn(node, 'items');
+  if (items !== undefined) {
+    visit(items, { ...place, path: `${path}.items`, identityPath: identityPath && [...identityPath, 0] }, problems);
+  }
+  for (const [name, each] of Object.entries(objectIn(node, 'properties') ?? {})) {
+    if (!isObject(each)) continue;
+    const isIdentity = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind');
+    const below = isIdentity ? [name] : identityPath && [...identityPath, name];
+    visit(each, { ...place, path: `${path}.properties[${name}]`, identityPath: below }, problems);
+  }
+}
+
+interface Checked {
+  readonly problems: readonly FieldProblem[];
+  /** Nothing more is to be said of the value. */
+  readonly isFatal: boolean;
+}
+
+function contentProblems(value: Json, node: JsonObject, field: string): Checked {
+  const schema = partSchema(node, ANY);
+  const isUnpruned = hasUnknownFields(value, schema);
+  const embedded = embeddedResourceProblems(value, schema, field);
+  return {
+    problems: [...(isUnpruned ? [invalid(field, value, 'must not have unknown fields')] : []), ...embedded],
+    isFatal: embedded.length > 0,
+  };
+}
+
+/** Looks at the object that the value would be a part of. */
+function identityProblems(value: Json, path: readonly (string | 0)[], field: string): Checked {
+  const around = path.reduceRight<Json>((inner, name) => (name === 0 ? [inner] : { [name]: inner }), value);
+  const whole = { apiVersion: 'validation/v1', kind: 'Validation', ...(around as JsonObject) };
+  const problems = embeddedResourceProblems(whole, { embeddedResource: true });
+  if (problems.length === 0) return { problems: [], isFatal: false };
+  const detail = `must result in valid metadata: ${formatProblems(problems)}`;
+  return { problems: [invalid(field, value, detail)], isFatal: true };
+}
+
+function schemaProblems(value: Json, node: JsonObject, field: string, rules: RuleProblems | undefined): FieldProblem[] {
+  const schema = partSchema(node, ANY);
+  const problems = valueProblems(value, schema, { field, matchesPattern: boundedMatcher() });
+  if (problems.length > 0 || rules === undefined || !isObject(value)) return problems;
+  return rules(value, undefined, schema).map((each) => ({
+    ...each,
+    field: each.field === NO_FIELD ? field : `${field}.${each.field}`,
+  }));
+}
+
+function hasUnknownFields(value: Json, schema: Schema): boolean {
+  return pruneUnknownFields({ value }, { type: 'object', properties: { value: schema } }).unknownFields.length > 0;
+}

@@ -1,0 +1,111 @@
+import type { JsonObject } from '../../api/json.js';
+import type { Clock } from '../../core/clock.js';
+import type { Logger } from '../../observe/logger.js';
+import type { InternalClient } from '../internal-client.js';
+import { type Caches, storagePrefix } from '../watch/caches.js';
+import type { Definition } from './definition.js';
+import { DEFINITIONS } from './definition-watch.js';
+import { settleDefinitions } from './settle-definitions.js';
+
+export interface DefinitionControllerOptions {
+  readonly caches: Caches;
+  readonly client: InternalClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+/** Definitions come in crowds; they are looked at together. */
+const SETTLE_MS = 5;
+/** While instances are being deleted nothing else may tell when that is over. */
+const LOOK_AGAIN_MS = 250;
+
+/**
+ * Accepts names, says what is established, and ends definitions whose objects are gone. Every server does so; whoever is
+ * second is told by a conflict, and finds it done.
+ */
+export class DefinitionController {
+  readonly #options: DefinitionControllerOptions;
+  readonly #stop: () => void;
+  #cancel: (() => void) | undefined;
+  #running = false;
+  #again = false;
+  #closed = false;
+
+  constructor(options: DefinitionControllerOptions) {
+    this.#options = options;
+    this.#stop = options.caches.onChange(DEFINITIONS, () => this.#soon(SETTLE_MS));
+  }
+
+  /** Resolves when what is stored now has been looked at. */
+  async start(): Promise<void> {
+    await this.#settle();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#stop();
+    this.#cancel?.();
+  }
+
+  #soon(delayMs: number): void {
+    if (this.#closed) return;
+    this.#cancel?.();
+    this.#cancel = this.#options.clock.after(delayMs, () => void this.#settle());
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#running) {
+      this.#again = true;
+      return;
+    }
+    this.#running = true;
+    try {
+      await this.#settleOnce();
+    } catch (error) {
+      this.#options.logger.warn('definitions could not be looked after; it is tried again', { error });
+      this.#soon(LOOK_AGAIN_MS);
+    }
+    this.#running = false;
+    if (!this.#again) return;
+    this.#again = false;
+    this.#soon(SETTLE_MS);
+  }
+
+  async #settleOnce(): Promise<void> {
+    const { caches, client, clock } = this.#options;
+    const now = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const definitions = caches.list(DEFINITIONS);
+    await this.#loadInstances(definitions);
+    const { updates, cleanups } = settleDefinitions(definitions, {
+      now,
+      countInstances: ({ group, names }) => caches.of(storagePrefix({ group, resource: names.plural })).size,
+    });
+    for (const definition of cleanups) await this.#deleteInstances(definition);
+    for (const object of updates) {
+      const name = String((object['metadata'] as JsonObject)['name']);
+      const { status, body } = await client.request('PUT', `${PATH}/${encodeURIComponent(name)}/status`, object);
+      if (status >= 400 && status !== 404 && status !== 409) {
+        this.#options.logger.warn("a definition's status could not be written", { name, why: String(body['message']) });
+      }
+    }
+    if (cleanups.length > 0) this.#soon(LOOK_AGAIN_MS);
+  }
+
+  /** Only of what is being deleted; nobody may have asked for it since the start. */
+  async #loadInstances(definitions: readonly JsonObject[]): Promise<void> {
+    const ending = definitions.filter((crd) => (crd['metadata'] as JsonObject)['deletionTimestamp'] !== undefined);
+    await this.#options.caches.load(
+      ending.map((crd) => {
+        const spec = crd['spec'] as { group: string; names: { plural: string } };
+        return { group: spec.group, resource: spec.names.plural };
+      }),
+    );
+  }
+
+  async #deleteInstances({ group, names, versions }: Definition): Promise<void> {
+    const served = versions.find(({ isServed }) => isServed);
+    if (!served) return;
+    await this.#options.client.request('DELETE', `/apis/${group}/${served.name}/${names.plural}`);
+  }
+}

@@ -1,0 +1,88 @@
+import { isObject, type JsonObject } from '../../api/json.js';
+import { dnsSubdomainProblems } from '../../api/object-meta.js';
+import type { PartStrategy, Strategy } from '../registry/strategy.js';
+import { isKnownFormat } from '../schema/formats.js';
+import { goQuote } from '../schema/go-values.js';
+import { listIn, objectIn, readDefinition, textIn, textsIn } from './definition.js';
+import { setDefinitionDefaults } from './set-definition-defaults.js';
+import { CLEANUP_FINALIZER } from './settle-definitions.js';
+import { visitSchemas } from './sub-schemas.js';
+import {
+  type DefinitionOptions,
+  validateDefinition,
+  validateDefinitionStatus,
+  validateDefinitionUpdate,
+} from './validate-definition.js';
+
+export interface DefinitionStrategyOptions extends DefinitionOptions {
+  /**
+   * Definitions are held by their finalizer from the beginning. False where whoever deletes one marks it with
+   * `markDefinitionDeleted`, as kube-apiserver does.
+   */
+  readonly addsFinalizer?: boolean;
+}
+
+/** The strategy of the kind CustomResourceDefinition itself. */
+export function definitionStrategy(options: DefinitionStrategyOptions = {}): Strategy {
+  return {
+    nameProblems: (name) => dnsSubdomainProblems(name),
+    setDefaults: setDefinitionDefaults,
+    prepareForCreate: (crd) => newDefinition(crd, options.addsFinalizer ?? true),
+    prepareForUpdate: (crd, live) => withStoredVersion({ ...crd, status: live['status'] ?? {} }),
+    validateCreate: (crd) => validateDefinition(crd, { ...options, isNameChecked: true }),
+    validateUpdate: (crd, live) => validateDefinitionUpdate(crd, live, options),
+    warnings: formatWarnings,
+    hasGeneration: true,
+    hasStatus: true,
+    createsOnUpdate: false,
+    updatesUnconditionally: false,
+    parts: new Map([['status', STATUS]]),
+  };
+}
+
+/** The status is written together with finalizers: whoever cleans up does both at once. */
+const STATUS: PartStrategy = {
+  prepareForUpdate: (crd, live) => ({ ...crd, spec: live['spec'] ?? {} }),
+  validateUpdate: (crd) => validateDefinitionStatus(crd),
+  ignoredPaths: ['f:spec'],
+};
+
+function newDefinition(crd: JsonObject, addsFinalizer: boolean): JsonObject {
+  const metadata = objectIn(crd, 'metadata') ?? {};
+  const finalizers = textsIn(metadata, 'finalizers');
+  const isHeld = !addsFinalizer || finalizers.includes(CLEANUP_FINALIZER);
+  return withStoredVersion({
+    ...crd,
+    metadata: isHeld ? metadata : { ...metadata, finalizers: [...finalizers, CLEANUP_FINALIZER] },
+    status: { conditions: null, acceptedNames: { plural: '', kind: '' } },
+  });
+}
+
+/** Every version that objects were ever stored in is remembered. */
+function withStoredVersion(crd: JsonObject): JsonObject {
+  const status = objectIn(crd, 'status') ?? {};
+  const stored = textsIn(status, 'storedVersions');
+  const storage = readDefinition(crd).versions.find(({ isStorage }) => isStorage);
+  if (storage === undefined || stored.includes(storage.name)) return crd;
+  return { ...crd, status: { ...status, storedVersions: [...stored, storage.name] } };
+}
+
+function formatWarnings(crd: JsonObject, live: JsonObject | undefined): string[] {
+  const before = new Set(live === undefined ? [] : unknownFormats(live));
+  return unknownFormats(crd)
+    .filter((format) => !before.has(format))
+    .map((format) => `unrecognized format ${goQuote(format)}`);
+}
+
+function unknownFormats(crd: JsonObject): string[] {
+  const formats: string[] = [];
+  for (const version of listIn(objectIn(crd, 'spec') ?? {}, 'versions').filter(isObject)) {
+    const openApi = objectIn(objectIn(version, 'schema') ?? {}, 'openAPIV3Schema');
+    if (openApi === undefined) continue;
+    visitSchemas(openApi, (each) => {
+      const format = textIn(each, 'format');
+      if (format !== '' && !isKnownFormat(textIn(each, 'type'), format)) formats.push(format);
+    });
+  }
+  return [...new Set(formats)];
+}

@@ -1,0 +1,56 @@
+import { isObject, type Json, jsonEqual, member } from '../../api/json.js';
+import { memberSchema, type Schema } from './schema.js';
+
+/**
+ * A value and what it was before, found by their places in the object: members by name, items of lists of type map by
+ * their keys, items of other lists not at all. Updates use it to leave alone what was wrong already.
+ */
+export class Correlation {
+  private known: boolean | undefined;
+
+  constructor(
+    private readonly value: Json,
+    private readonly old: Json,
+    private readonly schema: Schema,
+  ) {}
+
+  member(name: string): Correlation | undefined {
+    if (!isObject(this.value) || !isObject(this.old)) return undefined;
+    const [value, old] = [member(this.value, name), member(this.old, name)];
+    const schema = memberSchema(this.schema, name);
+    return value === undefined || old === undefined || schema === undefined
+      ? undefined
+      : new Correlation(value, old, schema);
+  }
+
+  item(index: number): Correlation | undefined {
+    const { value, old, schema } = this;
+    if (schema.listType !== 'map' || !Array.isArray(value) || !Array.isArray(old)) return undefined;
+    const item = value[index];
+    const keys = schema.listKeys ?? [];
+    if (!isObject(item)) return undefined;
+    const found = old.find(
+      (each) => isObject(each) && keys.every((key) => jsonEqual(member(each, key), member(item, key))),
+    );
+    return found === undefined ? undefined : new Correlation(item, found, schema.items ?? {});
+  }
+
+  /** The order of a list of type map does not count. */
+  get isUnchanged(): boolean {
+    this.known ??= this.compare();
+    return this.known;
+  }
+
+  private compare(): boolean {
+    const { value, old } = this;
+    if (Array.isArray(value) && Array.isArray(old)) {
+      if (value.length !== old.length) return false;
+      if (this.schema.listType !== 'map') return jsonEqual(value, old);
+      return value.every((_, index) => this.item(index)?.isUnchanged === true);
+    }
+    if (!isObject(value) || !isObject(old)) return jsonEqual(value, old);
+    const names = Object.keys(value);
+    if (names.length !== Object.keys(old).length) return false;
+    return names.every((name) => this.member(name)?.isUnchanged ?? jsonEqual(value[name], member(old, name)));
+  }
+}

@@ -1,0 +1,51 @@
+import { RE2JS, RE2JSException } from 're2js';
+
+/** Compiled patterns are kept for reuse, the oldest given up first. */
+export const PATTERNS_KEPT_MAX = 2_000;
+/** Longer patterns are refused: a compiled one takes many times its length. */
+export const PATTERN_LENGTH_MAX = 32 * 1024;
+
+/** Characters times instructions: about a second of work at the most, when nothing of it goes fast. */
+export const PATTERN_WORK_MAX = 50_000_000;
+
+const compiled = new Map<string, RE2JS | string>();
+
+/** What is wrong with a regular expression of Go's kind, in Go's words; undefined where nothing is. */
+export function patternProblem(pattern: string): string | undefined {
+  const known = compile(pattern);
+  return typeof known === 'string' ? known : undefined;
+}
+
+/**
+ * A matcher for the patterns of one object. Each match takes time in proportion to text and pattern, and all together no
+ * more than a bound: what lies beyond matches nothing, nor does a pattern that cannot be compiled.
+ */
+export function boundedMatcher(workMax = PATTERN_WORK_MAX): (pattern: string, text: string) => boolean {
+  let remaining = workMax;
+  return (pattern, text) => {
+    const known = compile(pattern);
+    if (typeof known === 'string') return false;
+    remaining -= known.programSize() * (text.length + 1);
+    return remaining >= 0 && known.matcher(text).find();
+  };
+}
+
+function compile(pattern: string): RE2JS | string {
+  const known = compiled.get(pattern);
+  if (known !== undefined) return known;
+  const made = compileNew(pattern);
+  if (compiled.size >= PATTERNS_KEPT_MAX) compiled.delete(compiled.keys().next().value!);
+  compiled.set(pattern, made);
+  return made;
+}
+
+function compileNew(pattern: string): RE2JS | string {
+  if (pattern.length > PATTERN_LENGTH_MAX) return `error parsing regexp: longer than ${PATTERN_LENGTH_MAX} characters`;
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (error instanceof RE2JSException) return error.message;
+    // Whatever else a hostile pattern does to the compiler is no reason to fall over.
+    return `error parsing regexp: ${(error as Error).message}`;
+  }
+}
