@@ -1,0 +1,237 @@
+import { type Json, type JsonObject, setMember } from '../../api/json.js';
+import { isEnveloped, openEnvelope } from './envelope.js';
+import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
+import { intOrString, json, microTime, quantity, rawBytes, time } from './plain-forms.js';
+import { ProtobufError } from './protobuf-error.js';
+import { DELIMITED, FIXED64, VARINT, WireReader } from './wire-reader.js';
+
+/** Deeper messages are refused, so that no input can exhaust the stack. */
+export const PROTOBUF_LEVELS_MAX = 200;
+/** Two bytes can stand for an object with all its empty fields: what a document unfolds to is bounded too. */
+export const PROTOBUF_MESSAGES_MAX = 500_000;
+
+const NOTHING = Buffer.alloc(0);
+
+export interface DecodedObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  /** As Go would write it as JSON, with `kind` and `apiVersion`. */
+  readonly object: JsonObject;
+}
+
+/**
+ * An object out of its envelope. `expected` is what an envelope that names no kind is taken to hold.
+ * Throws ProtobufError for bytes that are no object of a built-in kind.
+ */
+export function decodeProtobuf(
+  bytes: Buffer,
+  expected: { readonly apiVersion: string; readonly kind: string } = { apiVersion: '', kind: '' },
+): DecodedObject {
+  return new Decoding().envelope(bytes, 0, expected);
+}
+
+/** What was read of one field: the last scalar, or all the pieces of a message, list or map. */
+type Found = { scalar: Json } | { pieces: Buffer[] } | { scalars: Json[] };
+
+class Decoding {
+  #messages = 0;
+
+  envelope(bytes: Buffer, level: number, expected = { apiVersion: '', kind: '' }): DecodedObject {
+    const { raw, ...named } = openEnvelope(bytes);
+    const apiVersion = named.apiVersion === '' ? expected.apiVersion : named.apiVersion;
+    const kind = named.kind === '' ? expected.kind : named.kind;
+    const message = kindMessage(apiVersion, kind);
+    if (message === undefined) {
+      throw new ProtobufError(
+        `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(apiVersion)}`,
+      );
+    }
+    const object: JsonObject = { kind, apiVersion };
+    this.#members(message, raw, object, level);
+    return { apiVersion, kind, object };
+  }
+
+  #members(message: Message, bytes: Buffer, target: JsonObject, level: number): JsonObject {
+    if (level > PROTOBUF_LEVELS_MAX) throw new ProtobufError('exceeded max depth');
+    if (++this.#messages > PROTOBUF_MESSAGES_MAX) throw new ProtobufError('too many messages');
+    const found = collect(message, bytes);
+    for (const field of message.fields) {
+      const each = found.get(field);
+      if (field.isInlined && 'message' in field.type) {
+        this.#members(field.type.message, each && 'pieces' in each ? merged(each.pieces) : NOTHING, target, level + 1);
+        continue;
+      }
+      const value = each === undefined ? undefined : this.#value(field, each, level + 1);
+      if (value !== undefined && (field.isPointer || field.isWritten || !isEmpty(value))) {
+        setMember(target, field.name, value);
+      } else if (field.isWritten) setMember(target, field.name, this.#zero(field, level + 1));
+    }
+    return target;
+  }
+
+  /** Several pieces of one message are one message: they add to each other. */
+  #value(field: Field, found: Found, level: number): Json | undefined {
+    if ('scalar' in found) return found.scalar;
+    if ('scalars' in found) return found.scalars;
+    const { pieces } = found;
+    if (field.shape === 'one') return this.#single(field.type, merged(pieces), level);
+    if (field.shape === 'list') return pieces.map((piece) => this.#single(field.type, piece, level) ?? null);
+    const map: JsonObject = {};
+    for (const piece of pieces) {
+      const { key, value } = entry(piece);
+      setMember(map, key, this.#single(field.type, value, level) ?? null);
+    }
+    return map;
+  }
+
+  #single(type: FieldType, bytes: Buffer, level: number): Json | undefined {
+    if ('scalar' in type) return type.scalar === 'bytes' ? bytes.toString('base64') : bytes.toString('utf8');
+    if ('message' in type) return this.#object(type.message, bytes, level);
+    switch (type.special) {
+      case 'Time':
+        return time.read(bytes);
+      case 'MicroTime':
+        return microTime.read(bytes);
+      case 'Quantity':
+        return quantity.read(bytes);
+      case 'IntOrString':
+        return intOrString.read(bytes);
+      case 'JSON':
+      case 'FieldsV1':
+        return json.read(bytes);
+      case 'RawExtension': {
+        const raw = rawBytes(bytes);
+        return isEnveloped(raw) ? this.envelope(raw, level + 1).object : json.read(bytes);
+      }
+      case 'JSONSchemaPropsOrArray':
+      case 'JSONSchemaPropsOrBool':
+      case 'JSONSchemaPropsOrStringArray':
+        return this.#schemaOr(type.special, bytes, level);
+    }
+  }
+
+  #object(message: Message, bytes: Buffer, level: number): Json {
+    if (!message.isList) return this.#members(message, bytes, {}, level);
+    const items = collect(message, bytes).get(message.fields[0]!);
+    return items === undefined ? null : (this.#value(message.fields[0]!, items, level) ?? null);
+  }
+
+  /** A schema, or what may stand in its place: more schemas, yes or no, names. */
+  #schemaOr(
+    type: 'JSONSchemaPropsOrArray' | 'JSONSchemaPropsOrBool' | 'JSONSchemaPropsOrStringArray',
+    bytes: Buffer,
+    level: number,
+  ): Json {
+    const isBool = type === 'JSONSchemaPropsOrBool';
+    const reader = new WireReader(bytes);
+    const schema: Buffer[] = [];
+    const others: Json[] = [];
+    let allows = false;
+    while (reader.next()) {
+      if (reader.number > 2) {
+        reader.skip();
+      } else if (isBool && reader.number === 1) {
+        reader.expect(VARINT);
+        allows = reader.bool();
+      } else {
+        reader.expect(DELIMITED);
+        const piece = reader.delimited();
+        if (isBool || reader.number === 1) schema.push(piece);
+        else if (type === 'JSONSchemaPropsOrStringArray') others.push(piece.toString('utf8'));
+        else others.push(this.#members(jsonSchemaMessage(), piece, {}, level + 1));
+      }
+    }
+    if (others.length > 0) return others;
+    if (schema.length > 0) return this.#members(jsonSchemaMessage(), merged(schema), {}, level + 1);
+    return isBool ? allows : null;
+  }
+
+  /** What Go writes for a field that it never leaves out. */
+  #zero(field: Field, level: number): Json {
+    const { type } = field;
+    if (field.isPointer || field.shape !== 'one') return null;
+    if ('message' in type) return type.message.isList ? null : this.#members(type.message, NOTHING, {}, level);
+    if ('special' in type) return type.special === 'Quantity' ? '0' : type.special === 'IntOrString' ? 0 : null;
+    if (type.scalar === 'bytes') return null;
+    if (type.scalar === 'string') return '';
+    return type.scalar === 'bool' ? false : 0;
+  }
+}
+
+function isEmpty(value: Json): boolean {
+  return value === '' || value === 0 || value === false || value === null;
+}
+
+function collect(message: Message, bytes: Buffer): Map<Field, Found> {
+  const found = new Map<Field, Found>();
+  const reader = new WireReader(bytes);
+  while (reader.next()) {
+    const field = message.byNumber.get(reader.number);
+    if (field === undefined) reader.skip();
+    else if (isNumeric(field.type) && field.shape !== 'map') collectNumbers(reader, field, found);
+    else {
+      reader.expect(DELIMITED);
+      const pieces = found.get(field);
+      const isText = 'scalar' in field.type && field.shape === 'one';
+      if (pieces === undefined || isText || !('pieces' in pieces)) found.set(field, { pieces: [reader.delimited()] });
+      else pieces.pieces.push(reader.delimited());
+    }
+  }
+  return found;
+}
+
+function collectNumbers(reader: WireReader, field: Field, found: Map<Field, Found>): void {
+  if (field.shape === 'one') {
+    found.set(field, { scalar: numeric(reader, field.type, reader.wireType) });
+    return;
+  }
+  const known = found.get(field);
+  const scalars = known && 'scalars' in known ? known.scalars : [];
+  if (known === undefined) found.set(field, { scalars });
+  if (reader.wireType !== DELIMITED) {
+    scalars.push(numeric(reader, field.type, reader.wireType));
+    return;
+  }
+  const packed = new WireReader(reader.delimited());
+  const wireType = 'scalar' in field.type && field.type.scalar === 'double' ? FIXED64 : VARINT;
+  while (!packed.atEnd) scalars.push(numeric(packed, field.type, wireType));
+}
+
+function isNumeric(type: FieldType): boolean {
+  return 'scalar' in type && type.scalar !== 'string' && type.scalar !== 'bytes';
+}
+
+function numeric(reader: WireReader, type: FieldType, wireType: number): Json {
+  const scalar = 'scalar' in type ? type.scalar : 'bytes';
+  if (wireType !== (scalar === 'double' ? FIXED64 : VARINT)) {
+    throw new ProtobufError(`wrong wireType = ${wireType} for a number`);
+  }
+  if (scalar === 'double') {
+    const value = reader.double();
+    if (!Number.isFinite(value)) throw new ProtobufError('not a number that JSON has');
+    return value;
+  }
+  if (scalar === 'bool') return reader.bool();
+  return scalar === 'int32' ? reader.int32() : reader.int64();
+}
+
+/** Keys and values of maps are fields 1 and 2 of a message; no built-in type has a map of numbers. */
+function entry(bytes: Buffer): { key: string; value: Buffer } {
+  const reader = new WireReader(bytes);
+  let key = '';
+  let value: Buffer = NOTHING;
+  while (reader.next()) {
+    if (reader.number > 2) {
+      reader.skip();
+      continue;
+    }
+    reader.expect(DELIMITED);
+    if (reader.number === 1) key = reader.delimited().toString('utf8');
+    else value = reader.delimited();
+  }
+  return { key, value };
+}
+
+function merged(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+}

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import type { Exchange } from '../../core/exchange.js';
+import { bodyEncoding, parseDocument } from '../verbs/decode.js';
+import { outputForm, watchForm } from '../verbs/output-form.js';
+import { encodeProtobuf } from './encode-protobuf.js';
+
+const PROTOBUF = 'application/vnd.kubernetes.protobuf';
+const METADATA = ';as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const builtIn = { origin: 'built-in' } as const;
+const custom = { origin: 'custom' } as const;
+
+const exchange = (name: string, value: string): Exchange => ({ headers: [name, value] }) as unknown as Exchange;
+const form = (accept: string, type: typeof builtIn | typeof custom) =>
+  outputForm(exchange('Accept', accept), new URLSearchParams(), type);
+
+describe('bodies in protobuf', () => {
+  it('are taken of built-in kinds and refused of custom resources', () => {
+    const sent = exchange('Content-Type', `${PROTOBUF}; charset=utf-8`);
+    expect(bodyEncoding(sent)).toBe('protobuf');
+    expect(bodyEncoding(sent, builtIn)).toBe('protobuf');
+    expect(() => bodyEncoding(sent, custom)).toThrow(
+      'accepted media types include: application/json, application/yaml',
+    );
+  });
+
+  it('are read as the document that they stand for', () => {
+    const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'x' }, spec: { replicas: 3 } };
+    const document = parseDocument(encodeProtobuf(scale)!, 'protobuf', 'no Scale');
+    expect(document).toEqual({ ...scale, status: { replicas: 0 } });
+  });
+
+  it('are a bad request where they are malformed', () => {
+    expect(() => parseDocument(Buffer.from('k8s\0\xff'), 'protobuf', 'no Scale')).toThrow(
+      expect.objectContaining({ name: 'StatusError', message: expect.stringMatching(/^no Scale: /) }),
+    );
+  });
+});
+
+describe('answers in protobuf', () => {
+  it('are for clients that take neither JSON nor YAML', () => {
+    expect(form(PROTOBUF, builtIn)).toMatchObject({ encoding: 'protobuf', as: 'object' });
+    expect(form(`${PROTOBUF},application/json`, builtIn)).toMatchObject({ encoding: 'json' });
+    expect(form(`${PROTOBUF},*/*;q=0.1`, builtIn)).toMatchObject({ encoding: 'json' });
+    expect(watchForm(exchange('Accept', `${PROTOBUF};stream=watch`), new URLSearchParams(), builtIn)).toMatchObject({
+      encoding: 'protobuf',
+    });
+  });
+
+  it('of custom resources hold their metadata, and nothing else', () => {
+    expect(form(PROTOBUF + METADATA, custom)).toMatchObject({ encoding: 'protobuf', as: 'metadata' });
+    expect(() => form(PROTOBUF, custom)).toThrow('only the following media types are accepted');
+  });
+
+  it('are never tables, which have no message', () => {
+    expect(() => form(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, builtIn)).toThrow('only the following media types');
+  });
+});
