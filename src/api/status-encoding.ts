@@ -32,7 +32,7 @@ function protobuf(status: Status): Uint8Array {
     field(1, Buffer.alloc(0)),
     field(2, status.status),
     field(3, status.message),
-    field(4, status.reason),
+    field(4, status.reason ?? ''),
     ...(details
       ? [
           field(

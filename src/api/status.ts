@@ -5,7 +5,8 @@ export interface Status {
   readonly metadata: Record<string, never>;
   readonly status: 'Failure';
   readonly message: string;
-  readonly reason: StatusReason;
+  /** Absent where there is none: an error that a kube-apiserver answers as it came, with code 500. */
+  readonly reason?: StatusReason;
   readonly details?: StatusDetails;
   readonly code: number;
 }
@@ -36,6 +37,7 @@ export const STATUS_CODES = {
   InternalError: 500,
   ServiceUnavailable: 503,
   Timeout: 504,
+  '': 500,
 } as const;
 
 export type StatusReason = keyof typeof STATUS_CODES;
@@ -47,7 +49,7 @@ export function status(reason: StatusReason, message: string, details?: StatusDe
     metadata: {},
     status: 'Failure',
     message,
-    reason,
+    ...(reason === '' ? {} : { reason }),
     ...(details ? { details } : {}),
     code: STATUS_CODES[reason],
   };

@@ -52,6 +52,8 @@ export interface StorageLayout {
   readonly prefix: string;
   /** The `apiVersion` that this server writes. */
   readonly apiVersion: string;
+  /** Objects go by themselves after this long (events). */
+  readonly ttlSeconds?: number;
 }
 
 /** From the version something is stored in to the one it is served in, and back. */

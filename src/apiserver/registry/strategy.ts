@@ -12,9 +12,9 @@ export interface StrategyContext {
  * What is particular to one kind on its way into the store. Objects handed in belong to the callee and may be changed in
  * place unless they are called `live`; what is returned is used from then on. Nothing here knows of users or requests.
  *
- * Order of a create: decode, setDefaults, prepareForCreate, mutating admission, setDefaults, validateCreate, validating
- * admission, store. Order of an update: decode (or patch, then) setDefaults, prepareForUpdate, mutating admission,
- * setDefaults, validateUpdate, validating admission, store.
+ * Order of a create, as in kube-apiserver: decode, setDefaults, managed fields, mutating admission, setDefaults,
+ * prepareForCreate, validateCreate, validating admission, store. An update has the same order; so has a patch.
+ * `metadata` (names, labels, generation, finalizers, …) is looked after by the verbs.
  */
 export interface Strategy {
   /** What is wrong with a name, in Kubernetes' words; a prefix (`generateName`) may end in a hyphen or a dot. */
@@ -41,6 +41,8 @@ export interface Strategy {
    * undefined where the client did not say.
    */
   gracePeriodSeconds?(live: JsonObject, requestedSeconds: number | undefined): number | undefined;
+  /** What the first request to delete makes of the object, before its finalizers are looked at. Must not change `live`. */
+  whenDeleted?(live: JsonObject, now: string): JsonObject;
   /** Replaces the ordinary rule for a subresource that writes a part of the object (`status`, `resize`, …). */
   readonly parts: ReadonlyMap<string, PartStrategy>;
 }

@@ -1,0 +1,247 @@
+import type { Clock } from '../core/clock.js';
+import type { Exchange, Reply } from '../core/exchange.js';
+import type { Logger } from '../observe/logger.js';
+import type { Backend } from '../storage/backend.js';
+import { AdmissionChain } from './admission/admission-chain.js';
+import { ConstrainedImpersonation } from './authentication/constrained-impersonation.js';
+import { impersonatedUser } from './authentication/impersonation.js';
+import { ServiceAccountTokens } from './authentication/service-account-tokens.js';
+import { TokenAuthenticator } from './authentication/token-authenticator.js';
+import type { Attributes } from './authorization/authorizer.js';
+import { forbiddenError } from './authorization/forbidden.js';
+import { createRbacAuthorizer, type RbacAuthorizer } from './authorization/rbac.js';
+import { type BootstrapOptions, bootstrap } from './bootstrap.js';
+import { type DispatchOptions, dispatch } from './dispatch.js';
+import { Extensions, type ExtensionsOptions } from './extensions.js';
+import { InternalClient } from './internal-client.js';
+import { openIdReply } from './open-id-reply.js';
+import { builtInStrategies } from './registry/built-in-strategies.js';
+import { builtInTypes } from './registry/built-in-types.js';
+import type { RuntimeConfig } from './registry/runtime-config.js';
+import { TypeRegistry } from './registry/type-registry.js';
+import { requestUser } from './request-user.js';
+import { ServedDocuments } from './served-documents.js';
+import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import type { User } from './user.js';
+import type { Machinery } from './verbs/api-call.js';
+import { Caches, REGISTRY_ROOT } from './watch/caches.js';
+import { StoreFeed } from './watch/store-feed.js';
+
+export interface ApiServerOptions {
+  readonly backend: Backend;
+  readonly surface: BuiltInSurface;
+  readonly runtimeConfig: RuntimeConfig;
+  readonly eventTtlSeconds: number;
+  readonly serviceCidr: string;
+  /** `host:port` under which clients reach this server. */
+  readonly serverAddress: string;
+  readonly tokens: {
+    readonly issuer: string;
+    readonly signingKeyPem: string;
+    readonly verificationKeysPem?: readonly string[];
+    readonly staticTokens?: ReadonlyMap<string, User>;
+  };
+  readonly bootstrap: Pick<BootstrapOptions, 'clientCa' | 'requestHeader' | 'serviceCidr'>;
+  readonly extensions: Pick<ExtensionsOptions, 'outbound' | 'aggregationOutbound' | 'makeHeaders'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Read on almost every request, or needed before the first one. */
+const READ_AT_START = [
+  { group: '', resource: 'namespaces' },
+  { group: 'rbac.authorization.k8s.io', resource: 'roles' },
+  { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
+  { group: 'rbac.authorization.k8s.io', resource: 'rolebindings' },
+  { group: 'rbac.authorization.k8s.io', resource: 'clusterrolebindings' },
+  { group: '', resource: 'serviceaccounts' },
+  { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' },
+  { group: 'apiregistration.k8s.io', resource: 'apiservices' },
+  { group: 'admissionregistration.k8s.io', resource: 'mutatingwebhookconfigurations' },
+  { group: 'admissionregistration.k8s.io', resource: 'validatingwebhookconfigurations' },
+  { group: 'scheduling.k8s.io', resource: 'priorityclasses' },
+  { group: 'storage.k8s.io', resource: 'storageclasses' },
+  { group: 'networking.k8s.io', resource: 'ingressclasses' },
+  { group: '', resource: 'limitranges' },
+  { group: '', resource: 'services' },
+];
+
+/**
+ * A Kubernetes API server over a store: who asks, may they, and then the verb; or a document; or another server that
+ * stands behind this one. Several may share one store.
+ */
+export class ApiServer {
+  readonly registry: TypeRegistry;
+  readonly tokens: TokenAuthenticator;
+  readonly client: InternalClient;
+  readonly #options: ApiServerOptions;
+  readonly #feed: StoreFeed;
+  readonly #caches: Caches;
+  readonly #machinery: Machinery;
+  readonly #rbac: RbacAuthorizer;
+  readonly #constrained: ConstrainedImpersonation | undefined;
+  readonly #extensions: Extensions;
+  readonly #documents: ServedDocuments;
+  readonly #dispatch: DispatchOptions;
+  readonly #serviceAccounts: ServiceAccountTokens;
+
+  constructor(options: ApiServerOptions) {
+    const { backend, clock, logger, surface } = options;
+    this.#options = options;
+    this.#feed = new StoreFeed({ backend, root: REGISTRY_ROOT, clock, logger });
+    this.#caches = new Caches(backend, this.#feed);
+    this.#rbac = createRbacAuthorizer(this.#caches);
+    const isConstrained = minorOf(surface.version) >= CONSTRAINED_IMPERSONATION_MINOR;
+    this.#constrained = isConstrained
+      ? new ConstrainedImpersonation((attributes) => this.#rbac.authorize(attributes))
+      : undefined;
+    const audiences = [options.tokens.issuer];
+    this.#serviceAccounts = new ServiceAccountTokens({
+      ...options.tokens,
+      objects: this.#caches,
+      issuers: audiences,
+      apiAudiences: audiences,
+      clock,
+    });
+    this.tokens = new TokenAuthenticator({
+      ...options.tokens,
+      apiAudiences: audiences,
+      serviceAccounts: this.#serviceAccounts,
+    });
+    const { types, virtual } = builtInTypes(surface, {
+      runtimeConfig: options.runtimeConfig,
+      strategyOf: builtInStrategies({ surface, serviceCidr: options.serviceCidr }),
+      eventTtlSeconds: options.eventTtlSeconds,
+    });
+    this.registry = new TypeRegistry(types, virtual);
+    this.client = new InternalClient(this.handle, () => clock.nowMs());
+    this.#extensions = new Extensions({
+      ...options.extensions,
+      registry: this.registry,
+      caches: this.#caches,
+      client: this.client,
+      rbac: this.#rbac,
+      surface,
+      clock,
+      logger,
+    });
+    this.#machinery = {
+      backend,
+      feed: this.#feed,
+      caches: this.#caches,
+      admission: new AdmissionChain(this.#extensions.admissionPlugins()),
+      clock,
+      watches: new Set(),
+    };
+    this.#dispatch = {
+      machinery: this.#machinery,
+      registry: this.registry,
+      reviews: {
+        objects: this.#caches,
+        authorizer: this.#rbac,
+        rulesFor: (user, namespace) => this.#rbac.rulesFor(user, namespace),
+        authenticator: this.tokens,
+        tokens: this.#serviceAccounts,
+        extendsTokenExpiration: true,
+      },
+    };
+    this.#documents = new ServedDocuments({
+      served: () => this.#extensions.served(),
+      discovery: {
+        serverAddress: options.serverAddress,
+        version: { gitVersion: surface.capturedFrom },
+        otherPaths: OTHER_PATHS,
+      },
+      openApi: { surface, customSchema: (type) => this.#extensions.openApiSchema(type) },
+      foreign: () => this.#extensions.foreignOpenApi(),
+    });
+  }
+
+  /** Reads what is stored and makes what every cluster has. Rejects where the store can't be read. */
+  async start(): Promise<void> {
+    await this.#feed.start();
+    await this.#caches.load(READ_AT_START);
+    await this.#extensions.loadDefinitions();
+    await bootstrap({ ...this.#options.bootstrap, client: this.client, logger: this.#options.logger });
+    this.#extensions.start();
+  }
+
+  handle = async (exchange: Exchange): Promise<Reply> => {
+    const { info } = exchange;
+    const requester = requestUser(exchange, this.tokens);
+    const user = this.#impersonated(exchange, requester) ?? requester;
+    const attributes = attributesOf(exchange, user);
+    const { allowed, reason } = this.#rbac.authorize(attributes);
+    if (!allowed) throw forbiddenError(attributes, reason);
+    const reply = info.isResource
+      ? await this.#resourceReply(exchange, user)
+      : ((await this.#documents.reply(exchange)) ??
+        openIdReply(exchange, this.#serviceAccounts, {
+          issuer: this.#options.tokens.issuer,
+          serverAddress: this.#options.serverAddress,
+        }) ??
+        (await this.#extensions.reply(exchange, user)));
+    return reply ?? pageNotFound();
+  };
+
+  /** Watches end in good order, then all that runs. */
+  async close(): Promise<void> {
+    for (const watch of this.#machinery.watches) watch.stop();
+    this.#extensions.close();
+    this.#rbac.close();
+    await this.#feed.close();
+  }
+
+  /** Calls back when this server serves something else than before. */
+  onSurfaceChange(listener: () => void): void {
+    this.#extensions.onServedChange(listener);
+  }
+
+  /** Since 1.36 the right to act as somebody can be given for some actions only. */
+  #impersonated(exchange: Exchange, requester: User): User | undefined {
+    if (this.#constrained)
+      return this.#constrained.impersonatedUser(exchange.headers, attributesOf(exchange, requester));
+    return impersonatedUser(exchange.headers, requester, (attributes) => this.#rbac.authorize(attributes));
+  }
+
+  async #resourceReply(exchange: Exchange, user: User): Promise<Reply | undefined> {
+    return (await this.#extensions.reply(exchange, user)) ?? dispatch(exchange, user, this.#dispatch);
+  }
+}
+
+const OTHER_PATHS = [
+  '/.well-known/openid-configuration',
+  '/healthz',
+  '/livez',
+  '/metrics',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openid/v1/jwks',
+  '/readyz',
+];
+
+const CONSTRAINED_IMPERSONATION_MINOR = 36;
+
+function minorOf(version: string): number {
+  return Number(version.split('.')[1]);
+}
+
+function attributesOf({ info, method }: Exchange, user: User): Attributes {
+  if (!info.isResource) return { user, verb: method.toLowerCase(), path: info.path };
+  const { verb, group, version, resource, subresource, namespace, name } = info;
+  return { user, verb, group, version, resource, subresource, namespace, name };
+}
+
+/** What kube-apiserver says of paths that nothing is behind. */
+function pageNotFound(): Reply {
+  const body = Buffer.from('404 page not found\n');
+  const headers = [
+    'Content-Type',
+    'text/plain; charset=utf-8',
+    'X-Content-Type-Options',
+    'nosniff',
+    'Cache-Control',
+    'no-cache, private',
+  ];
+  return { status: 404, headers: [...headers, 'Content-Length', String(body.byteLength)], body };
+}

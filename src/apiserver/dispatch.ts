@@ -1,0 +1,128 @@
+import type { Exchange, Reply } from '../core/exchange.js';
+import type { RequestInfo } from '../core/request-info.js';
+import { StatusError } from '../core/status-error.js';
+import type { VirtualResource } from './documents/served-resources.js';
+import type { ResourceType } from './registry/resource-type.js';
+import type { TypeRegistry } from './registry/type-registry.js';
+import type { ReviewDependencies } from './reviews/reviews.js';
+import { bind } from './subresources/binding.js';
+import { evict } from './subresources/eviction.js';
+import { kubeletUnreachable } from './subresources/kubelet.js';
+import { review } from './subresources/review.js';
+import { scale } from './subresources/scale.js';
+import type { User } from './user.js';
+import type { ApiCall, Machinery, Verb } from './verbs/api-call.js';
+import { create } from './verbs/create.js';
+import { deleteOne } from './verbs/delete.js';
+import { deletecollection } from './verbs/deletecollection.js';
+import { get } from './verbs/get.js';
+import { list } from './verbs/list.js';
+import { patch } from './verbs/patch.js';
+import { update } from './verbs/update.js';
+import { watch } from './verbs/watch.js';
+
+export interface DispatchOptions {
+  readonly machinery: Machinery;
+  readonly registry: TypeRegistry;
+  readonly reviews: ReviewDependencies;
+}
+
+const VERBS: ReadonlyMap<string, Verb> = new Map([
+  ['get', get],
+  ['list', list],
+  ['watch', watch],
+  ['create', create],
+  ['update', update],
+  ['patch', patch],
+  ['delete', deleteOne],
+  ['deletecollection', deletecollection],
+]);
+
+/** Subresources that are more than a part of their object. */
+const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
+  ['/pods/binding', bind],
+  ['/pods/eviction', evict],
+  ['/pods/attach', kubeletUnreachable],
+  ['/pods/exec', kubeletUnreachable],
+  ['/pods/log', kubeletUnreachable],
+  ['/pods/portforward', kubeletUnreachable],
+  ['/pods/proxy', kubeletUnreachable],
+  ['/nodes/proxy', kubeletUnreachable],
+  ['/services/proxy', kubeletUnreachable],
+]);
+
+/** The answer to a request for a resource that this server serves itself; undefined for any other. */
+export async function dispatch(exchange: Exchange, user: User, options: DispatchOptions): Promise<Reply | undefined> {
+  const { info } = exchange;
+  const type = options.registry.find(info.group, info.version, info.resource);
+  const warnings = new Set<string>();
+  const query = queryOf(exchange.target);
+  if (!type) {
+    const virtual = options.registry.findVirtual(info.group, info.version, info.resource);
+    return virtual && virtualReply({ exchange, info, query, user, warnings }, virtual, options);
+  }
+  if (type.deprecationWarning !== undefined) warnings.add(type.deprecationWarning);
+  const call: ApiCall = { exchange, info, query, type, user, warnings, machinery: options.machinery };
+  if (!isPlaceOf(type, call)) return undefined;
+  if (info.subresource !== '') return subresource(call, options);
+  if (!isVerbOfPath(type, info)) throw notAllowed();
+  return verbOf(type.verbs, info.verb)(call);
+}
+
+function queryOf(target: string): URLSearchParams {
+  const mark = target.indexOf('?');
+  return mark < 0 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1));
+}
+
+const NO_QUERY = new URLSearchParams();
+
+/** Namespaced objects have a namespace in their path, others have none. */
+function isPlaceOf(type: ResourceType, { info }: ApiCall): boolean {
+  if (type.namespaced) return info.namespace !== '' || (info.name === '' && info.subresource === '');
+  return info.namespace === '' || (info.resource === 'namespaces' && info.group === '');
+}
+
+const OBJECT_VERBS: ReadonlySet<string> = new Set(['get', 'watch', 'update', 'patch', 'delete']);
+const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection']);
+/** Of all namespaces at once. */
+const WIDE_VERBS: ReadonlySet<string> = new Set(['list', 'watch']);
+
+/** One object is not created, a collection not patched: such methods have no route there. */
+function isVerbOfPath(type: ResourceType, { name, namespace, verb }: RequestInfo): boolean {
+  if (name !== '') return OBJECT_VERBS.has(verb);
+  return (type.namespaced && namespace === '' ? WIDE_VERBS : COLLECTION_VERBS).has(verb);
+}
+
+function verbOf(served: ReadonlySet<string>, name: string): Verb {
+  const verb = served.has(name) ? VERBS.get(name) : undefined;
+  if (verb) return verb;
+  throw notAllowed();
+}
+
+function subresource(call: ApiCall, { reviews }: DispatchOptions): Promise<Reply> | undefined {
+  const { type, info } = call;
+  const served = type.subresources.get(info.subresource);
+  if (!served) return undefined;
+  if (!served.verbs.has(info.verb)) throw notAllowed();
+  const place = `${type.group}/${type.resource}/${info.subresource}`;
+  const special = SUBRESOURCES.get(place);
+  if (special) return special(call);
+  if (place === '/serviceaccounts/token') {
+    const { kindGroup: group, kindVersion: version, kind } = served;
+    return review(call, { place, group, version, kind }, reviews);
+  }
+  if (info.subresource === 'scale') return scale(call);
+  return verbOf(served.verbs, info.verb)(call);
+}
+
+type VirtualCall = Omit<ApiCall, 'type' | 'machinery'>;
+
+function virtualReply(call: VirtualCall, virtual: VirtualResource, options: DispatchOptions): Promise<Reply> {
+  const { info } = call;
+  if (!virtual.verbs.has(info.verb) || info.subresource !== '') throw notAllowed();
+  return review(call, { ...virtual, place: `${virtual.group}/${virtual.resource}` }, options.reviews);
+}
+
+function notAllowed(): StatusError {
+  return new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
+}

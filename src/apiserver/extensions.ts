@@ -1,0 +1,238 @@
+import { groupVersion } from '../api/gvr.js';
+import type { JsonObject } from '../api/json.js';
+import type { Clock } from '../core/clock.js';
+import type { Exchange, Reply } from '../core/exchange.js';
+import type { Logger } from '../observe/logger.js';
+import type { AdmissionPlugin } from './admission/admission.js';
+import { builtInAdmission } from './admission/built-in/index.js';
+import { mutatingWebhooks } from './admission/webhooks/mutating-webhooks.js';
+import { validatingWebhooks } from './admission/webhooks/validating-webhooks.js';
+import { AggregatedApis, type AggregatedApisOptions } from './aggregation/aggregated-apis.js';
+import type { AggregationOutbound } from './aggregation/aggregation-outbound.js';
+import { LocalServiceKeeper } from './aggregation/local-service-keeper.js';
+import { rbacEscalationPlugin } from './authorization/escalation.js';
+import type { RbacAuthorizer } from './authorization/rbac.js';
+import { compileMatchCondition } from './cel/match-condition.js';
+import { ruleProblems } from './cel/validate-rules.js';
+import { DefinitionController } from './crd/definition-controller.js';
+import { DefinitionWatch } from './crd/definition-watch.js';
+import type { AggregatedVersion, ServedResources } from './documents/served-resources.js';
+import type { InternalClient } from './internal-client.js';
+import type { Outbound } from './outbound.js';
+import type { ResourceType } from './registry/resource-type.js';
+import type { TypeRegistry } from './registry/type-registry.js';
+import { ANY } from './schema/schema.js';
+import { resolveService } from './service-address.js';
+import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import type { User } from './user.js';
+import type { Caches } from './watch/caches.js';
+
+export interface ExtensionsOptions {
+  readonly registry: TypeRegistry;
+  readonly caches: Caches;
+  readonly client: InternalClient;
+  readonly rbac: RbacAuthorizer;
+  readonly surface: BuiltInSurface;
+  readonly outbound: Outbound;
+  readonly aggregationOutbound: AggregationOutbound;
+  readonly makeHeaders: AggregatedApisOptions['makeHeaders'];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const STATUS_WRITE_DELAY_MS = 100;
+
+/**
+ * What users add to the API: kinds by definitions, other API servers by APIServices, webhooks that have a say in every
+ * change. Follows the objects that say so and keeps the registry in step.
+ */
+export class Extensions {
+  readonly #options: ExtensionsOptions;
+  readonly #aggregated: AggregatedApis;
+  readonly #definitions: DefinitionWatch;
+  readonly #controller: DefinitionController;
+  readonly #localServices: LocalServiceKeeper;
+  readonly #cancels: (() => void)[] = [];
+  readonly #listeners = new Set<() => void>();
+  #served: ServedResources | undefined;
+  #foreignOpenApi: ReadonlyMap<string, string> = new Map();
+  #cancelWrite: (() => void) | undefined;
+  #customTypes: readonly ResourceType[] | undefined;
+
+  constructor(options: ExtensionsOptions) {
+    this.#options = options;
+    this.#aggregated = new AggregatedApis({
+      objects: options.caches,
+      outbound: options.aggregationOutbound,
+      makeHeaders: options.makeHeaders,
+      clock: options.clock,
+      logger: options.logger,
+    });
+    this.#definitions = new DefinitionWatch({
+      objects: options.caches,
+      objectMeta: options.surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta') ?? ANY,
+      ruleProblems,
+      outbound: options.outbound,
+      resolveService: (reference) => resolveService(options.caches, reference),
+      onDefect: (name, error) => options.logger.warn('a definition cannot be served', { name, error }),
+    });
+    this.#controller = new DefinitionController(options);
+    this.#localServices = new LocalServiceKeeper({ ...options, objects: options.caches });
+  }
+
+  /** In order: what the server derives, then what webhooks say, then who may hand out which rights. */
+  admissionPlugins(): readonly AdmissionPlugin[] {
+    const { caches, outbound, registry, logger, rbac } = this.#options;
+    const webhooks = {
+      objects: caches,
+      outbound,
+      equivalentTypes: (type: ResourceType) => equivalentTypes(registry, type),
+      compileMatchCondition: matchCondition,
+      isKnownKind: (apiVersion: string, kind: string) =>
+        registry.types.some((type) => type.kind === kind && groupVersion(type.group, type.version) === apiVersion),
+      logger,
+    };
+    const builtIn = builtInAdmission(caches);
+    return [
+      ...builtIn,
+      mutatingWebhooks({
+        ...webhooks,
+        reinvokeBuiltIns: async (request) => {
+          for (const plugin of builtIn) await plugin.mutate?.(request);
+        },
+      }),
+      rbacEscalationPlugin(rbac),
+      validatingWebhooks(webhooks),
+    ];
+  }
+
+  /** What was defined before this server started is served from its first request on. */
+  async loadDefinitions(): Promise<void> {
+    this.#cancels.push(this.#definitions.onChange(() => this.#definitionsChanged()));
+    this.#definitionsChanged();
+    await this.#controller.start();
+  }
+
+  start(): void {
+    const { registry } = this.#options;
+    this.#cancels.push(
+      registry.onChange(() => this.#servedChanged()),
+      this.#aggregated.onChange(() => this.#aggregationChanged()),
+    );
+    this.#aggregated.start();
+    this.#localServices.soon();
+  }
+
+  close(): void {
+    for (const cancel of this.#cancels) cancel();
+    this.#cancelWrite?.();
+    this.#controller.close();
+    this.#localServices.close();
+    this.#definitions.close();
+    this.#aggregated.close();
+  }
+
+  /** Everything that can be asked of this server. The same object until something changes. */
+  served(): ServedResources {
+    const { registry, surface } = this.#options;
+    this.#served ??= {
+      types: registry.types.filter(({ group, version }) => !this.#aggregated.find(group, version)),
+      virtual: registry.virtual,
+      aggregated: this.#aggregatedVersions(),
+      order: surface.groups,
+    };
+    return this.#served;
+  }
+
+  openApiSchema(type: ResourceType): JsonObject | undefined {
+    return this.#definitions.openApiSchema(type);
+  }
+
+  foreignOpenApi(): ReadonlyMap<string, string> {
+    return this.#foreignOpenApi;
+  }
+
+  /** An API server behind this one, if an APIService names one for what is asked; it may answer for built-in groups too. */
+  async reply(exchange: Exchange, user: User): Promise<Reply | undefined> {
+    const { info } = exchange;
+    const [group, version] = info.isResource ? [info.group, info.version] : groupVersionOf(info.path);
+    const apiService = version === undefined ? undefined : this.#aggregated.find(group!, version);
+    return apiService && this.#aggregated.proxy(exchange, apiService, user);
+  }
+
+  #definitionsChanged(): void {
+    const types = this.#definitions.types();
+    if (types === this.#customTypes) return;
+    this.#customTypes = types;
+    this.#options.registry.setCustom(types);
+  }
+
+  #aggregatedVersions(): AggregatedVersion[] {
+    return this.#aggregated.remotes().flatMap(({ group, version, groupPriorityMinimum, versionPriority }) => {
+      const found = this.#aggregated.groups().find(({ metadata }) => metadata.name === group);
+      const discovery = found?.versions?.find((each) => each.version === version);
+      return discovery ? [{ group, discovery, groupPriority: groupPriorityMinimum, versionPriority }] : [];
+    });
+  }
+
+  onServedChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  #servedChanged(): void {
+    this.#served = undefined;
+    for (const listener of this.#listeners) listener();
+  }
+
+  #aggregationChanged(): void {
+    this.#servedChanged();
+    void this.#aggregated.openApi.v3Paths(this.#aggregated.remotes()).then((paths) => {
+      this.#foreignOpenApi = paths;
+      this.#served = undefined;
+    });
+    this.#cancelWrite ??= this.#options.clock.after(STATUS_WRITE_DELAY_MS, () => {
+      this.#cancelWrite = undefined;
+      void this.#writeStatuses();
+    });
+  }
+
+  async #writeStatuses(): Promise<void> {
+    const { client, logger } = this.#options;
+    for (const { name, resourceVersion, conditions } of this.#aggregated.statusUpdates()) {
+      const path = `/apis/apiregistration.k8s.io/v1/apiservices/${encodeURIComponent(name)}/status`;
+      const patch = { metadata: { resourceVersion }, status: { conditions } } as unknown as JsonObject;
+      const { status, body } = await client.request('PATCH', path, patch, 'application/merge-patch+json');
+      // Somebody else wrote in between: the next change brings it up again.
+      if (status >= 400 && status !== 409 && status !== 404)
+        logger.warn("an APIService's status could not be written", { name, why: String(body['message']) });
+    }
+  }
+}
+
+/** Objects are the same in every version, and events in two groups. */
+function equivalentTypes(registry: TypeRegistry, type: ResourceType): readonly ResourceType[] {
+  return registry.types.filter((each) => each.storage.prefix === type.storage.prefix);
+}
+
+function matchCondition(expression: string) {
+  const condition = compileMatchCondition(expression);
+  return ({
+    object,
+    oldObject,
+    request,
+  }: {
+    object: JsonObject | null;
+    oldObject: JsonObject | null;
+    request: JsonObject;
+  }) => {
+    const answer = condition.evaluate({ object: object ?? undefined, oldObject: oldObject ?? undefined, request });
+    if ('error' in answer) throw new Error(answer.error);
+    return answer.matches;
+  };
+}
+
+/** `/apis/<group>/<version>` and what lies below it. */
+function groupVersionOf(path: string): [string?, string?] {
+  const [, prefix, group, version] = path.replace('/openapi/v3', '').split('/');
+  return prefix === 'apis' && group && version ? [group, version] : [];
+}

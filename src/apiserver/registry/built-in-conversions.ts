@@ -1,0 +1,144 @@
+import { groupVersion } from '../../api/gvr.js';
+import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import type { Conversion } from './resource-type.js';
+
+interface Place {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+type Convert = (object: JsonObject) => JsonObject;
+
+/** Kinds that live in two groups are stored as one of them. */
+export function storedElsewhere({
+  group,
+  kind,
+}: Place): { readonly group: string; readonly version: string } | undefined {
+  return group === 'events.k8s.io' && kind === 'Event' ? { group: '', version: 'v1' } : undefined;
+}
+
+/** Between versions of a built-in kind. Most differ in nothing but their name. */
+export function builtInConversion(place: Place, storedVersion: string): Conversion {
+  const served = groupVersion(place.group, place.version);
+  const pair = PAIRS[`${served}/${place.kind}`];
+  if (!pair || served === storedVersion) return TRIVIAL;
+  return {
+    isTrivial: false,
+    toServed: async (objects) => objects.map((each) => (each['apiVersion'] === served ? each : pair.toServed(each))),
+    toStored: async (objects) => objects.map((each) => ({ ...pair.toStored(each), apiVersion: storedVersion })),
+  };
+}
+
+const TRIVIAL: Conversion = {
+  isTrivial: true,
+  toServed: async (objects) => [...objects],
+  toStored: async (objects) => [...objects],
+};
+
+const PAIRS: Readonly<Record<string, { readonly toServed: Convert; readonly toStored: Convert }>> = {
+  'events.k8s.io/v1/Event': { toServed: toNewEvent, toStored: toCoreEvent },
+  'autoscaling/v1/HorizontalPodAutoscaler': { toServed: toSimpleAutoscaler, toStored: toFullAutoscaler },
+};
+
+/** Names of the core kind, and those of events.k8s.io. */
+const EVENT_FIELDS: readonly (readonly [string, string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+];
+
+function toNewEvent(object: JsonObject): JsonObject {
+  return renamed(object, new Map(EVENT_FIELDS.map(([core, newer]) => [core, newer])));
+}
+
+function toCoreEvent(object: JsonObject): JsonObject {
+  return renamed(object, new Map(EVENT_FIELDS.map(([core, newer]) => [newer, core])));
+}
+
+function renamed(object: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]));
+}
+
+/** What `autoscaling/v1` cannot say travels in annotations, as between kube-apiserver's own versions. */
+const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
+const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
+const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
+const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
+
+function toSimpleAutoscaler(object: JsonObject): JsonObject {
+  const { metrics, behavior, ...spec } = part(object, 'spec');
+  const { currentMetrics, conditions, ...status } = part(object, 'status');
+  const annotations = { ...part(part(object, 'metadata'), 'annotations') };
+  const list = Array.isArray(metrics) ? metrics : [];
+  const cpu = list.find(isCpuUtilization);
+  const others = list.filter((each) => each !== cpu);
+  const keep = (name: string, value: Json | undefined): void => {
+    if (value !== undefined && (!Array.isArray(value) || value.length > 0)) annotations[name] = JSON.stringify(value);
+  };
+  keep(METRICS, others);
+  keep(BEHAVIOR, behavior);
+  keep(CURRENT_METRICS, currentMetrics);
+  keep(CONDITIONS, conditions);
+  const target = cpu === undefined ? undefined : part(part(cpu, 'resource'), 'target')['averageUtilization'];
+  return {
+    ...object,
+    metadata: withAnnotations(part(object, 'metadata'), annotations),
+    spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
+    ...(object['status'] === undefined ? {} : { status }),
+  };
+}
+
+function toFullAutoscaler(object: JsonObject): JsonObject {
+  const { targetCPUUtilizationPercentage: target, ...spec } = part(object, 'spec');
+  const annotations = { ...part(part(object, 'metadata'), 'annotations') };
+  const take = (name: string): Json | undefined => {
+    const text = annotations[name];
+    delete annotations[name];
+    try {
+      return typeof text === 'string' ? (JSON.parse(text) as Json) : undefined;
+    } catch {
+      return undefined;
+    }
+  };
+  const others = take(METRICS);
+  const behavior = take(BEHAVIOR);
+  const currentMetrics = take(CURRENT_METRICS);
+  const conditions = take(CONDITIONS);
+  const cpu: Json[] =
+    typeof target === 'number'
+      ? [{ type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } } }]
+      : [];
+  const metrics = [...(Array.isArray(others) ? others : []), ...cpu];
+  const status = {
+    ...part(object, 'status'),
+    ...(currentMetrics === undefined ? {} : { currentMetrics }),
+    ...(conditions === undefined ? {} : { conditions }),
+  };
+  return {
+    ...object,
+    metadata: withAnnotations(part(object, 'metadata'), annotations),
+    spec: { ...spec, ...(metrics.length === 0 ? {} : { metrics }), ...(behavior === undefined ? {} : { behavior }) },
+    ...(Object.keys(status).length === 0 && object['status'] === undefined ? {} : { status }),
+  };
+}
+
+function isCpuUtilization(metric: Json): metric is JsonObject {
+  if (!isObject(metric) || metric['type'] !== 'Resource') return false;
+  const resource = part(metric, 'resource');
+  return resource['name'] === 'cpu' && part(resource, 'target')['type'] === 'Utilization';
+}
+
+function part(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isObject(value) ? value : {};
+}
+
+function withAnnotations(metadata: JsonObject, annotations: JsonObject): JsonObject {
+  const { annotations: _, ...rest } = metadata;
+  return Object.keys(annotations).length === 0 ? rest : { ...rest, annotations };
+}

@@ -1,0 +1,28 @@
+import { builtInStrategy } from '../builtin/built-in-strategy.js';
+import { compileRules } from '../cel/definition-rules.js';
+import { ruleProblems } from '../cel/validate-rules.js';
+import { definitionStrategy } from '../crd/definition-strategy.js';
+import { markDefinitionDeleted } from '../crd/settle-definitions.js';
+import type { Schema } from '../schema/schema.js';
+import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
+import type { BuiltInResource } from './built-in-types.js';
+import type { Strategy } from './strategy.js';
+
+/** The strategies of all built-in kinds of a surface. */
+export function builtInStrategies(options: {
+  readonly surface: BuiltInSurface;
+  readonly serviceCidr: string;
+}): (resource: BuiltInResource, schema: Schema) => Strategy {
+  const { surface, serviceCidr } = options;
+  const objectMeta = surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta');
+  return (resource, schema) => {
+    if (resource.group === 'apiextensions.k8s.io') {
+      const rules = { compileRules, ruleProblems, addsFinalizer: false, ...(objectMeta ? { objectMeta } : {}) };
+      return { ...definitionStrategy(rules), whenDeleted: markDefinitionDeleted };
+    }
+    const hasStatus = resource.subresources.includes('status');
+    return builtInStrategy({ ...resource, hasStatus, surfaceVersion: surface.version }, schema, {
+      serviceRanges: [serviceCidr],
+    });
+  };
+}

@@ -1,0 +1,119 @@
+import { selectableFieldsOf } from '../../api/field-selector-kinds.js';
+import { groupVersion } from '../../api/gvr.js';
+import type { VirtualResource } from '../documents/served-resources.js';
+import { ANY, type Schema } from '../schema/schema.js';
+import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
+import type { SurfaceGroup, SurfaceResource } from '../surfaces/surface-file.js';
+import { builtInPrinter } from '../table/built-in-printers.js';
+import { storagePrefix } from '../watch/caches.js';
+import { builtInConversion, storedElsewhere } from './built-in-conversions.js';
+import type { ResourceType, Subresource } from './resource-type.js';
+import { isServed, type RuntimeConfig } from './runtime-config.js';
+import type { Strategy } from './strategy.js';
+
+export interface BuiltInResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly subresources: readonly string[];
+}
+
+export interface BuiltInTypesOptions {
+  readonly runtimeConfig: RuntimeConfig;
+  strategyOf(resource: BuiltInResource, schema: Schema): Strategy;
+  readonly eventTtlSeconds: number;
+}
+
+export interface BuiltInTypes {
+  readonly types: readonly ResourceType[];
+  /** Served without anything being stored: reviews and the like. */
+  readonly virtual: readonly VirtualResource[];
+}
+
+/** What a surface serves under a runtime configuration. */
+export function builtInTypes(surface: BuiltInSurface, options: BuiltInTypesOptions): BuiltInTypes {
+  const types: ResourceType[] = [];
+  const virtual: VirtualResource[] = [];
+  for (const group of surface.groups) {
+    for (const { version, offByDefault, resources } of group.versions) {
+      for (const each of resources) {
+        const byDefault = { version: offByDefault !== true, resource: each.offByDefault !== true };
+        const place = { group: group.name, version, resource: each.name };
+        if (!isServed(options.runtimeConfig, place, byDefault)) continue;
+        const common = commonOf(group.name, version, each);
+        if (isStored(each)) types.push(storedType(common, each, { surface, group, options }));
+        else virtual.push(common);
+      }
+    }
+  }
+  return { types, virtual };
+}
+
+function isStored({ verbs, kind }: SurfaceResource): boolean {
+  return verbs.includes('get') && kind !== 'ComponentStatus';
+}
+
+function commonOf(group: string, version: string, each: SurfaceResource): VirtualResource {
+  const subresources = (each.subresources ?? []).map(
+    ({ name, kind, kindGroup, kindVersion, verbs }): readonly [string, Subresource] => [
+      name,
+      { name, kind, kindGroup: kindGroup ?? group, kindVersion: kindVersion ?? version, verbs: new Set(verbs) },
+    ],
+  );
+  return {
+    group,
+    version,
+    resource: each.name,
+    singular: each.singular,
+    kind: each.kind,
+    namespaced: each.namespaced,
+    verbs: new Set(each.verbs),
+    shortNames: each.shortNames ?? [],
+    categories: each.categories ?? [],
+    subresources: new Map(subresources),
+  };
+}
+
+interface Surroundings {
+  readonly surface: BuiltInSurface;
+  readonly group: SurfaceGroup;
+  readonly options: BuiltInTypesOptions;
+}
+
+function storedType(
+  common: VirtualResource,
+  each: SurfaceResource,
+  { surface, group, options }: Surroundings,
+): ResourceType {
+  const { version } = common;
+  const schema = surface.kind(each.kindGroup ?? group.name, each.kindVersion ?? version, each.kind)?.schema ?? ANY;
+  const place = { group: group.name, version, resource: each.name, kind: each.kind };
+  const stored = storedElsewhere(place) ?? { group: group.name, version: storageVersion(group, each.name) };
+  const isEvent = each.kind === 'Event';
+  return {
+    ...common,
+    listKind: `${each.kind}List`,
+    origin: 'built-in',
+    schema,
+    strategy: options.strategyOf(
+      { ...place, namespaced: each.namespaced, subresources: (each.subresources ?? []).map(({ name }) => name) },
+      schema,
+    ),
+    printer: builtInPrinter(group.name, each.name),
+    selectable: selectableFieldsOf(place),
+    storage: {
+      prefix: storagePrefix({ group: stored.group, resource: each.name }),
+      apiVersion: groupVersion(stored.group, stored.version),
+      ...(isEvent ? { ttlSeconds: options.eventTtlSeconds } : {}),
+    },
+    conversion: builtInConversion(place, groupVersion(stored.group, stored.version)),
+  };
+}
+
+/** The best version that is on by default, else the best: the same on every server of one minor version. */
+function storageVersion(group: SurfaceGroup, resource: string): string {
+  const having = group.versions.filter(({ resources }) => resources.some(({ name }) => name === resource));
+  return (having.find(({ offByDefault }) => offByDefault !== true) ?? having[0]!).version;
+}

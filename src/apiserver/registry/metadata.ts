@@ -1,0 +1,190 @@
+import { randomInt, randomUUID } from 'node:crypto';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../../api/json.js';
+import { ANNOTATIONS_BYTES_MAX, labelKeyProblems, labelValueProblems } from '../../api/object-meta.js';
+import type { FieldProblem } from '../schema/validate.js';
+import type { ResourceType } from './resource-type.js';
+
+/** Without vowels and look-alikes, so that no word comes about by chance. */
+const SUFFIX_CHARS = 'bcdfghjklmnpqrstvwxz2456789';
+const SUFFIX_LENGTH = 5;
+const GENERATED_NAME_MAX = 63;
+
+export function metadataOf(object: JsonObject): JsonObject {
+  const metadata = object['metadata'];
+  return isObject(metadata) ? metadata : {};
+}
+
+export function nameOf(object: JsonObject): string {
+  const name = metadataOf(object)['name'];
+  return typeof name === 'string' ? name : '';
+}
+
+export function finalizersOf(object: JsonObject): string[] {
+  const finalizers = metadataOf(object)['finalizers'];
+  return Array.isArray(finalizers) ? (finalizers as string[]) : [];
+}
+
+export function generatedName(prefix: string): string {
+  let suffix = '';
+  for (let index = 0; index < SUFFIX_LENGTH; index++) suffix += SUFFIX_CHARS[randomInt(SUFFIX_CHARS.length)];
+  return prefix.slice(0, GENERATED_NAME_MAX - SUFFIX_LENGTH) + suffix;
+}
+
+/** What the server alone decides about a new object. */
+export function metadataForCreate(object: JsonObject, type: ResourceType, namespace: string, now: string): JsonObject {
+  const {
+    deletionTimestamp: _,
+    deletionGracePeriodSeconds: __,
+    selfLink: ___,
+    generation: ____,
+    ...sent
+  } = metadataOf(object);
+  const prefix = sent['generateName'];
+  const isUnnamed = sent['name'] === undefined || sent['name'] === '';
+  const metadata: JsonObject = {
+    ...sent,
+    ...(isUnnamed && typeof prefix === 'string' && prefix !== '' ? { name: generatedName(prefix) } : {}),
+    uid: randomUUID(),
+    creationTimestamp: now,
+    ...(type.strategy.hasGeneration ? { generation: 1 } : {}),
+  };
+  if (type.namespaced) metadata['namespace'] = namespace;
+  else delete metadata['namespace'];
+  return withMetadata(object, metadata);
+}
+
+/** What an update can't change stays as it is, whatever was sent. */
+export function metadataForUpdate(object: JsonObject, live: JsonObject): JsonObject {
+  const metadata = { ...metadataOf(object) };
+  const before = metadataOf(live);
+  for (const name of KEPT) {
+    const value = before[name];
+    if (value === undefined) delete metadata[name];
+    else metadata[name] = value;
+  }
+  for (const name of ['namespace', 'uid']) {
+    if ((metadata[name] ?? '') === '' && before[name] !== undefined) metadata[name] = before[name];
+  }
+  return withMetadata(object, metadata);
+}
+
+const KEPT = ['selfLink', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'];
+
+/** The generation counts changes of everything but metadata and, where it is written apart, status. */
+export function withGeneration(object: JsonObject, live: JsonObject, type: ResourceType): JsonObject {
+  if (!type.strategy.hasGeneration) return object;
+  const { metadata: _, status: __, kind: ___, apiVersion: ____, ...wished } = object;
+  const { metadata: _____, status: ______, kind: _______, apiVersion: ________, ...before } = live;
+  const isChanged =
+    !jsonEqual(wished, before) || (!type.strategy.hasStatus && !jsonEqual(object['status'], live['status']));
+  const generation = metadataOf(live)['generation'];
+  if (!isChanged || typeof generation !== 'number') return object;
+  return withMetadata(object, { ...metadataOf(object), generation: generation + 1 });
+}
+
+export function withMetadata(object: JsonObject, metadata: JsonObject): JsonObject {
+  return { ...object, metadata };
+}
+
+/** In kube-apiserver's words and order. */
+export function metadataProblems(object: JsonObject, type: ResourceType): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const metadata = metadataOf(object);
+  const { generateName, name, labels, annotations, ownerReferences, finalizers } = metadata;
+  const invalid = (field: string, value: Json | undefined, why: string): void => {
+    problems.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` });
+  };
+  if (typeof generateName === 'string' && generateName !== '') {
+    for (const why of type.strategy.nameProblems(generateName, true))
+      invalid('metadata.generateName', generateName, why);
+  }
+  if (typeof name !== 'string' || name === '') {
+    problems.push({
+      reason: 'FieldValueRequired',
+      field: 'metadata.name',
+      message: 'Required value: name or generateName is required',
+    });
+  } else {
+    for (const why of type.strategy.nameProblems(name, false)) invalid('metadata.name', name, why);
+  }
+  if (isObject(labels)) checkLabels(labels, invalid);
+  if (isObject(annotations)) checkAnnotations(annotations, invalid, problems);
+  if (Array.isArray(ownerReferences)) checkOwners(ownerReferences, problems, invalid);
+  if (Array.isArray(finalizers)) {
+    for (const finalizer of finalizers) {
+      for (const why of labelKeyProblems(String(finalizer))) invalid('metadata.finalizers', finalizer, why);
+    }
+  }
+  return problems;
+}
+
+type Refuse = (field: string, value: Json | undefined, why: string) => void;
+
+function checkLabels(labels: JsonObject, invalid: Refuse): void {
+  for (const key of Object.keys(labels).sort()) {
+    for (const why of labelKeyProblems(key)) invalid('metadata.labels', key, why);
+    for (const why of labelValueProblems(String(labels[key]))) invalid('metadata.labels', labels[key], why);
+  }
+}
+
+function checkAnnotations(annotations: JsonObject, invalid: Refuse, problems: FieldProblem[]): void {
+  let bytes = 0;
+  for (const key of Object.keys(annotations)) {
+    bytes += Buffer.byteLength(key) + Buffer.byteLength(String(annotations[key]));
+    // Keys of annotations may have capitals in their prefix.
+    for (const why of labelKeyProblems(key.toLowerCase())) invalid('metadata.annotations', key, why);
+  }
+  if (bytes <= ANNOTATIONS_BYTES_MAX) return;
+  const message = `Too long: may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`;
+  problems.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message });
+}
+
+function checkOwners(owners: readonly Json[], problems: FieldProblem[], invalid: Refuse): void {
+  let controller: string | undefined;
+  for (const [index, owner] of owners.entries()) {
+    if (!isObject(owner)) continue;
+    const field = (name: string): string => `metadata.ownerReferences[${index}].${name}`;
+    for (const [name, why] of OWNER_FIELDS) {
+      if ((owner[name] ?? '') === '') invalid(field(name), owner[name] ?? '', why);
+    }
+    if (owner['controller'] !== true) continue;
+    const described = `${owner['kind']}/${owner['name']}`;
+    if (controller !== undefined) {
+      problems.push({
+        reason: 'FieldValueInvalid',
+        field: 'metadata.ownerReferences',
+        message: `Invalid value: ${JSON.stringify(owners)}: Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${described}`,
+      });
+    }
+    controller ??= described;
+  }
+}
+
+const OWNER_FIELDS: readonly (readonly [string, string])[] = [
+  ['apiVersion', 'version must not be empty'],
+  ['kind', 'must not be empty'],
+  ['name', 'must not be empty'],
+  ['uid', 'must not be empty'],
+];
+
+export function metadataUpdateProblems(object: JsonObject, live: JsonObject): FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const after = metadataOf(object);
+  const before = metadataOf(live);
+  for (const name of ['name', 'namespace', 'uid']) {
+    if ((after[name] ?? '') === (before[name] ?? '')) continue;
+    const message = `Invalid value: ${JSON.stringify(after[name] ?? '')}: field is immutable`;
+    problems.push({ reason: 'FieldValueInvalid', field: `metadata.${name}`, message });
+  }
+  const known = new Set(finalizersOf(live));
+  const added = finalizersOf(object).filter((each) => !known.has(each));
+  if (before['deletionTimestamp'] !== undefined && added.length > 0) {
+    const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
+    problems.push({
+      reason: 'FieldValueForbidden',
+      field: 'metadata.finalizers',
+      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
+    });
+  }
+  return problems;
+}

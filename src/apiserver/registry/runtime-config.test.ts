@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { isServed, parseRuntimeConfig } from './runtime-config.js';
+
+const ON = { version: true, resource: true };
+const OFF = { version: false, resource: true };
+const jobs = { group: 'batch', version: 'v1', resource: 'jobs' };
+
+describe('runtime config', () => {
+  it('lets the more particular word win', () => {
+    const config = parseRuntimeConfig(['api/all=false,batch/v1=true', 'batch/v1/cronjobs=false']);
+    expect(isServed(config, jobs, ON)).toBe(true);
+    expect(isServed(config, { ...jobs, resource: 'cronjobs' }, ON)).toBe(false);
+    expect(isServed(config, { group: 'apps', version: 'v1', resource: 'deployments' }, ON)).toBe(false);
+  });
+
+  it('turns on whole stabilities, and leaves the rest as it is by default', () => {
+    const config = parseRuntimeConfig(['api/alpha']);
+    const groups = { group: 'scheduling.k8s.io', version: 'v1alpha2', resource: 'podgroups' };
+    expect(isServed(config, groups, OFF)).toBe(true);
+    expect(isServed(config, { ...groups, version: 'v1beta1' }, OFF)).toBe(false);
+    expect(isServed(config, jobs, ON)).toBe(true);
+  });
+
+  it('knows the core group by v1, and by api/v1', () => {
+    const pods = { group: '', version: 'v1', resource: 'pods' };
+    expect(isServed(parseRuntimeConfig(['v1=false']), pods, ON)).toBe(false);
+    expect(isServed(parseRuntimeConfig(['api/v1=false']), pods, ON)).toBe(false);
+    expect(isServed(parseRuntimeConfig(['core/v1/pods=false']), pods, ON)).toBe(false);
+  });
+
+  it('says what is wrong with an entry', () => {
+    expect(() => parseRuntimeConfig(['batch/v1=maybe'])).toThrow('"batch/v1=maybe" is not like');
+    expect(() => parseRuntimeConfig(['a=b=c'])).toThrow();
+  });
+});

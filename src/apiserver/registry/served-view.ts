@@ -1,0 +1,96 @@
+import { groupVersion } from '../../api/gvr.js';
+import type { JsonObject } from '../../api/json.js';
+import { pruneUnknownFields } from '../schema/unknown-fields.js';
+import type { StoredObject } from '../watch/stored-object.js';
+import type { ResourceType } from './resource-type.js';
+
+/**
+ * A stored object as one type shows it: in that version, without fields the version does not know, with its defaults.
+ * Made once per object and type, shared by every reader: not to be changed.
+ */
+export class ServedView {
+  readonly object: JsonObject;
+  readonly revision: number;
+  readonly #type: ResourceType;
+  #bytes: Buffer | undefined;
+  #events: Map<string, Buffer> | undefined;
+
+  constructor(object: JsonObject, revision: number, type: ResourceType) {
+    this.object = object;
+    this.revision = revision;
+    this.#type = type;
+  }
+
+  /** The object as JSON: `kind`, `apiVersion`, `metadata`, and the rest. */
+  get bytes(): Buffer {
+    this.#bytes ??= Buffer.from(JSON.stringify(this.object));
+    return this.#bytes;
+  }
+
+  /** Built-in kinds stand in lists without `kind` and `apiVersion`. */
+  get itemBytes(): readonly [Buffer, Buffer] {
+    if (this.#type.origin === 'custom') return [NOTHING, this.bytes];
+    return [OPENING, this.bytes.subarray(headLength(this.#type))];
+  }
+
+  /** One line of a watch. */
+  eventBytes(type: 'ADDED' | 'MODIFIED' | 'DELETED'): Buffer {
+    this.#events ??= new Map();
+    let bytes = this.#events.get(type);
+    if (!bytes) {
+      bytes = Buffer.concat([Buffer.from(`{"type":"${type}","object":`), this.bytes, EVENT_END]);
+      this.#events.set(type, bytes);
+    }
+    return bytes;
+  }
+}
+
+const NOTHING = Buffer.alloc(0);
+const OPENING = Buffer.from('{');
+const EVENT_END = Buffer.from('}\n');
+
+function headLength(type: ResourceType): number {
+  return Buffer.byteLength(
+    `{"kind":${JSON.stringify(type.kind)},"apiVersion":${JSON.stringify(groupVersion(type.group, type.version))},`,
+  );
+}
+
+/** Synchronous, for types that need no one's help to convert. */
+export function trivialView(stored: StoredObject, type: ResourceType): ServedView {
+  const known = stored.view<ServedView>(type);
+  if (known) return known;
+  const view = viewOf(freshObject(stored), stored.revision, type);
+  stored.keepView(type, view);
+  return view;
+}
+
+/** Views in order. Asks a webhook, once for all, where the conversion needs one. */
+export async function servedViews(stored: readonly StoredObject[], type: ResourceType): Promise<ServedView[]> {
+  if (type.conversion.isTrivial) return stored.map((each) => trivialView(each, type));
+  const missing = stored.filter((each) => each.view(type) === undefined);
+  const converted = missing.length === 0 ? [] : await type.conversion.toServed(missing.map(freshObject));
+  for (const [index, each] of missing.entries()) {
+    each.keepView(type, viewOf(converted[index]!, each.revision, type));
+  }
+  return stored.map((each) => each.view<ServedView>(type)!);
+}
+
+function freshObject(stored: StoredObject): JsonObject {
+  return JSON.parse(stored.value.toString('utf8')) as JsonObject;
+}
+
+function viewOf(object: JsonObject, revision: number, type: ResourceType): ServedView {
+  return new ServedView(shape(object, revision, type), revision, type);
+}
+
+/** What clients see of an object that is the caller's own. */
+export function shape(object: JsonObject, revision: number, type: ResourceType): JsonObject {
+  const pruned = pruneUnknownFields(object, type.schema).object;
+  const { kind: _, apiVersion: __, metadata, ...rest } = type.strategy.setDefaults(pruned);
+  return {
+    kind: type.kind,
+    apiVersion: groupVersion(type.group, type.version),
+    metadata: { ...(metadata as JsonObject), resourceVersion: String(revision) },
+    ...rest,
+  };
+}

@@ -1,0 +1,57 @@
+import { gvrKey } from '../../api/gvr.js';
+import type { VirtualResource } from '../documents/served-resources.js';
+import type { ResourceType } from './resource-type.js';
+
+/** What this server serves itself, now: the built-in kinds, and those that definitions add and take away. */
+export class TypeRegistry {
+  readonly #builtIn: readonly ResourceType[];
+  readonly virtual: readonly VirtualResource[];
+  readonly #virtualByKey: ReadonlyMap<string, VirtualResource>;
+  readonly #listeners = new Set<() => void>();
+  #types: readonly ResourceType[];
+  #byKey: ReadonlyMap<string, ResourceType>;
+
+  constructor(builtIn: readonly ResourceType[], virtual: readonly VirtualResource[]) {
+    this.#builtIn = builtIn;
+    this.virtual = virtual;
+    this.#virtualByKey = new Map(virtual.map((each) => [gvrKey(each.group, each.version, each.resource), each]));
+    this.#types = builtIn;
+    this.#byKey = indexed(builtIn);
+  }
+
+  /** The same array as long as nothing changed. */
+  get types(): readonly ResourceType[] {
+    return this.#types;
+  }
+
+  find(group: string, version: string, resource: string): ResourceType | undefined {
+    return this.#byKey.get(gvrKey(group, version, resource));
+  }
+
+  findVirtual(group: string, version: string, resource: string): VirtualResource | undefined {
+    return this.#virtualByKey.get(gvrKey(group, version, resource));
+  }
+
+  /** All versions of a resource that are served. */
+  versionsOf(group: string, resource: string): readonly ResourceType[] {
+    return this.#types.filter((each) => each.group === group && each.resource === resource);
+  }
+
+  /** Replaces the kinds that definitions make. A built-in kind is never replaced. */
+  setCustom(custom: readonly ResourceType[]): void {
+    const builtIn = indexed(this.#builtIn);
+    const added = custom.filter((each) => !builtIn.has(gvrKey(each.group, each.version, each.resource)));
+    this.#types = [...this.#builtIn, ...added];
+    this.#byKey = indexed(this.#types);
+    for (const listener of this.#listeners) listener();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+function indexed(types: readonly ResourceType[]): ReadonlyMap<string, ResourceType> {
+  return new Map(types.map((each) => [gvrKey(each.group, each.version, each.resource), each]));
+}

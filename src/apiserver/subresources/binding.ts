@@ -1,0 +1,74 @@
+import { isObject, type JsonObject } from '../../api/json.js';
+import type { Reply } from '../../core/exchange.js';
+import { StatusError } from '../../core/status-error.js';
+import { trackUpdate } from '../apply/track-update.js';
+import { metadataOf, nameOf, withMetadata } from '../registry/metadata.js';
+import type { PartStrategy } from '../registry/strategy.js';
+import { plainAnswer } from '../verbs/answer.js';
+import { type ApiCall, timestamp } from '../verbs/api-call.js';
+import { changeObject } from '../verbs/change-object.js';
+import { bodyEncoding, parseDocument } from '../verbs/decode.js';
+import { optionsObject, writeOptions } from '../verbs/options.js';
+import { readRequestBody } from '../verbs/read-body.js';
+import { conflict } from '../verbs/storage-failure.js';
+import { writerOf } from '../verbs/writer.js';
+
+/** A scheduler's decision: the node on which a pod is to run. */
+export async function bind(call: ApiCall): Promise<Reply> {
+  const options = writeOptions('CreateOptions', call.query);
+  const sent = parseDocument(
+    await readRequestBody(call.exchange),
+    bodyEncoding(call.exchange),
+    "couldn't get version/kind",
+  );
+  const target = isObject(sent) && isObject(sent['target']) ? sent['target'] : {};
+  const node = target['name'];
+  if (!isObject(sent) || typeof node !== 'string' || node === '') {
+    throw new StatusError(
+      'Invalid',
+      `Binding ${JSON.stringify(call.info.name)} is invalid: target.name: Required value`,
+      {
+        name: call.info.name,
+        kind: 'Binding',
+        causes: [{ reason: 'FieldValueRequired', field: 'target.name', message: 'Required value' }],
+      },
+    );
+  }
+  const writer = writerOf(call, options, 'binding');
+  await changeObject(call, {
+    subresource: 'binding',
+    part: ANY_CHANGE,
+    wish: (live) => trackUpdate(live, bound(call, live, sent, node), writer),
+    options: optionsObject('CreateOptions', options),
+    dryRun: options.dryRun,
+  });
+  return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+/** What a binding writes is made here; a pod's own rules would refuse it. */
+const ANY_CHANGE: PartStrategy = { prepareForUpdate: (object) => object, validateUpdate: () => [], ignoredPaths: [] };
+
+function bound(call: ApiCall, live: JsonObject, binding: JsonObject, node: string): JsonObject {
+  const spec = isObject(live['spec']) ? live['spec'] : {};
+  const name = nameOf(live);
+  if (metadataOf(live)['deletionTimestamp'] !== undefined)
+    throw conflict(call.type, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+  if ((spec['nodeName'] ?? '') !== '')
+    throw conflict(call.type, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`);
+  const status = isObject(live['status']) ? live['status'] : {};
+  const others = (Array.isArray(status['conditions']) ? status['conditions'] : []).filter(
+    (each) => !isObject(each) || each['type'] !== 'PodScheduled',
+  );
+  const now = timestamp(call.machinery.clock.nowMs());
+  const condition = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now };
+  const annotations = { ...asObject(metadataOf(live)['annotations']), ...asObject(metadataOf(binding)['annotations']) };
+  const metadata = { ...metadataOf(live), ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
+  return withMetadata(
+    { ...live, spec: { ...spec, nodeName: node }, status: { ...status, conditions: [...others, condition] } },
+    metadata,
+  );
+}
+
+function asObject(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}

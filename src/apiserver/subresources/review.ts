@@ -1,0 +1,70 @@
+import { groupVersion } from '../../api/gvr.js';
+import { isObject, type JsonObject } from '../../api/json.js';
+import type { Reply } from '../../core/exchange.js';
+import { StatusError } from '../../core/status-error.js';
+import { type ReviewDependencies, reviews } from '../reviews/reviews.js';
+import { plainAnswer } from '../verbs/answer.js';
+import type { ApiCall } from '../verbs/api-call.js';
+import { bodyEncoding, checkKind, parseDocument } from '../verbs/decode.js';
+import { readRequestBody } from '../verbs/read-body.js';
+
+/** Where a question is asked, and the kind it has. */
+export interface ReviewPlace {
+  /** `group/resource`, or that with the subresource. */
+  readonly place: string;
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+/** Questions that are asked by creating an object, which is answered and never stored. */
+export async function review(
+  call: Omit<ApiCall, 'type' | 'machinery'>,
+  { place, group, version, kind }: ReviewPlace,
+  dependencies: ReviewDependencies,
+): Promise<Reply> {
+  const handler = reviews.get(place);
+  if (!handler) return other(call, place);
+  const encoding = bodyEncoding(call.exchange);
+  const apiVersion = groupVersion(group, version);
+  const sent = parseDocument(await readRequestBody(call.exchange), encoding, "couldn't get version/kind", {
+    apiVersion,
+    kind,
+  });
+  if (!isObject(sent))
+    throw new StatusError('BadRequest', "couldn't get version/kind; json parse error: the document is no object");
+  checkKind(sent, { group, version, kind, origin: 'built-in' });
+  const { info, user } = call;
+  const answer = handler(
+    {
+      object: { ...sent, kind, apiVersion },
+      user,
+      namespace: info.namespace,
+      name: info.name,
+      warn: (text) => call.warnings.add(text),
+    },
+    dependencies,
+  );
+  return plainAnswer(call, 201, answer);
+}
+
+/** Component statuses are deprecated and say nothing here: no component is asked. */
+function other(call: Omit<ApiCall, 'type' | 'machinery'>, place: string): Promise<Reply> {
+  const { info } = call;
+  if (place !== '/componentstatuses') {
+    throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
+  }
+  if (info.name !== '')
+    throw new StatusError('NotFound', `componentstatuses ${JSON.stringify(info.name)} not found`, {
+      name: info.name,
+      kind: 'componentstatuses',
+    });
+  call.warnings.add('v1 ComponentStatus is deprecated in v1.19+');
+  const empty: JsonObject = {
+    kind: 'ComponentStatusList',
+    apiVersion: groupVersion('', 'v1'),
+    metadata: {},
+    items: [],
+  };
+  return plainAnswer(call, 200, empty);
+}

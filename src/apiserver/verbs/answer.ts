@@ -1,0 +1,110 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { dump } from 'js-yaml';
+import type { JsonObject } from '../../api/json.js';
+import type { Exchange, Reply } from '../../core/exchange.js';
+import { headerValue } from '../../core/headers.js';
+import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import type { ServedView } from '../registry/served-view.js';
+import { toTable } from '../table/table.js';
+import type { ApiCall } from './api-call.js';
+import { isPretty, notAcceptable, type OutputForm, outputForm, PROTOBUF_MEDIA_TYPE } from './output-form.js';
+
+const gzipped = promisify(gzip);
+/** Smaller answers are not worth compressing; the threshold of kube-apiserver. */
+const GZIP_BYTES_MIN = 128 * 1024;
+const GZIP_LEVEL = 1;
+const WARNING_CHARS_MAX = 4_096;
+
+/** One object, in the form the client asked for. */
+export function objectAnswer(call: ApiCall, status: number, view: ServedView | JsonObject): Promise<Reply> {
+  const form = outputForm(call.exchange, call.query, call.type);
+  const isView = 'bytes' in view && Buffer.isBuffer(view.bytes);
+  const pretty = isPretty(call.exchange, call.query);
+  if (form.as === 'object' && form.encoding === 'json' && !pretty && isView)
+    return bytesAnswer(call, status, view.bytes);
+  const object = isView ? (view as ServedView).object : (view as JsonObject);
+  return documentAnswer(call, status, shaped(object, call.type, form, call.machinery.clock.nowMs()), form);
+}
+
+/** Something that is no object of the call's own type: a Status, a Scale, a review. */
+export function plainAnswer(
+  call: Pick<ApiCall, 'exchange' | 'query' | 'warnings'>,
+  status: number,
+  document: JsonObject,
+): Promise<Reply> {
+  const form = outputForm(call.exchange, call.query);
+  return documentAnswer(call, status, document, form);
+}
+
+export async function documentAnswer(
+  call: Pick<ApiCall, 'exchange' | 'query' | 'warnings'>,
+  status: number,
+  document: JsonObject,
+  form: Pick<OutputForm, 'encoding'>,
+): Promise<Reply> {
+  if (form.encoding === 'yaml') {
+    return bytesAnswer(call, status, Buffer.from(dump(document, { noRefs: true })), 'application/yaml');
+  }
+  if (form.encoding === 'protobuf') {
+    const bytes = encodeProtobuf(document);
+    if (bytes === undefined) throw notAcceptable();
+    return bytesAnswer(call, status, bytes, PROTOBUF_MEDIA_TYPE);
+  }
+  const indent = isPretty(call.exchange, call.query) ? 2 : 0;
+  return bytesAnswer(call, status, Buffer.from(JSON.stringify(document, null, indent) + (indent === 0 ? '\n' : '')));
+}
+
+export async function bytesAnswer(
+  { exchange, warnings }: Pick<ApiCall, 'exchange' | 'warnings'>,
+  status: number,
+  bytes: Buffer,
+  contentType = 'application/json',
+): Promise<Reply> {
+  const headers = ['Content-Type', contentType, 'Cache-Control', 'no-cache, private', ...warningHeaders(warnings)];
+  if (bytes.byteLength < GZIP_BYTES_MIN || !takesGzip(exchange)) {
+    return { status, headers: [...headers, 'Content-Length', String(bytes.byteLength)], body: bytes };
+  }
+  const body = await gzipped(bytes, { level: GZIP_LEVEL });
+  headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding', 'Content-Length', String(body.byteLength));
+  return { status, headers, body };
+}
+
+/** What a table or the bare metadata of an object, or of a list, look like. */
+export function shaped(object: JsonObject, type: ResourceType, form: OutputForm, nowMs: number): JsonObject {
+  if (form.as === 'table') {
+    const table = toTable(object, type.printer, { includeObject: form.includeObject, nowMs });
+    return { ...table, apiVersion: `meta.k8s.io/${form.version}` };
+  }
+  if (form.as !== 'metadata') return object;
+  const items = object['items'];
+  if (!Array.isArray(items)) return partial(object, form.version);
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: `meta.k8s.io/${form.version}`,
+    metadata: object['metadata'] ?? {},
+    items: items.map((item) => partial(item as JsonObject, form.version)),
+  };
+}
+
+function partial(object: JsonObject, version: string): JsonObject {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object['metadata'] ?? {} };
+}
+
+export function warningHeaders(warnings: ReadonlySet<string>): string[] {
+  const headers: string[] = [];
+  let chars = 0;
+  for (const text of warnings) {
+    chars += text.length;
+    if (chars > WARNING_CHARS_MAX) break;
+    const printable = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/["\\]/g, '\\$&');
+    // Field values travel as latin1; what is beyond goes as the bytes of its UTF-8.
+    headers.push('Warning', `299 - "${Buffer.from(printable, 'utf8').toString('latin1')}"`);
+  }
+  return headers;
+}
+
+function takesGzip(exchange: Exchange): boolean {
+  return /\bgzip\b/.test(headerValue(exchange.headers, 'accept-encoding') ?? '');
+}

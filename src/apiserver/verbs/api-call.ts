@@ -1,0 +1,49 @@
+import type { Clock } from '../../core/clock.js';
+import type { Exchange, Reply } from '../../core/exchange.js';
+import type { RequestInfo } from '../../core/request-info.js';
+import type { Backend } from '../../storage/backend.js';
+import type { AdmissionChain } from '../admission/admission-chain.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import type { StrategyContext } from '../registry/strategy.js';
+import type { User } from '../user.js';
+import type { Caches } from '../watch/caches.js';
+import { storageKey } from '../watch/caches.js';
+import type { StoreFeed } from '../watch/store-feed.js';
+
+/** What every verb works with: one per server. */
+export interface Machinery {
+  readonly backend: Backend;
+  readonly feed: StoreFeed;
+  readonly caches: Caches;
+  readonly admission: AdmissionChain;
+  readonly clock: Clock;
+  /** Watches that go on, to be ended when the server stops. */
+  readonly watches: Set<{ stop(): void }>;
+}
+
+/** One request for a resource of this server, by somebody who may make it. */
+export interface ApiCall {
+  readonly exchange: Exchange;
+  readonly info: RequestInfo;
+  readonly query: URLSearchParams;
+  readonly type: ResourceType;
+  readonly user: User;
+  /** Texts for the `Warning` header; each once. */
+  readonly warnings: Set<string>;
+  readonly machinery: Machinery;
+}
+
+export type Verb = (call: ApiCall) => Promise<Reply>;
+
+export function keyOf({ type, info }: ApiCall, name = info.name): string {
+  return storageKey(type.storage.prefix, type.namespaced ? info.namespace : '', name);
+}
+
+/** RFC 3339 with whole seconds, as Kubernetes writes times. */
+export function timestamp(nowMs: number): string {
+  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
+}
+
+export function strategyContext({ machinery }: ApiCall): StrategyContext {
+  return { now: timestamp(machinery.clock.nowMs()), objects: machinery.caches };
+}

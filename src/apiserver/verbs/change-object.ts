@@ -1,0 +1,214 @@
+import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../api/json.js';
+import { StatusError } from '../../core/status-error.js';
+import { isStorageError } from '../../storage/storage-error.js';
+import type { AdmissionRequest } from '../admission/admission.js';
+import {
+  finalizersOf,
+  metadataForUpdate,
+  metadataOf,
+  metadataProblems,
+  metadataUpdateProblems,
+  withGeneration,
+  withMetadata,
+} from '../registry/metadata.js';
+import { ServedView, servedViews, shape } from '../registry/served-view.js';
+import type { PartStrategy } from '../registry/strategy.js';
+import type { StoredObject } from '../watch/stored-object.js';
+import { type ApiCall, keyOf, strategyContext } from './api-call.js';
+import { readNewest } from './get.js';
+import { refuseInvalid } from './invalid.js';
+import { conflict, notFound, objectModified, storageFailure } from './storage-failure.js';
+import { storedBytes } from './stored-bytes.js';
+
+/** A change of one object, however it was asked for: PUT, any kind of PATCH, a subresource. */
+export interface Change {
+  /** Empty for the object itself; otherwise the part that is written. */
+  readonly subresource: string;
+  /** How that part is written, where the kind's strategy does not say. */
+  readonly part?: PartStrategy;
+  /** What should be there instead, with managed fields. Called again when somebody else was faster. Must not change `live`. */
+  wish(live: JsonObject): JsonObject | Promise<JsonObject>;
+  /** Without an object: makes one, or undefined to answer NotFound. */
+  create?(): Promise<ServedView>;
+  /** UpdateOptions or PatchOptions, for admission. */
+  readonly options: JsonObject;
+  readonly dryRun: boolean;
+  /** A PUT without resourceVersion is refused for some kinds. */
+  readonly isReplacement?: boolean;
+}
+
+export interface Changed {
+  readonly view: ServedView;
+  readonly created: boolean;
+}
+
+/** A change that keeps losing against others is given up. */
+const ATTEMPTS_MAX = 32;
+
+export async function changeObject(call: ApiCall, change: Change): Promise<Changed> {
+  const { type, info } = call;
+  const key = keyOf(call);
+  for (let attempt = 1; ; attempt++) {
+    const stored = await readNewest(call, key);
+    if (!stored) {
+      if (!change.create) throw notFound(type, info.name);
+      try {
+        return { view: await change.create(), created: true };
+      } catch (error) {
+        // Somebody else made it in the meantime: then it is changed.
+        const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+        if (!isThere || attempt >= ATTEMPTS_MAX) throw error;
+        continue;
+      }
+    }
+    try {
+      return { view: await attemptChange(call, change, stored, key), created: false };
+    } catch (error) {
+      const isLost = isStorageError(error, 'conflict') || isStorageError(error, 'not-found');
+      if (!isLost || attempt >= ATTEMPTS_MAX) throw storageFailure(error, type, info.name);
+    }
+  }
+}
+
+async function attemptChange(call: ApiCall, change: Change, stored: StoredObject, key: string): Promise<ServedView> {
+  const { type, info, machinery } = call;
+  const [liveView] = await servedViews([stored], type);
+  const live = liveView!.object;
+  const wished = await change.wish(live);
+  checkPreconditions(call, change, wished, live);
+  const request = admissionRequest(call, change, type.strategy.setDefaults(cloneJson(wished)), live);
+  await machinery.admission.mutate(request);
+  const prepared = prepare(call, change, request.object!, live);
+  refuseProblems(call, change, prepared, live);
+  request.object = prepared;
+  await machinery.admission.validate(request);
+  if (jsonEqual(prepared, live)) return liveView!;
+  if (isFinished(prepared)) return finish(call, change, prepared, stored, key);
+  if (change.dryRun) return new ServedView(prepared, stored.revision, type);
+  const bytes = await storedBytes(call, prepared, stored);
+  if (bytes.equals(stored.value)) return liveView!;
+  const ttl = type.storage.ttlSeconds;
+  const { modRevision } = await machinery.backend
+    .update(key, bytes, stored.revision, ttl === undefined ? {} : { ttlSeconds: ttl })
+    .catch((error: unknown) => {
+      throw isStorageError(error, 'conflict') || isStorageError(error, 'not-found')
+        ? error
+        : storageFailure(error, type, info.name);
+    });
+  return new ServedView(shape(prepared, modRevision, type), modRevision, type);
+}
+
+function prepare(call: ApiCall, change: Change, object: JsonObject, live: JsonObject): JsonObject {
+  const { type } = call;
+  const context = strategyContext(call);
+  const part = partOf(call, change);
+  const own = metadataForUpdate(type.strategy.setDefaults(object), live);
+  const prepared = part
+    ? part.prepareForUpdate(own, live, context)
+    : type.strategy.prepareForUpdate(own, live, context);
+  const metadata = { ...metadataOf(prepared), resourceVersion: metadataOf(live)['resourceVersion']! };
+  return withGeneration(withMetadata(prepared, metadata), live, type);
+}
+
+function refuseProblems(call: ApiCall, change: Change, prepared: JsonObject, live: JsonObject): void {
+  const { type, info, warnings } = call;
+  const context = strategyContext(call);
+  const part = partOf(call, change);
+  const own = part
+    ? part.validateUpdate(prepared, live, context)
+    : type.strategy.validateUpdate(prepared, live, context);
+  refuseInvalid(type, info.name, [
+    ...metadataUpdateProblems(prepared, live),
+    ...metadataProblems(prepared, type),
+    ...own,
+  ]);
+  if (!part) for (const text of type.strategy.warnings?.(prepared, live) ?? []) warnings.add(text);
+}
+
+function partOf({ type }: ApiCall, { part, subresource }: Change): PartStrategy | undefined {
+  return part ?? (subresource === '' ? undefined : type.strategy.parts.get(subresource));
+}
+
+/** Throws where what is there is not what the client means. */
+function checkPreconditions(call: ApiCall, change: Change, wished: JsonObject, live: JsonObject): void {
+  const { type, info } = call;
+  const wanted = metadataOf(wished);
+  const present = metadataOf(live);
+  if ((wanted['name'] ?? '') !== '' && wanted['name'] !== info.name) {
+    throw new StatusError(
+      'BadRequest',
+      `the name of the object (${wanted['name']}) does not match the name on the URL (${info.name})`,
+    );
+  }
+  const uid = wanted['uid'] ?? '';
+  if (uid !== '' && uid !== present['uid']) {
+    throw conflict(
+      type,
+      info.name,
+      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present['uid']}`,
+    );
+  }
+  const version = wanted['resourceVersion'] ?? '';
+  if (version === '' || version === '0') {
+    if (change.isReplacement !== true || type.strategy.updatesUnconditionally) return;
+    refuseInvalid(type, info.name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: 'Invalid value: 0x0: must be specified for an update',
+      },
+    ]);
+  }
+  if (!/^\d+$/.test(String(version))) {
+    refuseInvalid(type, info.name, [
+      {
+        reason: 'FieldValueInvalid',
+        field: 'metadata.resourceVersion',
+        message: `Invalid value: ${JSON.stringify(version)}: must be a whole number`,
+      },
+    ]);
+  }
+  if (version !== present['resourceVersion']) throw objectModified(type, info.name);
+}
+
+/** Nothing holds an object any longer whose deletion was asked for before. */
+function isFinished(object: JsonObject): boolean {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
+  if (deletionTimestamp === undefined || finalizersOf(object).length > 0) return false;
+  const spec = object['spec'];
+  const held =
+    object['kind'] === 'Namespace' &&
+    isObject(spec) &&
+    Array.isArray(spec['finalizers']) &&
+    spec['finalizers'].length > 0;
+  return !held && (deletionGracePeriodSeconds ?? 0) === 0;
+}
+
+async function finish(
+  call: ApiCall,
+  change: Change,
+  object: JsonObject,
+  stored: StoredObject,
+  key: string,
+): Promise<ServedView> {
+  const { type, machinery } = call;
+  if (change.dryRun) return new ServedView(object, stored.revision, type);
+  const { revision } = await machinery.backend.delete(key, stored.revision);
+  return new ServedView(shape(object, revision, type), revision, type);
+}
+
+function admissionRequest(call: ApiCall, change: Change, object: JsonObject, live: JsonObject): AdmissionRequest {
+  return {
+    operation: 'UPDATE',
+    type: call.type,
+    subresource: change.subresource,
+    namespace: call.type.namespaced ? call.info.namespace : '',
+    name: call.info.name,
+    object,
+    oldObject: live,
+    options: change.options,
+    dryRun: change.dryRun,
+    user: call.user,
+    warn: (text) => call.warnings.add(text),
+  };
+}

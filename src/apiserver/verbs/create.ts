@@ -1,0 +1,132 @@
+import type { JsonObject } from '../../api/json.js';
+import type { Reply } from '../../core/exchange.js';
+import { StatusError } from '../../core/status-error.js';
+import { isStorageError } from '../../storage/storage-error.js';
+import type { AdmissionRequest } from '../admission/admission.js';
+import { trackUpdate } from '../apply/track-update.js';
+import {
+  generatedName,
+  metadataForCreate,
+  metadataOf,
+  metadataProblems,
+  nameOf,
+  withMetadata,
+} from '../registry/metadata.js';
+import { ServedView, shape } from '../registry/served-view.js';
+import { storageKey } from '../watch/caches.js';
+import { objectAnswer } from './answer.js';
+import { type ApiCall, strategyContext } from './api-call.js';
+import { bodyEncoding, decodeObject } from './decode.js';
+import { refuseInvalid } from './invalid.js';
+import { optionsObject, type WriteOptions, writeOptions } from './options.js';
+import { outputForm } from './output-form.js';
+import { readRequestBody } from './read-body.js';
+import { alreadyExists, storageFailure } from './storage-failure.js';
+import { storedBytes } from './stored-bytes.js';
+import { writerOf } from './writer.js';
+
+/** A generated name that is taken is generated again this often. */
+const NAME_ATTEMPTS_MAX = 8;
+
+export async function create(call: ApiCall): Promise<Reply> {
+  outputForm(call.exchange, call.query, call.type);
+  const options = writeOptions('CreateOptions', call.query);
+  const encoding = bodyEncoding(call.exchange, call.type);
+  const body = await readRequestBody(call.exchange);
+  const sent = decodeObject(body, encoding, call.type, { ...options, warnings: call.warnings });
+  const defaulted = call.type.strategy.setDefaults(withNamespace(call, sent));
+  const tracked = trackUpdate(undefined, defaulted, writerOf(call, options));
+  return objectAnswer(call, 201, await createObject(call, tracked, { ...options, kind: 'CreateOptions' }));
+}
+
+/** Stores a new object whose defaults are set and whose managed fields are those of its creator. */
+export async function createObject(
+  call: ApiCall,
+  object: JsonObject,
+  options: WriteOptions & { readonly kind: string },
+): Promise<ServedView> {
+  const { type, machinery } = call;
+  const context = strategyContext(call);
+  const request = admissionRequest(call, object, options);
+  await machinery.admission.mutate(request);
+  const admitted = type.strategy.setDefaults(request.object!);
+  if ((metadataOf(admitted)['resourceVersion'] ?? '') !== '') {
+    throw new StatusError('InternalError', 'resourceVersion should not be set on objects to be created');
+  }
+  const named = metadataForCreate(admitted, type, call.info.namespace, context.now);
+  const prepared = type.strategy.prepareForCreate(named, context);
+  const name = nameOf(prepared);
+  refuseInvalid(type, name, [...metadataProblems(prepared, type), ...type.strategy.validateCreate(prepared, context)]);
+  for (const text of type.strategy.warnings?.(prepared, undefined) ?? []) call.warnings.add(text);
+  request.object = prepared;
+  await machinery.admission.validate(request);
+  const isGenerated = (metadataOf(object)['name'] ?? '') === '';
+  return store(call, prepared, { dryRun: options.dryRun, attemptsMax: isGenerated ? NAME_ATTEMPTS_MAX : 1 });
+}
+
+async function store(
+  call: ApiCall,
+  prepared: JsonObject,
+  { dryRun, attemptsMax }: { readonly dryRun: boolean; readonly attemptsMax: number },
+): Promise<ServedView> {
+  const { type, machinery, info } = call;
+  let object = prepared;
+  for (let attempt = 1; ; attempt++) {
+    const name = nameOf(object);
+    const key = storageKey(type.storage.prefix, type.namespaced ? info.namespace : '', name);
+    try {
+      if (dryRun) {
+        if (await machinery.backend.get(key)) throw alreadyExists(type, name);
+        return new ServedView(object, 0, type);
+      }
+      const bytes = await storedBytes(call, object);
+      const ttl = type.storage.ttlSeconds;
+      const { modRevision } = await machinery.backend.create(key, bytes, ttl === undefined ? {} : { ttlSeconds: ttl });
+      return new ServedView(shape(object, modRevision, type), modRevision, type);
+    } catch (error) {
+      if (!isStorageError(error, 'exists') || attempt >= attemptsMax) throw storageFailure(error, type, name);
+      const metadata = metadataOf(object);
+      object = withMetadata(object, { ...metadata, name: generatedName(String(metadata['generateName'])) });
+    }
+  }
+}
+
+/** Throws BadRequest where the object and the path disagree. */
+export function withNamespace({ type, info }: ApiCall, object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  const namespace = metadata['namespace'] ?? '';
+  if (!type.namespaced) {
+    if (namespace === '') return withMetadata(object, metadata);
+    throw new StatusError(
+      'BadRequest',
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  if (namespace !== '' && namespace !== info.namespace) {
+    throw new StatusError(
+      'BadRequest',
+      'the namespace of the provided object does not match the namespace sent on the request',
+    );
+  }
+  return withMetadata(object, { ...metadata, namespace: info.namespace });
+}
+
+function admissionRequest(
+  call: ApiCall,
+  object: JsonObject,
+  options: WriteOptions & { readonly kind: string },
+): AdmissionRequest {
+  return {
+    operation: 'CREATE',
+    type: call.type,
+    subresource: '',
+    namespace: call.type.namespaced ? call.info.namespace : '',
+    name: nameOf(object),
+    object,
+    oldObject: undefined,
+    options: optionsObject('CreateOptions', options),
+    dryRun: options.dryRun,
+    user: call.user,
+    warn: (text) => call.warnings.add(text),
+  };
+}

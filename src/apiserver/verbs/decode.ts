@@ -1,0 +1,193 @@
+import { load } from 'js-yaml';
+import { goJsonSyntaxError } from '../../api/go-json-syntax.js';
+import { groupVersion } from '../../api/gvr.js';
+import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../api/json.js';
+import type { Exchange } from '../../core/exchange.js';
+import { headerValue } from '../../core/headers.js';
+import { StatusError } from '../../core/status-error.js';
+import { type DecodedObject, decodeProtobuf } from '../protobuf/decode-protobuf.js';
+import { ProtobufError } from '../protobuf/protobuf-error.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import { duplicateFields } from '../schema/duplicate-fields.js';
+import { goDecodeProblem } from '../schema/go-decode.js';
+import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
+import type { FieldValidation } from './options.js';
+import { PROTOBUF_MEDIA_TYPE } from './output-form.js';
+
+/** An alias in YAML is a few bytes for a whole tree: what a document unfolds to is bounded too. */
+const NODES_MAX = 2_000_000;
+
+export type BodyEncoding = 'json' | 'yaml' | 'protobuf';
+
+/** Only of built-in kinds there are messages: with the `type` of a custom resource protobuf is refused too. */
+export function bodyEncoding(exchange: Exchange, type?: Pick<ResourceType, 'origin'>): BodyEncoding {
+  const field = headerValue(exchange.headers, 'content-type') ?? '';
+  const mediaType = field.split(';', 1)[0]!.trim().toLowerCase();
+  if (mediaType === '' || mediaType === 'application/json') return 'json';
+  if (mediaType === 'application/yaml') return 'yaml';
+  const takesProtobuf = type?.origin !== 'custom';
+  if (takesProtobuf && mediaType === PROTOBUF_MEDIA_TYPE) return 'protobuf';
+  const taken = ['application/json', 'application/yaml', ...(takesProtobuf ? [PROTOBUF_MEDIA_TYPE] : [])];
+  throw new StatusError(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${taken.join(', ')}`,
+  );
+}
+
+/** Any JSON (or YAML) value, or an object out of its message, within bounds. Throws BadRequest. */
+export function parseDocument(
+  bytes: Buffer,
+  encoding: BodyEncoding,
+  what: string,
+  expected?: { readonly apiVersion: string; readonly kind: string },
+): Json {
+  if (encoding === 'protobuf') return fromMessage(bytes, what, expected);
+  const text = bytes.toString('utf8');
+  let value: Json;
+  try {
+    value = encoding === 'json' ? (JSON.parse(text) as Json) : ((load(text) ?? null) as Json);
+  } catch (error) {
+    const why =
+      encoding === 'json' ? (goJsonSyntaxError(text) ?? 'not JSON') : (error as Error).message.split('\n', 1)[0];
+    throw new StatusError('BadRequest', `${what}: ${why}`);
+  }
+  if (encoding === 'yaml' && unfoldsBeyond(value, NODES_MAX)) {
+    throw new StatusError('BadRequest', `${what}: document contains excessive aliasing`);
+  }
+  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
+  // Through JSON, so that nothing is shared and dates of YAML are text.
+  return encoding === 'yaml' ? (JSON.parse(JSON.stringify(value)) as Json) : value;
+}
+
+function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
+  let decoded: DecodedObject;
+  try {
+    decoded = decodeProtobuf(bytes, expected);
+  } catch (error) {
+    if (error instanceof ProtobufError) throw new StatusError('BadRequest', `${what}: ${error.message}`);
+    throw error;
+  }
+  // JSON may lie within messages.
+  if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
+  return decoded.object;
+}
+
+/**
+ * An object of a kind as a client sent it: the right kind, fields of the right types, and without fields that the kind
+ * does not have; those are refused, told of, or dropped in silence as `fieldValidation` says.
+ */
+export function decodeObject(
+  bytes: Buffer,
+  encoding: BodyEncoding,
+  type: ResourceType,
+  { fieldValidation, warnings }: { readonly fieldValidation: FieldValidation; readonly warnings: Set<string> },
+): JsonObject {
+  const cannot = encoding === 'protobuf' ? '' : ": couldn't get version/kind";
+  const unrecognized = `the object provided is unrecognized (must be of type ${type.kind})${cannot}`;
+  const expected = { apiVersion: groupVersion(type.group, type.version), kind: type.kind };
+  const document = parseDocument(bytes, encoding, unrecognized, expected);
+  if (!isObject(document)) throw new StatusError('BadRequest', `${unrecognized}: the document is no object`);
+  checkKind(document, type);
+  const duplicates = fieldValidation !== 'Ignore' && encoding === 'json' ? duplicateFields(bytes.toString('utf8')) : [];
+  // Of messages only the fields that both sides know are read, whatever is asked for.
+  const validation = encoding === 'protobuf' ? 'Ignore' : fieldValidation;
+  return checkFields(document, type, { fieldValidation: validation, warnings, duplicates });
+}
+
+/** Throws BadRequest where the document is of another kind; what it leaves out is taken to be right. */
+export function checkKind(
+  document: JsonObject,
+  type: Pick<ResourceType, 'group' | 'version' | 'kind' | 'origin'>,
+): void {
+  const expected = groupVersion(type.group, type.version);
+  const { apiVersion = '', kind = '' } = document;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') {
+    throw new StatusError(
+      'BadRequest',
+      "couldn't get version/kind; json parse error: json: cannot unmarshal into Go struct field .apiVersion of type string",
+    );
+  }
+  if (type.origin === 'custom' && (apiVersion === '' || kind === '')) {
+    const missing = kind === '' ? 'kind' : 'apiVersion';
+    throw new StatusError(
+      'BadRequest',
+      `Object '${missing === 'kind' ? 'Kind' : 'apiVersion'}' is missing in '${brief(document)}'`,
+    );
+  }
+  if (apiVersion !== '' && apiVersion !== expected) {
+    throw new StatusError(
+      'BadRequest',
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
+    );
+  }
+  if (kind !== '' && kind !== type.kind) {
+    throw new StatusError(
+      'BadRequest',
+      `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${type.kind}: converting to ${type.kind}: unknown conversion`,
+    );
+  }
+}
+
+export function checkFields(
+  document: JsonObject,
+  type: ResourceType,
+  {
+    fieldValidation,
+    warnings,
+    duplicates,
+  }: {
+    readonly fieldValidation: FieldValidation;
+    readonly warnings: Set<string>;
+    readonly duplicates: readonly string[];
+  },
+): JsonObject {
+  const cannot = `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: `;
+  const { object, problem, mistakes } = examineFields(document, type, fieldValidation);
+  if (problem !== undefined) throw new StatusError('BadRequest', cannot + problem);
+  const messages = fieldValidation === 'Ignore' ? [] : [...duplicates.map(duplicateFieldMessage), ...mistakes];
+  if (messages.length > 0 && fieldValidation === 'Strict') {
+    throw new StatusError('BadRequest', `${cannot}strict decoding error: ${messages.join(', ')}`);
+  }
+  for (const message of messages) warnings.add(message);
+  return object;
+}
+
+export function duplicateFieldMessage(field: string): string {
+  return `duplicate field ${JSON.stringify(field)}`;
+}
+
+/** The document without what its kind does not have; or why it is none of the kind at all. */
+export function examineFields(
+  document: JsonObject,
+  type: ResourceType,
+  fieldValidation: FieldValidation,
+): { readonly object: JsonObject; readonly problem: string | undefined; readonly mistakes: readonly string[] } {
+  const identified = { ...document, kind: type.kind, apiVersion: groupVersion(type.group, type.version) };
+  const problem = goDecodeProblem(type.origin === 'built-in' ? identified : metadataOnly(identified), type.schema);
+  if (problem !== undefined) return { object: identified, problem, mistakes: [] };
+  const { object, unknownFields } = pruneUnknownFields(identified, type.schema);
+  const mistakes = fieldValidation === 'Ignore' ? [] : unknownFields.map(unknownFieldMessage);
+  return { object, problem: undefined, mistakes };
+}
+
+/** Of custom resources only the metadata is typed before validation has its say. */
+function metadataOnly({ metadata, kind, apiVersion }: JsonObject): JsonObject {
+  return { kind: kind!, apiVersion: apiVersion!, ...(metadata === undefined ? {} : { metadata }) };
+}
+
+function brief(document: JsonObject): string {
+  const text = JSON.stringify(document);
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text;
+}
+
+function unfoldsBeyond(root: Json, nodesMax: number): boolean {
+  const stack: Json[] = [root];
+  let nodes = 0;
+  while (stack.length > 0) {
+    const value = stack.pop()!;
+    if (++nodes > nodesMax) return true;
+    const children = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
+    for (const child of children) stack.push(child);
+  }
+  return false;
+}

@@ -1,0 +1,89 @@
+import { isObject, type JsonObject } from '../../api/json.js';
+import { StatusError } from '../../core/status-error.js';
+import type { FieldProblem } from '../schema/validate.js';
+import type { ApiCall } from './api-call.js';
+import { bodyEncoding, parseDocument } from './decode.js';
+import { dryRunProblems, invalidOptions, isTrue } from './options.js';
+import { readRequestBody } from './read-body.js';
+
+export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
+
+export interface DeleteOptions {
+  readonly gracePeriodSeconds: number | undefined;
+  readonly propagationPolicy: PropagationPolicy | undefined;
+  readonly preconditions: { readonly uid: string | undefined; readonly resourceVersion: string | undefined };
+  readonly dryRun: boolean;
+  /** As admission sees them. */
+  readonly object: JsonObject;
+}
+
+/** From the body, or from the query where there is none. */
+export async function deleteOptions(call: ApiCall): Promise<DeleteOptions> {
+  const body = await readRequestBody(call.exchange);
+  if (body.byteLength === 0) return checked(fromQuery(call.query));
+  const document = parseDocument(body, bodyEncoding(call.exchange), "couldn't get version/kind");
+  if (!isObject(document)) throw new StatusError('BadRequest', 'decoded object cannot be converted to DeleteOptions');
+  const { kind } = document;
+  if (kind !== undefined && kind !== '' && kind !== 'DeleteOptions') {
+    throw new StatusError(
+      'BadRequest',
+      `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(document['apiVersion'] ?? '')}`,
+    );
+  }
+  return checked(document);
+}
+
+function fromQuery(query: URLSearchParams): JsonObject {
+  const options: JsonObject = {};
+  const grace = query.get('gracePeriodSeconds');
+  if (grace !== null) {
+    if (!/^-?\d{1,15}$/.test(grace)) {
+      throw new StatusError('BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(grace)}: invalid syntax`);
+    }
+    options['gracePeriodSeconds'] = Number(grace);
+  }
+  const policy = query.get('propagationPolicy');
+  if (policy !== null) options['propagationPolicy'] = policy;
+  if (query.has('orphanDependents')) options['orphanDependents'] = isTrue(query.get('orphanDependents'));
+  if (query.has('dryRun')) options['dryRun'] = query.getAll('dryRun');
+  return options;
+}
+
+function checked(document: JsonObject): DeleteOptions {
+  const { gracePeriodSeconds, propagationPolicy, orphanDependents, dryRun, preconditions } = document;
+  const problems: FieldProblem[] = [];
+  if (propagationPolicy !== undefined && orphanDependents !== undefined) {
+    const message = 'Invalid value: orphanDependents and deletionPropagation cannot be both set';
+    problems.push({ reason: 'FieldValueInvalid', field: 'propagationPolicy', message });
+  }
+  if (propagationPolicy !== undefined && !['Orphan', 'Background', 'Foreground'].includes(String(propagationPolicy))) {
+    const message = `Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Foreground", "Background", "Orphan", "nil"`;
+    problems.push({ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message });
+  }
+  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && typeof gracePeriodSeconds !== 'number') {
+    throw new StatusError(
+      'BadRequest',
+      'json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
+    );
+  }
+  const dryRuns = Array.isArray(dryRun) ? dryRun.map(String) : [];
+  problems.push(...dryRunProblems(dryRuns));
+  if (problems.length > 0) throw invalidOptions('DeleteOptions', problems);
+  const conditions = isObject(preconditions) ? preconditions : {};
+  return {
+    gracePeriodSeconds: typeof gracePeriodSeconds === 'number' ? gracePeriodSeconds : undefined,
+    propagationPolicy: policyOf(propagationPolicy, orphanDependents),
+    preconditions: {
+      uid: typeof conditions['uid'] === 'string' ? conditions['uid'] : undefined,
+      resourceVersion: typeof conditions['resourceVersion'] === 'string' ? conditions['resourceVersion'] : undefined,
+    },
+    dryRun: dryRuns.length > 0,
+    object: { ...document, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
+  };
+}
+
+function policyOf(policy: unknown, orphanDependents: unknown): PropagationPolicy | undefined {
+  if (typeof policy === 'string') return policy as PropagationPolicy;
+  if (orphanDependents === undefined || orphanDependents === null) return undefined;
+  return orphanDependents === true ? 'Orphan' : 'Background';
+}

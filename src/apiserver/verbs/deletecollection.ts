@@ -1,0 +1,47 @@
+import { groupVersion } from '../../api/gvr.js';
+import type { JsonObject } from '../../api/json.js';
+import type { Reply } from '../../core/exchange.js';
+import { StatusError } from '../../core/status-error.js';
+import { metadataOf, nameOf } from '../registry/metadata.js';
+import { plainAnswer } from './answer.js';
+import type { ApiCall } from './api-call.js';
+import { deleteObject } from './delete.js';
+import { deleteOptions } from './delete-options.js';
+import { readPage } from './list.js';
+import { listOptions } from './list-options.js';
+import { selectionOf } from './selection.js';
+
+/** Deletions at once; they share the store's group commit. */
+const CONCURRENCY_MAX = 16;
+
+export async function deletecollection(call: ApiCall): Promise<Reply> {
+  const options = await deleteOptions(call);
+  const page = await readPage(call, listOptions(call.query), selectionOf(call));
+  const found = page.views.map(({ object }) => object);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < found.length) await deleteFound(call, found[next++]!, options);
+  };
+  await Promise.all(Array.from({ length: Math.min(CONCURRENCY_MAX, found.length) }, worker));
+  return plainAnswer(call, 200, {
+    kind: call.type.listKind,
+    apiVersion: groupVersion(call.type.group, call.type.version),
+    metadata: { resourceVersion: String(page.revision) },
+    items: found,
+  });
+}
+
+async function deleteFound(
+  call: ApiCall,
+  object: JsonObject,
+  options: Awaited<ReturnType<typeof deleteOptions>>,
+): Promise<void> {
+  const namespace = String(metadataOf(object)['namespace'] ?? '');
+  try {
+    await deleteObject({ ...call, info: { ...call.info, namespace } }, nameOf(object), options);
+  } catch (error) {
+    // Somebody else was faster, or has to wait for it too: both are what was asked for.
+    const reason = error instanceof StatusError ? error.status.reason : undefined;
+    if (reason !== 'NotFound' && reason !== 'Conflict') throw error;
+  }
+}

@@ -1,0 +1,163 @@
+import { groupVersion } from '../../api/gvr.js';
+import type { Json, JsonObject } from '../../api/json.js';
+import type { Reply } from '../../core/exchange.js';
+import { StatusError } from '../../core/status-error.js';
+import { isStorageError } from '../../storage/storage-error.js';
+import { type ServedView, servedViews } from '../registry/served-view.js';
+import { StoredObject } from '../watch/stored-object.js';
+import { bytesAnswer, documentAnswer, shaped } from './answer.js';
+import type { ApiCall } from './api-call.js';
+import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.js';
+import { type ListOptions, listOptions } from './list-options.js';
+import { isPretty, outputForm } from './output-form.js';
+import { awaitNewest, awaitRevision } from './resource-version.js';
+import { type Selection, selectionOf } from './selection.js';
+import { storageFailure } from './storage-failure.js';
+
+/** Read from the store at once while looking for a page of selected objects. */
+const CHUNK_MAX = 500;
+
+/** One page: what a client gets, and how it can go on. */
+export interface Page {
+  readonly views: readonly ServedView[];
+  readonly revision: number;
+  readonly continueToken: string;
+  /** Not told where a selector hides how many of the rest are meant. */
+  readonly remaining: number | undefined;
+}
+
+export async function list(call: ApiCall): Promise<Reply> {
+  const form = outputForm(call.exchange, call.query, call.type);
+  const page = await readPage(call, listOptions(call.query), selectionOf(call));
+  if (form.as === 'object' && form.encoding === 'json' && !isPretty(call.exchange, call.query)) {
+    return bytesAnswer(call, 200, listBytes(call, page));
+  }
+  const document: JsonObject = {
+    kind: call.type.listKind,
+    apiVersion: groupVersion(call.type.group, call.type.version),
+    metadata: listMetadata(page),
+    items: page.views.map(({ object }) => (form.as === 'object' ? asItem(call, object) : object)),
+  };
+  return documentAnswer(call, 200, shaped(document, call.type, form, call.machinery.clock.nowMs()), form);
+}
+
+export function readPage(call: ApiCall, options: ListOptions, selection: Selection): Promise<Page> {
+  if (options.continueToken !== '') return readOn(call, options, selection, decodeContinue(options.continueToken));
+  if (options.exactRevision !== undefined) {
+    return readAt(call, options, selection, { revision: options.exactRevision, startAfter: '' });
+  }
+  return readCached(call, options, selection);
+}
+
+/** From the cache, which is first brought up to the revision that was asked for. */
+async function readCached(call: ApiCall, options: ListOptions, selection: Selection): Promise<Page> {
+  const { type, machinery } = call;
+  if (options.minimumRevision === undefined) await awaitNewest(call);
+  else await awaitRevision(call, options.minimumRevision);
+  const cache = machinery.caches.of(type.storage.prefix);
+  // From here to the end of the loop nothing waits: what is seen is the state at this one revision.
+  const { revision } = machinery.feed;
+  const found: StoredObject[] = [];
+  let continueToken = '';
+  let remaining: number | undefined;
+  const candidates = selection.isSingle ? single(cache.get(selection.prefix)) : cache.range(selection.prefix);
+  for (const stored of candidates) {
+    if (!selection.takesAll && !selection.matches(stored.object)) continue;
+    if (options.limit > 0 && found.length === options.limit) {
+      continueToken = encodeContinue({ revision, startAfter: found.at(-1)!.key.slice(selection.prefix.length) });
+      if (selection.takesAll) remaining = cache.countFrom(selection.prefix) - found.length;
+      break;
+    }
+    found.push(stored);
+  }
+  return { views: await servedViews(found, type), revision, continueToken, remaining };
+}
+
+async function readOn(call: ApiCall, options: ListOptions, selection: Selection, token: ContinueToken): Promise<Page> {
+  if (options.resourceVersionGiven) {
+    throw new StatusError('BadRequest', 'specifying resource version is not allowed when using continue');
+  }
+  // A list that lost its place goes on with what is there now.
+  const at = token.revision === -1 ? { ...token, revision: await call.machinery.backend.currentRevision() } : token;
+  return readAt(call, options, selection, at);
+}
+
+/** From the store as it stood at a revision. */
+async function readAt(call: ApiCall, options: ListOptions, selection: Selection, from: ContinueToken): Promise<Page> {
+  const { type, machinery } = call;
+  const { prefix } = selection;
+  const wanted = options.limit > 0 ? options.limit : Number.POSITIVE_INFINITY;
+  const found: StoredObject[] = [];
+  let startAfter = from.startAfter === '' ? undefined : `${prefix}${from.startAfter}`;
+  try {
+    for (;;) {
+      const chunk = await machinery.backend.list(prefix, {
+        revision: from.revision,
+        limit: selection.takesAll && options.limit > 0 ? options.limit : CHUNK_MAX,
+        ...(startAfter === undefined ? {} : { startAfter }),
+      });
+      for (const [index, kv] of chunk.items.entries()) {
+        const stored = new StoredObject(kv);
+        if (selection.isSingle && stored.key !== prefix) continue;
+        if (!selection.matches(stored.object)) continue;
+        found.push(stored);
+        const rest = chunk.remainingCount + chunk.items.length - index - 1;
+        if (found.length < wanted || rest === 0) continue;
+        const views = await servedViews(found, type);
+        const continueToken = encodeContinue({ revision: from.revision, startAfter: stored.key.slice(prefix.length) });
+        return { views, revision: from.revision, continueToken, remaining: selection.takesAll ? rest : undefined };
+      }
+      if (chunk.remainingCount === 0) break;
+      startAfter = chunk.items.at(-1)!.key.toString('utf8');
+    }
+  } catch (error) {
+    if (isStorageError(error, 'compacted') && options.continueToken !== '') throw lostPlace(from);
+    throw storageFailure(error, type, '');
+  }
+  return { views: await servedViews(found, type), revision: from.revision, continueToken: '', remaining: undefined };
+}
+
+function lostPlace({ startAfter }: ContinueToken): StatusError {
+  const error = new StatusError(
+    'Expired',
+    'The provided continue parameter is too old to display a consistent list result. You can start a new list without ' +
+      'the continue parameter, or use the continue token in this response to retrieve the remainder of the results. ' +
+      'Continuing with the provided token results in an inconsistent list - objects that were created, modified, or ' +
+      'deleted between the time the first chunk was returned and now may show up in the list.',
+  );
+  Object.assign(error.status.metadata, { continue: encodeContinue({ revision: -1, startAfter }) });
+  return error;
+}
+
+function* single(stored: StoredObject | undefined): IterableIterator<StoredObject> {
+  if (stored) yield stored;
+}
+
+function listMetadata({ revision, continueToken, remaining }: Page): JsonObject {
+  return {
+    resourceVersion: String(revision),
+    ...(continueToken === '' ? {} : { continue: continueToken }),
+    ...(remaining === undefined || continueToken === '' ? {} : { remainingItemCount: remaining }),
+  };
+}
+
+function listBytes({ type }: ApiCall, page: Page): Buffer {
+  const apiVersion = groupVersion(type.group, type.version);
+  const head = { kind: type.listKind, apiVersion, metadata: listMetadata(page) };
+  const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
+  for (const [index, view] of page.views.entries()) {
+    if (index > 0) chunks.push(COMMA);
+    chunks.push(...view.itemBytes);
+  }
+  chunks.push(LIST_END);
+  return Buffer.concat(chunks);
+}
+
+const COMMA = Buffer.from(',');
+const LIST_END = Buffer.from(']}\n');
+
+function asItem({ type }: ApiCall, object: JsonObject): Json {
+  if (type.origin === 'custom') return object;
+  const { kind: _, apiVersion: __, ...item } = object;
+  return item;
+}

@@ -1,0 +1,100 @@
+import { type AcceptClause, chooseMediaType, clauseTakes, parseAccept } from '../../api/accept.js';
+import type { Exchange } from '../../core/exchange.js';
+import { headerValue } from '../../core/headers.js';
+import { StatusError } from '../../core/status-error.js';
+import type { ResourceType } from '../registry/resource-type.js';
+
+/** How a client wants its answer. */
+export interface OutputForm {
+  readonly encoding: 'json' | 'yaml' | 'protobuf';
+  /** The object itself, rows for people, or its metadata only. */
+  readonly as: 'object' | 'table' | 'metadata';
+  /** `v1` or `v1beta1` of meta.k8s.io, for tables and metadata. */
+  readonly version: string;
+  readonly includeObject: 'None' | 'Metadata' | 'Object';
+}
+
+export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
+const ENCODINGS = [
+  ['json', 'application', 'json'],
+  ['yaml', 'application', 'yaml'],
+] as const;
+const AS_JSON: OutputForm = { encoding: 'json', as: 'object', version: 'v1', includeObject: 'Metadata' };
+
+/**
+ * Protobuf only for clients that take nothing else, and, with the `type` of a custom resource, only of its metadata.
+ * Throws NotAcceptable where nothing that the client takes can be given.
+ */
+export function outputForm(
+  exchange: Exchange,
+  query: URLSearchParams,
+  type?: Pick<ResourceType, 'origin'>,
+): OutputForm {
+  const field = headerValue(exchange.headers, 'accept');
+  if (field === undefined || field === 'application/json' || field.trim() === '') return AS_JSON;
+  const clauses = parseAccept(field);
+  for (const clause of clauses) {
+    const encoding = ENCODINGS.find(([, type, subtype]) => clauseTakes(clause, type, subtype));
+    const as = conversionOf(clause.params);
+    if (encoding && as !== undefined) return formOf(clause, encoding[0], as, query);
+  }
+  for (const clause of clauses) {
+    const as = conversionOf(clause.params);
+    const hasMessage = as === 'metadata' || (as === 'object' && type?.origin !== 'custom');
+    if (hasMessage && clauseTakes(clause, 'application', 'vnd.kubernetes.protobuf')) {
+      return formOf(clause, 'protobuf', as, query);
+    }
+  }
+  throw notAcceptable();
+}
+
+function formOf(
+  { params }: AcceptClause,
+  encoding: OutputForm['encoding'],
+  as: OutputForm['as'],
+  query: URLSearchParams,
+): OutputForm {
+  const include = query.get('includeObject');
+  return {
+    encoding,
+    as,
+    version: params.get('v') ?? 'v1',
+    includeObject: include === 'None' || include === 'Object' ? include : 'Metadata',
+  };
+}
+
+export function notAcceptable(): StatusError {
+  return new StatusError(
+    'NotAcceptable',
+    `only the following media types are accepted: application/json, application/yaml, ${PROTOBUF_MEDIA_TYPE}`,
+  );
+}
+
+/** Watches are lines of JSON, or frames of protobuf where a client takes nothing else. */
+export function watchForm(exchange: Exchange, query: URLSearchParams, type: Pick<ResourceType, 'origin'>): OutputForm {
+  const form = outputForm(exchange, query, type);
+  if (form.encoding !== 'yaml') return form;
+  const field = headerValue(exchange.headers, 'accept');
+  if (chooseMediaType(field, ['application/json']) !== undefined) return { ...form, encoding: 'json' };
+  throw new StatusError(
+    'NotAcceptable',
+    'only the following media types are accepted: application/json, application/json;stream=watch',
+  );
+}
+
+function conversionOf(params: ReadonlyMap<string, string>): OutputForm['as'] | undefined {
+  const as = params.get('as');
+  if (as === undefined) return 'object';
+  const version = params.get('v');
+  if (params.get('g') !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined;
+  if (as === 'Table') return 'table';
+  return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? 'metadata' : undefined;
+}
+
+/** People with curl or a browser get indented text, as from kube-apiserver. */
+export function isPretty(exchange: Exchange, query: URLSearchParams): boolean {
+  const asked = query.get('pretty');
+  if (asked !== null) return asked === '1' || asked === 'true' || asked === '';
+  const agent = headerValue(exchange.headers, 'user-agent') ?? '';
+  return /^(curl|Wget|Mozilla\/5\.0)/.test(agent);
+}

@@ -1,0 +1,260 @@
+import { goJsonSyntaxError } from '../../api/go-json-syntax.js';
+import { goJsonKind, goText } from '../../api/go-text.js';
+import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../api/json.js';
+import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
+import { PatchError } from '../../api/json-patch-error.js';
+import { applyMergePatch } from '../../api/merge-patch.js';
+import type { StatusReason } from '../../api/status.js';
+import { applyStrategicMergePatch } from '../../api/strategic-merge-patch.js';
+import type { Reply } from '../../core/exchange.js';
+import { headerValue } from '../../core/headers.js';
+import { StatusError } from '../../core/status-error.js';
+import { AppliedObjectError, ApplyConflictError, applyServerSide } from '../apply/apply.js';
+import { trackUpdate } from '../apply/track-update.js';
+import { metadataOf, nameOf, withMetadata } from '../registry/metadata.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import { duplicateFields } from '../schema/duplicate-fields.js';
+import { invalid } from '../schema/field-problems.js';
+import { patchSchemaOf } from '../schema/patch-schema.js';
+import { formatProblems } from '../schema/validate.js';
+import { objectAnswer } from './answer.js';
+import type { ApiCall } from './api-call.js';
+import { type Change, changeObject } from './change-object.js';
+import { createObject, withNamespace } from './create.js';
+import { checkFields, duplicateFieldMessage, examineFields, parseDocument } from './decode.js';
+import { invalidOptions, optionsObject, type WriteOptions, writeOptions } from './options.js';
+import { outputForm } from './output-form.js';
+import { readRequestBody } from './read-body.js';
+import { writerOf } from './writer.js';
+
+const PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+] as const;
+type PatchType = (typeof PATCH_TYPES)[number];
+
+/** PATCH of an object, or of a part of it through a subresource, in any of the four ways. */
+export async function patch(call: ApiCall): Promise<Reply> {
+  outputForm(call.exchange, call.query, call.type);
+  const patchType = patchTypeOf(call);
+  const options = patchOptions(call, patchType);
+  const body = await readRequestBody(call.exchange);
+  const change =
+    patchType === 'application/apply-patch+yaml'
+      ? applying(call, body, options)
+      : patching(call, body, patchType, options);
+  const { view, created } = await changeObject(call, change);
+  return objectAnswer(call, created ? 201 : 200, view);
+}
+
+/** Throws UnsupportedMediaType; custom resources know no strategic patches. */
+export function patchTypeOf({ exchange, type }: Pick<ApiCall, 'exchange' | 'type'>): PatchType {
+  const field = headerValue(exchange.headers, 'content-type') ?? '';
+  const mediaType = field.split(';', 1)[0]!.trim().toLowerCase();
+  const known = PATCH_TYPES.filter(
+    (each) => type.origin === 'built-in' || each !== 'application/strategic-merge-patch+json',
+  );
+  const found = known.find((each) => each === mediaType);
+  if (found) return found;
+  const list = known.join(', ');
+  throw new StatusError(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${list}`,
+  );
+}
+
+function patchOptions({ query }: ApiCall, patchType: PatchType): WriteOptions {
+  const options = writeOptions('PatchOptions', query);
+  const isApply = patchType === 'application/apply-patch+yaml';
+  if (isApply && options.fieldManager === '') {
+    throw invalidOptions('PatchOptions', [
+      { reason: 'FieldValueRequired', field: 'fieldManager', message: 'Required value: is required for apply patch' },
+    ]);
+  }
+  if (!isApply && query.has('force')) {
+    throw invalidOptions('PatchOptions', [
+      { reason: 'FieldValueForbidden', field: 'force', message: 'Forbidden: may not be specified for non-apply patch' },
+    ]);
+  }
+  return options;
+}
+
+/** What a patch makes of an object, with what is told of the patch itself. */
+interface Patcher {
+  apply(live: JsonObject): JsonObject;
+  /** Members named twice, and what an operation does not know. */
+  readonly mistakes: readonly string[];
+  /** How what came of it is shown where it cannot be used. */
+  shown(patched: JsonObject): string;
+}
+
+function patching(
+  call: ApiCall,
+  body: Buffer,
+  patchType: Exclude<PatchType, 'application/apply-patch+yaml'>,
+  options: WriteOptions,
+): Change {
+  const { type, info } = call;
+  const patcher = patcherOf(body, patchType, type, options);
+  const writer = writerOf(call, options, info.subresource);
+  return {
+    subresource: info.subresource,
+    wish(live) {
+      const patched = translated(() => patcher.apply(live));
+      if (isDeeperThan(patched, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', 'exceeded max depth');
+      const checked = checkPatched(call, patched, patcher, options);
+      return trackUpdate(live, type.strategy.setDefaults(withNamespace(call, checked)), writer);
+    },
+    options: optionsObject('PatchOptions', options),
+    dryRun: options.dryRun,
+  };
+}
+
+/** Throws Invalid where the result is no object of the kind. */
+function checkPatched(
+  { type, warnings }: ApiCall,
+  patched: JsonObject,
+  patcher: Patcher,
+  { fieldValidation }: WriteOptions,
+): JsonObject {
+  const { object, problem, mistakes } = examineFields(patched, type, fieldValidation);
+  const all = [...patcher.mistakes, ...mistakes];
+  const why =
+    problem ??
+    (fieldValidation === 'Strict' && all.length > 0 ? `strict decoding error: ${all.join(', ')}` : undefined);
+  if (why !== undefined) {
+    const cause = invalid('patch', patcher.shown(patched), why);
+    throw new StatusError('Invalid', ` "" is invalid: ${formatProblems([cause])}`, { causes: [cause] });
+  }
+  if (fieldValidation === 'Warn') for (const message of all) warnings.add(message);
+  return object;
+}
+
+function patcherOf(
+  body: Buffer,
+  patchType: Exclude<PatchType, 'application/apply-patch+yaml'>,
+  type: ResourceType,
+  options: WriteOptions,
+): Patcher {
+  const shown = (patched: JsonObject): string => JSON.stringify(patched);
+  if (patchType === 'application/json-patch+json') {
+    const parsed = parsePatch(body, '');
+    const { operations, problems } = translated(() => parseJsonPatch(parsed));
+    return { apply: (live) => asObject(applyJsonPatch(live, operations)), mistakes: problems, shown };
+  }
+  const isMerge = patchType === 'application/merge-patch+json';
+  const parsed = parsePatch(body, isMerge ? 'error decoding patch: ' : '');
+  const mistakes =
+    options.fieldValidation === 'Ignore' ? [] : duplicateFields(body.toString('utf8')).map(duplicateFieldMessage);
+  if (!isObject(parsed)) {
+    const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
+    throw new StatusError('BadRequest', isMerge ? `error decoding patch: ${why}` : why);
+  }
+  if (isMerge) return { apply: (live) => applyMergePatch(live, parsed), mistakes, shown };
+  const schema = patchSchemaOf(type.schema);
+  return {
+    apply: (live) => applyStrategicMergePatch(live, parsed, schema),
+    mistakes,
+    shown: () => goText(parsed),
+  };
+}
+
+function parsePatch(body: Buffer, prefix: string): Json {
+  const text = body.toString('utf8');
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    throw new StatusError('BadRequest', `${prefix}${goJsonSyntaxError(text) ?? 'not JSON'}`);
+  }
+  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
+  return value;
+}
+
+function asObject(value: Json): JsonObject {
+  if (isObject(value)) return value;
+  throw new StatusError('Invalid', 'the server rejected our request due to an error in our request');
+}
+
+/** Patch mistakes come with the answer they deserve. */
+function translated<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof PatchError) throw new StatusError(withoutReason(error.reason), error.message);
+    throw error;
+  }
+}
+
+/** kube-apiserver passes on what its libraries say of a patch that cannot be worked with: a 500 that has no reason. */
+function withoutReason(reason: StatusReason): StatusReason {
+  return reason === 'InternalError' ? '' : reason;
+}
+
+function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
+  const { type, info, warnings } = call;
+  const parsed = parseDocument(body, 'yaml', 'error decoding YAML');
+  if (!isObject(parsed))
+    throw new StatusError('BadRequest', 'error decoding YAML: the applied configuration must be an object');
+  const sent = nameOf(parsed);
+  if (sent !== '' && sent !== info.name) {
+    throw new StatusError(
+      'BadRequest',
+      `name in URL (${info.name}) does not match name in the applied object (${sent})`,
+    );
+  }
+  // Unknown fields are refused by apply itself.
+  const text = body.toString('utf8');
+  if (text.trimStart().startsWith('{')) reportDuplicates(duplicateFields(text), options, warnings);
+  const named = withNamespace(call, withMetadata(parsed, { ...metadataOf(parsed), name: info.name }));
+  const request = { ...writerOf(call, options, info.subresource), force: options.force };
+  const apply = (live: JsonObject | undefined): JsonObject => {
+    try {
+      return applyServerSide(live, named, request);
+    } catch (error) {
+      if (error instanceof ApplyConflictError) throw new StatusError('Conflict', error.message, error.details);
+      if (error instanceof AppliedObjectError) throw new StatusError(withoutReason(error.reason), error.message);
+      throw error;
+    }
+  };
+  return {
+    subresource: info.subresource,
+    wish: apply,
+    ...(info.subresource === '' && type.verbs.has('create')
+      ? {
+          create: () =>
+            createObject(call, type.strategy.setDefaults(checkedNew(apply(undefined), call, options)), {
+              ...options,
+              kind: 'PatchOptions',
+            }),
+        }
+      : {}),
+    options: optionsObject('PatchOptions', options),
+    dryRun: options.dryRun,
+  };
+}
+
+function reportDuplicates(fields: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {
+  const messages = fields.map(duplicateFieldMessage);
+  if (messages.length > 0 && fieldValidation === 'Strict') {
+    throw new StatusError('BadRequest', `error strict decoding YAML: ${messages.join(', ')}`);
+  }
+  if (fieldValidation === 'Warn') for (const message of messages) warnings.add(message);
+}
+
+/** What is made by an apply is checked as what is made by a create. */
+function checkedNew(
+  object: JsonObject,
+  { type, warnings, info }: ApiCall,
+  { fieldValidation }: WriteOptions,
+): JsonObject {
+  if ((metadataOf(object)['resourceVersion'] ?? '') !== '' || (metadataOf(object)['uid'] ?? '') !== '') {
+    throw new StatusError(
+      'Conflict',
+      `Operation cannot be fulfilled on ${type.resource} ${JSON.stringify(info.name)}: uid mismatch: the provided object specified uid or resourceVersion, and no existing object was found`,
+    );
+  }
+  return checkFields(object, type, { fieldValidation, warnings, duplicates: [] });
+}

@@ -1,0 +1,36 @@
+import { groupVersion } from '../../api/gvr.js';
+import { headerValue } from '../../core/headers.js';
+import { FieldSet } from '../apply/field-set.js';
+import type { Writer } from '../apply/track-update.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import { type ApiCall, timestamp } from './api-call.js';
+import type { WriteOptions } from './options.js';
+
+const MANAGER_CHARS_MAX = 128;
+
+/** Who the fields of a write belong to. */
+export function writerOf(call: ApiCall, options: WriteOptions, subresource = ''): Writer {
+  const { type, machinery } = call;
+  return {
+    manager: options.fieldManager === '' ? fromUserAgent(call) : options.fieldManager,
+    apiVersion: groupVersion(type.group, type.version),
+    subresource,
+    schema: type.schema,
+    isBuiltIn: type.origin === 'built-in',
+    ignored: ignoredFields(type, subresource),
+    now: timestamp(machinery.clock.nowMs()),
+  };
+}
+
+/** Clients that name no manager are known by the beginning of their user agent. */
+function fromUserAgent({ exchange }: ApiCall): string {
+  const agent = headerValue(exchange.headers, 'user-agent') ?? '';
+  const name = agent.split('/', 1)[0]!.replace(/[^\x20-\x7e]/g, '');
+  return name === '' ? 'unknown' : name.slice(0, MANAGER_CHARS_MAX);
+}
+
+function ignoredFields(type: ResourceType, subresource: string): FieldSet {
+  const part = type.strategy.parts.get(subresource);
+  if (part) return FieldSet.of(...part.ignoredPaths.map((path) => path.split('.')));
+  return type.strategy.hasStatus && subresource === '' ? FieldSet.of(['f:status']) : new FieldSet();
+}

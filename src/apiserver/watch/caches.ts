@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../api/json.js';
+import type { Backend } from '../../storage/backend.js';
+import type { GroupResource, ObjectReader } from '../object-reader.js';
+import { ResourceCache } from './resource-cache.js';
+import type { StoreFeed } from './store-feed.js';
+
+export const REGISTRY_ROOT = '/registry/';
+
+/** Where a resource's objects lie: a person can look for them by name. */
+export function storagePrefix({ group, resource }: GroupResource): string {
+  return group === '' ? `${REGISTRY_ROOT}${resource}/` : `${REGISTRY_ROOT}${group}/${resource}/`;
+}
+
+export function storageKey(prefix: string, namespace: string, name: string): string {
+  return namespace === '' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`;
+}
+
+/** The caches of all resources, each made when it is first asked for. */
+export class Caches implements ObjectReader {
+  readonly #backend: Backend;
+  readonly #feed: StoreFeed;
+  readonly #byPrefix = new Map<string, ResourceCache>();
+
+  constructor(backend: Backend, feed: StoreFeed) {
+    this.#backend = backend;
+    this.#feed = feed;
+  }
+
+  of(prefix: string): ResourceCache {
+    let cache = this.#byPrefix.get(prefix);
+    if (!cache) {
+      cache = new ResourceCache(this.#backend, this.#feed, prefix);
+      this.#byPrefix.set(prefix, cache);
+    }
+    return cache;
+  }
+
+  /** Ready for synchronous reading from then on. */
+  async load(resources: readonly GroupResource[]): Promise<void> {
+    await Promise.all(resources.map((each) => this.of(storagePrefix(each)).ready()));
+  }
+
+  get(what: GroupResource, namespace: string, name: string): JsonObject | undefined {
+    const prefix = storagePrefix(what);
+    return this.#reading(prefix).get(storageKey(prefix, namespace, name))?.object;
+  }
+
+  list(what: GroupResource, namespace = ''): readonly JsonObject[] {
+    const prefix = storagePrefix(what);
+    const range = this.#reading(prefix).range(namespace === '' ? prefix : `${prefix}${namespace}/`);
+    return Array.from(range, (each) => each.object);
+  }
+
+  onChange(what: GroupResource, listener: () => void): () => void {
+    return this.#reading(storagePrefix(what)).onChange(listener);
+  }
+
+  #reading(prefix: string): ResourceCache {
+    const cache = this.of(prefix);
+    // Whoever asks for what is not loaded yet is told of it once it is.
+    void cache.ready().catch(() => {});
+    return cache;
+  }
+}

@@ -1,0 +1,148 @@
+import type { Clock } from '../../core/clock.js';
+import type { Logger } from '../../observe/logger.js';
+import type { Backend, Watch, WatchEvent } from '../../storage/backend.js';
+import { isStorageError } from '../../storage/storage-error.js';
+
+/** Receives what happens below one prefix, in revision order. */
+export interface FeedReceiver {
+  take(event: WatchEvent): void;
+  /** Events were lost (history was compacted while the store could not be read): all that is known must be read anew. */
+  reset(): void;
+}
+
+export interface StoreFeedOptions {
+  readonly backend: Backend;
+  /** `/registry/`: all that is stored. */
+  readonly root: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const RETRY_MS = 250;
+/** Longest wait for a revision to arrive before a read is refused, as in kube-apiserver. */
+const WAIT_MS_MAX = 3_000;
+
+/**
+ * The one watch on the store of this process. Caches of resources subscribe to their prefix; all of them together are at
+ * one revision, so "as new as revision N" is one question.
+ */
+export class StoreFeed {
+  readonly #options: StoreFeedOptions;
+  readonly #receivers = new Map<string, FeedReceiver>();
+  readonly #waiters = new Set<Waiter>();
+  readonly #movedListeners = new Set<() => void>();
+  #watch: Watch | undefined;
+  #revision = 0;
+  #closed = false;
+  #done: Promise<void> = Promise.resolve();
+  #beginning: () => void = () => {};
+  /** Resolves when the feed runs; what is read before would wait for events that nobody brings. */
+  readonly started: Promise<void>;
+
+  constructor(options: StoreFeedOptions) {
+    this.#options = options;
+    this.started = new Promise((resolve) => {
+      this.#beginning = resolve;
+    });
+  }
+
+  /** Everything up to here has reached the receivers. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  async start(): Promise<void> {
+    this.#revision = await this.#options.backend.currentRevision();
+    this.#done = this.#run();
+    this.#beginning();
+  }
+
+  /** From the next event on. The caller reads what was there before, at a revision it takes itself. */
+  subscribe(prefix: string, receiver: FeedReceiver): void {
+    this.#receivers.set(prefix, receiver);
+  }
+
+  unsubscribe(prefix: string): void {
+    this.#receivers.delete(prefix);
+  }
+
+  /** Calls back whenever the revision has grown, after the receivers have it all. */
+  onMoved(listener: () => void): () => void {
+    this.#movedListeners.add(listener);
+    return () => this.#movedListeners.delete(listener);
+  }
+
+  /** Resolves to true once everything up to that revision has arrived, to false if that takes too long. */
+  waitFor(revision: number): Promise<boolean> {
+    if (this.#revision >= revision) return Promise.resolve(true);
+    return new Promise((resolve) => {
+      const settle = (arrived: boolean) => {
+        cancel();
+        this.#waiters.delete(waiter);
+        resolve(arrived);
+      };
+      const waiter: Waiter = { revision, settle };
+      const cancel = this.#options.clock.after(WAIT_MS_MAX, () => settle(false));
+      this.#waiters.add(waiter);
+      this.#watch?.requestProgress();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#watch?.close();
+    for (const waiter of this.#waiters) waiter.settle(false);
+    await this.#done;
+  }
+
+  async #run(): Promise<void> {
+    const { backend, root, logger, clock } = this.#options;
+    while (!this.#closed) {
+      try {
+        this.#watch = backend.watch(root, { fromRevision: this.#revision + 1 });
+        for await (const batch of this.#watch) this.#takeBatch(batch.events, batch.revision);
+      } catch (error) {
+        if (this.#closed) return;
+        if (isStorageError(error, 'compacted')) await this.#startOver();
+        else logger.warn('the watch on the store broke off; it goes on', { error });
+      }
+      if (!this.#closed) await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
+    }
+  }
+
+  async #startOver(): Promise<void> {
+    try {
+      this.#revision = await this.#options.backend.currentRevision();
+    } catch {
+      return;
+    }
+    this.#options.logger.warn('history of the store was compacted before it was read; everything is read anew');
+    for (const receiver of this.#receivers.values()) receiver.reset();
+  }
+
+  #takeBatch(events: readonly WatchEvent[], revision: number): void {
+    for (const event of events) this.#receiverOf(event)?.take(event);
+    if (revision <= this.#revision) return;
+    this.#revision = revision;
+    for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.settle(true);
+    for (const listener of this.#movedListeners) listener();
+  }
+
+  /** Prefixes are `/registry/<resource>/` or `/registry/<group>/<resource>/`. */
+  #receiverOf(event: WatchEvent): FeedReceiver | undefined {
+    const key = event.type === 'put' ? event.current.key : event.key;
+    const first = key.indexOf(SLASH, this.#options.root.length);
+    if (first < 0) return undefined;
+    const receiver = this.#receivers.get(key.toString('utf8', 0, first + 1));
+    if (receiver) return receiver;
+    const second = key.indexOf(SLASH, first + 1);
+    return second < 0 ? undefined : this.#receivers.get(key.toString('utf8', 0, second + 1));
+  }
+}
+
+interface Waiter {
+  readonly revision: number;
+  settle(arrived: boolean): void;
+}
+
+const SLASH = 0x2f;

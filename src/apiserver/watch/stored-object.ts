@@ -1,0 +1,60 @@
+import type { Json, JsonObject } from '../../api/json.js';
+import type { KeyValue } from '../../storage/backend.js';
+import type { ResourceType } from '../registry/resource-type.js';
+
+/**
+ * One object as it lies in the store, at one revision. Immutable. Parsed when somebody first asks for more than its bytes,
+ * and then once; what it looks like to clients is made once per type it is served as.
+ */
+export class StoredObject {
+  readonly key: string;
+  readonly value: Buffer;
+  readonly revision: number;
+  readonly createRevision: number;
+  #object: JsonObject | undefined;
+  #views: Map<ResourceType, unknown> | undefined;
+
+  constructor(kv: KeyValue) {
+    this.key = kv.key.toString('utf8');
+    this.value = kv.value;
+    this.revision = kv.modRevision;
+    this.createRevision = kv.createRevision;
+  }
+
+  /** As stored, with its resourceVersion. Shared: not to be changed. */
+  get object(): JsonObject {
+    this.#object ??= withResourceVersion(parseStored(this.value), String(this.revision));
+    return this.#object;
+  }
+
+  /** What was made of it for one type, kept with it. */
+  view<T>(type: ResourceType): T | undefined {
+    return this.#views?.get(type) as T | undefined;
+  }
+
+  keepView(type: ResourceType, view: unknown): void {
+    this.#views ??= new Map();
+    // Definitions come and go; an object outlives few of them.
+    if (this.#views.size >= VIEWS_MAX) this.#views.clear();
+    this.#views.set(type, view);
+  }
+}
+
+const VIEWS_MAX = 8;
+
+function parseStored(value: Buffer): JsonObject {
+  return JSON.parse(value.toString('utf8')) as JsonObject;
+}
+
+function withResourceVersion(object: JsonObject, resourceVersion: string): JsonObject {
+  const metadata = object['metadata'] as JsonObject;
+  metadata['resourceVersion'] = resourceVersion;
+  return object;
+}
+
+/** `kind`, `apiVersion` and `metadata` first, so that a resourceVersion can be put in without parsing. */
+export function encodeStored(object: JsonObject): Buffer {
+  const { kind, apiVersion, metadata, ...rest } = object;
+  const { resourceVersion: _, ...kept } = metadata as JsonObject;
+  return Buffer.from(JSON.stringify({ kind: kind as Json, apiVersion: apiVersion as Json, metadata: kept, ...rest }));
+}

@@ -1,0 +1,96 @@
+import { groupVersion } from '../../api/gvr.js';
+import type { JsonObject } from '../../api/json.js';
+import type { Status } from '../../api/status.js';
+import { encodeWatchFrame } from '../protobuf/watch-frame.js';
+import type { ResourceType } from '../registry/resource-type.js';
+import { type ServedView, servedViews, trivialView } from '../registry/served-view.js';
+import { tableRow } from '../table/table.js';
+import type { StoredObject } from './stored-object.js';
+
+export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
+
+/** How one watch shows its objects. */
+export interface EventForm {
+  readonly encoding: 'json' | 'yaml' | 'protobuf';
+  readonly as: 'object' | 'table' | 'metadata';
+  readonly version: string;
+  readonly includeObject: 'None' | 'Metadata' | 'Object';
+}
+
+/** Turns events into the lines, or frames, that a client reads. What is the same for all clients is made once. */
+export class WatchEncoder {
+  readonly #type: ResourceType;
+  readonly #form: EventForm;
+  readonly #nowMs: () => number;
+  #columnsSent = false;
+
+  constructor(type: ResourceType, form: EventForm, nowMs: () => number) {
+    this.#type = type;
+    this.#form = form;
+    this.#nowMs = nowMs;
+  }
+
+  /** Whether an event can be encoded at once, without asking anyone. */
+  get isImmediate(): boolean {
+    return this.#type.conversion.isTrivial;
+  }
+
+  encode(type: EventType, stored: StoredObject): Buffer {
+    return this.#line(type, trivialView(stored, this.#type));
+  }
+
+  async encodeConverted(type: EventType, stored: StoredObject): Promise<Buffer> {
+    const [view] = await servedViews([stored], this.#type);
+    return this.#line(type, view!);
+  }
+
+  /** Tells how far a watch has come; `endOfInitialEvents` that the state is told and changes follow. */
+  bookmark(revision: number, endOfInitialEvents: boolean): Buffer {
+    const annotations = endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
+    const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
+    if (this.#form.as === 'object') return this.#event('BOOKMARK', { ...this.#identity(), metadata });
+    if (this.#form.as === 'metadata') return this.#event('BOOKMARK', this.#meta('PartialObjectMetadata', { metadata }));
+    const row = { cells: [], object: this.#meta('PartialObjectMetadata', { metadata }) };
+    return this.#event(
+      'BOOKMARK',
+      this.#meta('Table', { metadata: { resourceVersion: String(revision) }, columnDefinitions: null, rows: [row] }),
+    );
+  }
+
+  error(status: Status): Buffer {
+    return this.#event('ERROR', status as unknown as JsonObject);
+  }
+
+  #line(type: EventType, view: ServedView): Buffer {
+    const { as, includeObject } = this.#form;
+    if (as === 'object' && this.#form.encoding !== 'protobuf') return view.eventBytes(type);
+    if (as === 'object') return this.#event(type, view.object);
+    if (as === 'metadata') {
+      return this.#event(type, this.#meta('PartialObjectMetadata', { metadata: view.object['metadata'] ?? {} }));
+    }
+    const { printer } = this.#type;
+    const columns = printer.columns.map((column) => ({ ...column, description: '' }));
+    const row = tableRow(view.object, printer, { includeObject, nowMs: this.#nowMs() });
+    const table = this.#meta('Table', {
+      metadata: { resourceVersion: String(view.revision) },
+      // Clients keep the columns of the first event.
+      columnDefinitions: this.#columnsSent ? null : columns,
+      rows: [row],
+    });
+    this.#columnsSent = true;
+    return this.#event(type, table);
+  }
+
+  #identity(): JsonObject {
+    return { kind: this.#type.kind, apiVersion: groupVersion(this.#type.group, this.#type.version) };
+  }
+
+  #meta(kind: string, rest: JsonObject): JsonObject {
+    return { kind, apiVersion: `meta.k8s.io/${this.#form.version}`, ...rest };
+  }
+
+  #event(type: string, object: JsonObject): Buffer {
+    const frame = this.#form.encoding === 'protobuf' ? encodeWatchFrame(type, object) : undefined;
+    return frame ?? Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`);
+  }
+}
