@@ -13,8 +13,9 @@ const allowed = {
   hosts: ['core', 'api', 'transport', 'identity', 'apiserver', 'observe'],
   filters: ['core', 'api', 'identity', 'routing', 'discovery', 'peers', 'observe'],
   server: ['core', 'api', 'transport', 'observe'],
+  plane: ['core', 'api', 'identity', 'filters', 'server', 'transport', 'observe'],
   config: ['api'],
-  cli: ['api', 'core', 'config', 'compose', 'observe', 'transport'],
+  cli: ['api', 'core', 'config', 'compose', 'observe', 'transport', 'apiserver'],
 };
 
 const folders = Object.keys(allowed);

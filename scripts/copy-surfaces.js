@@ -1,6 +1,8 @@
-// The built-in surfaces are data that the compiler does not carry into dist.
+// The built-in surfaces, roles and messages are data that the compiler does not carry into dist.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
-cpSync(at('../src/apiserver/surfaces/data'), at('../dist/apiserver/surfaces/data'), { recursive: true });
+for (const folder of ['surfaces', 'authorization', 'protobuf']) {
+  cpSync(at(`../src/apiserver/${folder}/data`), at(`../dist/apiserver/${folder}/data`), { recursive: true });
+}

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../config/config-error.js';
-import { type KubeconfigAccess, kubeconfigPath, parseKubeconfig } from '../config/kubeconfig.js';
+import type { KubeconfigAccess } from '../config/kubeconfig.js';
+import { type AccessOptions, readAccess } from './kube-access.js';
 import { type KubeAnswer, kubeRequest } from './kube-request.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -22,11 +23,8 @@ Examples:
   $ straddle forget 10.0.0.2:6443 --kubeconfig=/etc/kubernetes/admin.conf --context=prod
 `;
 
-interface ForgetOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
+interface ForgetOptions extends AccessOptions {
   readonly namespace: string;
-  readonly insecureSkipTlsVerify?: boolean;
 }
 
 export function addForgetCommand(program: Command, surroundings: Surroundings): void {
@@ -43,24 +41,6 @@ export function addForgetCommand(program: Command, surroundings: Surroundings): 
       const access = readAccess(options, surroundings);
       surroundings.stdout(await forget(server, { access, namespace: options.namespace, surroundings }));
     });
-}
-
-function readAccess(options: ForgetOptions, surroundings: Surroundings): KubeconfigAccess {
-  const path = kubeconfigPath(options.kubeconfig, surroundings.environment, surroundings.homeDirectory);
-  let text: string;
-  try {
-    text = surroundings.readFile(path);
-  } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? error;
-    throw new ConfigError([`The kubeconfig ${path} cannot be read (${why}); name another with --kubeconfig.`]);
-  }
-  const access = parseKubeconfig(text, { path, context: options.context });
-  if (access.insecureSkipTlsVerify && !options.insecureSkipTlsVerify) {
-    throw new ConfigError([
-      `${path} says insecure-skip-tls-verify: give it a certificate-authority, or repeat --insecure-skip-tls-verify here.`,
-    ]);
-  }
-  return access;
 }
 
 export interface ForgetContext {

@@ -13,6 +13,8 @@ export interface KubeRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly path: string;
   readonly body?: object;
+  /** Some form of JSON. */
+  readonly accept?: string;
 }
 
 const TIMEOUT_MS = 15_000;
@@ -22,7 +24,7 @@ const BODY_BYTES_MAX = 16 * 1024 * 1024;
 export function kubeRequest(
   access: KubeconfigAccess,
   readFile: (path: string) => string,
-  { method, path, body }: KubeRequest,
+  { method, path, body, accept = 'application/json' }: KubeRequest,
 ): Promise<KubeAnswer> {
   const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const token = access.token ?? (access.tokenFile === undefined ? undefined : readFile(access.tokenFile).trim());
@@ -33,7 +35,7 @@ export function kubeRequest(
       method,
       agent: false,
       headers: {
-        accept: 'application/json',
+        accept,
         ...(payload ? { 'content-type': 'application/json', 'content-length': payload.length } : {}),
         ...(token ? { authorization: `Bearer ${token}` } : {}),
       },

@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, networkInterfaces } from 'node:os';
-import { runStraddle } from './program.js';
-import type { StartProxy } from './proxy.js';
+import { runStraddle, type Starters } from './program.js';
 import type { Surroundings } from './surroundings.js';
 
 const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
@@ -15,6 +14,7 @@ const surroundings: Surroundings = {
   hostname: hostname(),
   addresses: Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => address)),
   readFile: (path) => readFileSync(path, 'utf8'),
+  writeFile: (path, text) => writeFileSync(path, text),
   nowMs: Date.now,
   onStopSignal(listener) {
     for (const signal of STOP_SIGNALS) process.on(signal, listener);
@@ -26,9 +26,10 @@ const surroundings: Surroundings = {
 };
 
 /** Loaded only when it is needed: `straddle --help` should not wait for the whole server. */
-const start: StartProxy = async (config, io) => {
-  const { startProxy } = await import('../compose.js');
-  return startProxy(config, io);
+const start: Starters = {
+  proxy: async (config, io) => (await import('../compose.js')).startProxy(config, io),
+  apiServer: async (config, io) => (await import('../compose.js')).startApiServer(config, io),
+  controlPlane: async (options) => (await import('../compose.js')).startControlPlane(options),
 };
 
 // A pipe that is closed early (`straddle rbac | head`) is no failure of ours.

@@ -2,7 +2,7 @@ import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import type { ProxyConfig } from '../config/proxy-config.js';
 import { kubernetesSpelling, runStraddle } from './program.js';
-import type { RunningServer, StartProxy } from './proxy.js';
+import type { RunningServer, Start } from './serve.js';
 import type { Surroundings } from './surroundings.js';
 
 const PROXY = [
@@ -23,7 +23,7 @@ interface Run {
 
 function run(
   argv: readonly string[],
-  start: StartProxy = async () => Promise.reject(new Error('not started here')),
+  start: Start<ProxyConfig> = async () => Promise.reject(new Error('not started here')),
 ): Run {
   const listeners = new Set<(signal: string) => void>();
   const result: Run = {
@@ -46,6 +46,9 @@ function run(
     readFile: (path) => {
       throw Object.assign(new Error(path), { code: 'ENOENT' });
     },
+    writeFile: (path) => {
+      throw Object.assign(new Error(path), { code: 'EROFS' });
+    },
     nowMs: () => 0,
     onStopSignal: (listener) => {
       listeners.add(listener);
@@ -53,7 +56,11 @@ function run(
     },
     exitNow: (code) => result.exits.push(code),
   };
-  result.code = runStraddle(argv, surroundings, start);
+  result.code = runStraddle(argv, surroundings, {
+    proxy: start,
+    apiServer: async () => Promise.reject(new Error('not started here')),
+    controlPlane: async () => Promise.reject(new Error('not started here')),
+  });
   return result;
 }
 

@@ -1,27 +1,42 @@
 import { Command, CommanderError } from 'commander';
 import pc from 'picocolors';
+import type { ApiServerConfig } from '../config/api-server-config.js';
 import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
+import type { ProxyConfig } from '../config/proxy-config.js';
+import { addApiServerCommand } from './apiserver.js';
 import { addForgetCommand } from './forget.js';
-import { addProxyCommand, type StartProxy } from './proxy.js';
+import { addProxyCommand } from './proxy.js';
 import { addRbacCommand } from './rbac.js';
+import type { Start } from './serve.js';
+import { addSurfaceCommand } from './surface.js';
 import type { Surroundings } from './surroundings.js';
+import { addUpCommand, type StartControlPlane } from './up.js';
 import { addVersionCommand, versionLine } from './version.js';
 
 const EXAMPLES = `
 Examples:
+  $ straddle up
   $ straddle proxy --config=/etc/straddle/straddle.yaml
+  $ straddle apiserver --data-dir=./data --secure-port=7443
   $ straddle rbac | kubectl apply -f -
   $ straddle forget control-plane-2
 
 \`straddle <command> --help\` says more about each.
 `;
 
+/** How servers are started; tests start others. */
+export interface Starters {
+  readonly proxy: Start<ProxyConfig>;
+  readonly apiServer: Start<ApiServerConfig>;
+  readonly controlPlane: StartControlPlane;
+}
+
 /** Runs one command line and resolves with the exit code; never ends the process and never rejects. */
 export async function runStraddle(
   argv: readonly string[],
   surroundings: Surroundings,
-  start: StartProxy,
+  start: Starters,
 ): Promise<number> {
   let exitCode = 0;
   const program = new Command('straddle')
@@ -33,9 +48,15 @@ export async function runStraddle(
     .exitOverride()
     .configureOutput({ writeOut: surroundings.stdout, writeErr: surroundings.stderr, outputError: () => {} })
     .addHelpText('after', EXAMPLES);
-  addProxyCommand(program, surroundings, { start, exitWith: (code) => (exitCode = code) });
+  const exitWith = (code: number) => {
+    exitCode = code;
+  };
+  addProxyCommand(program, surroundings, { start: start.proxy, exitWith });
+  addApiServerCommand(program, surroundings, { start: start.apiServer, exitWith });
+  addUpCommand(program, surroundings, { start: start.controlPlane, exitWith });
   addForgetCommand(program, surroundings);
   addRbacCommand(program, surroundings);
+  addSurfaceCommand(program, surroundings);
   addVersionCommand(program, surroundings);
   if (argv.length === 0) {
     program.outputHelp();
@@ -71,8 +92,9 @@ function report(error: unknown, program: Command, argv: readonly string[], surro
 }
 
 function commandLineProblem(error: CommanderError, program: Command, argv: readonly string[]): string {
-  const command = program.commands.find((candidate) => candidate.name() === argv[0]);
-  const usage = `straddle${command ? ` ${command.name()}` : ''} --help`;
+  const commands = commandsNamed(program, argv);
+  const command = commands.at(-1);
+  const usage = ['straddle', ...commands.map((each) => each.name()), '--help'].join(' ');
   const [, quoted = ''] = /'([^']*)'/.exec(error.message) ?? [];
   if (error.code === 'commander.unknownOption') {
     const flag = quoted.split('=', 1)[0]!;
@@ -80,11 +102,18 @@ function commandLineProblem(error: CommanderError, program: Command, argv: reado
     return `Unknown flag ${flag}.${didYouMean(flag, known)} \`${usage}\` lists them all.`;
   }
   if (error.code === 'commander.unknownCommand') {
-    const known = program.commands.map((candidate) => candidate.name());
+    const known = (command ?? program).commands.map((candidate) => candidate.name());
     return `Unknown command "${quoted}".${didYouMean(quoted, known)} Commands: ${known.join(', ')}.`;
   }
   const sentence = error.message.replace(/^error: /, '');
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')} See \`${usage}\`.`;
+}
+
+/** The command that was typed, and the one under it where it has some. */
+function commandsNamed(program: Command, argv: readonly string[]): Command[] {
+  const named = program.commands.find((candidate) => candidate.name() === argv[0]);
+  const nested = named?.commands.find((candidate) => candidate.name() === argv[1]);
+  return [named, nested].filter((command) => command !== undefined);
 }
 
 function didYouMean(typed: string, known: readonly string[]): string {

@@ -9,6 +9,7 @@ export interface Surroundings {
   /** Addresses of all network interfaces, in the system's order. */
   readonly addresses: readonly string[];
   readonly readFile: (path: string) => string;
+  readonly writeFile: (path: string, text: string) => void;
   readonly nowMs: () => number;
   /** Calls back for each SIGTERM and SIGINT; returns how to take that back. */
   readonly onStopSignal: (listener: (signal: string) => void) => () => void;

@@ -6,7 +6,12 @@ export function healthChecks(
   parts: Parts,
   state: { readonly draining: boolean },
 ): Record<'livez' | 'readyz', HealthCheck[]> {
-  const { config, host, localSurface, directory } = parts;
+  const {
+    config,
+    backing: { host },
+    localSurface,
+    directory,
+  } = parts;
   const canServe = () =>
     host.ready() || directory.snapshot().peers.some((peer) => peer.endpoints.some((e) => e.usable()));
   const readyz: HealthCheck[] = [
@@ -29,11 +34,11 @@ export function healthChecks(
 }
 
 export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefined): void {
-  const { metrics, host, localSurface, clock, config } = parts;
+  const { metrics, backing, localSurface, clock, config } = parts;
   const gate = config.featureGates.UnknownVersionInteroperabilityProxy;
   metrics.featureEnabled.labels('UnknownVersionInteroperabilityProxy', 'BETA').set(gate ? 1 : 0);
   metrics.registry.collect(() => {
-    metrics.hostReady.labels().set(host.ready() ? 1 : 0);
+    metrics.hostReady.labels().set(backing.host.ready() ? 1 : 0);
     for (const gauge of [metrics.peerInFlight, metrics.peerUsable, metrics.surfaceAgeSeconds]) gauge.reset();
     if (localSurface.surface) {
       metrics.surfaceAgeSeconds.labels(config.serverName).set((clock.nowMs() - localSurface.confirmedAtMs) / 1000);

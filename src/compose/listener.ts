@@ -28,7 +28,7 @@ const IDLE_CONNECTION_MS = 180_000;
 
 /** The chain, in running order, outermost first. */
 export function createListener(parts: Parts, state: { draining: boolean }): Listener {
-  const { config, clock, logger, metrics, tls, localSurface, directory, router } = parts;
+  const { config, clock, logger, metrics, tls, backing, localSurface, directory, router } = parts;
   const { limits } = config;
   const views = new ViewCache(
     { self: config.serverName, local: () => localSurface.surface, peers: () => directory.snapshot() },
@@ -60,12 +60,14 @@ export function createListener(parts: Parts, state: { draining: boolean }): List
       errorsFilter(logger),
       requestInfoFilter,
       identityFilter(
-        createAuthenticator({
-          ...config.requestHeader,
-          clientCa: () => tls.clientCa(),
-          requestHeaderCa: () => tls.requestHeaderCa(),
-          clock,
-        }),
+        backing.authenticate(
+          createAuthenticator({
+            ...config.requestHeader,
+            clientCa: () => tls.clientCa(),
+            requestHeaderCa: () => tls.requestHeaderCa(),
+            clock,
+          }),
+        ),
       ),
       ownPagesFilter({
         ...healthChecks(parts, state),
@@ -116,9 +118,9 @@ export function createListener(parts: Parts, state: { draining: boolean }): List
 }
 
 /** GETs from one server by its identity, this one included; each answers for itself only. */
-function sendTo({ config, own, upstream, directory }: Parts): SendTo {
+function sendTo({ config, own, backing, directory }: Parts): SendTo {
   return async (server, target, headers, onAbort) => {
-    if (server === config.serverName) return own.fetchFrom(upstream)(target, headers, onAbort);
+    if (server === config.serverName) return backing.fetchLocal(target, headers, onAbort);
     const peer = directory.snapshot().peers.find((each) => each.identity === server);
     const endpoint = peer?.endpoints.find((each) => each.usable());
     if (!endpoint) throw new AttemptError('unsent', 'connect', `${server} cannot be reached at the moment`);

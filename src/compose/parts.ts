@@ -1,25 +1,44 @@
-import type { ProxyConfig } from '../config/proxy-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 import type { Clock } from '../core/clock.js';
 import type { Handler } from '../core/exchange.js';
-import type { Destination } from '../core/outgoing.js';
-import type { UpstreamHost } from '../hosts/upstream/upstream-host.js';
+import type { Host } from '../core/host.js';
+import type { Authenticate } from '../identity/authenticate.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import type { LocalSurface } from '../peers/local-surface.js';
 import type { PeerDirectory } from '../peers/peer-table.js';
+import type { SurfaceFetch } from '../peers/surface-reader.js';
 import type { OwnRequests } from '../transport/own-requests.js';
 import type { ProxyTls } from '../transport/proxy-tls.js';
 
+/** What stands behind the chain, and all in which the kinds of it differ. */
+export interface Backing {
+  readonly host: Host;
+  /** GETs from the host, as this program itself. */
+  readonly fetchLocal: SurfaceFetch;
+  /** Begins to serve; resolves when it is known whether the host takes requests. */
+  start(): Promise<void>;
+  /** host:port of the API server as other machines reach it, where it is not this process itself. */
+  readonly advertisedAddress: string | undefined;
+  /** Further addresses that are this server, so that it does not take itself for a peer. */
+  readonly ownAddresses: readonly string[];
+  /** Makes of what the connection and the headers show who asks. */
+  readonly authenticate: (fromConnection: Authenticate) => Authenticate;
+  /** Calls back when the host serves something else than before; undefined where only asking tells. */
+  readonly onSurfaceChange?: (listener: () => void) => void;
+  /** Certificates for going out have changed. */
+  renew(): void;
+}
+
 /** Everything that runs behind the listener, in the order in which it is closed. */
 export interface Parts {
-  readonly config: ProxyConfig;
+  readonly config: ServerConfig;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tls: ProxyTls;
   readonly own: OwnRequests;
-  readonly upstream: Destination;
-  readonly host: UpstreamHost;
+  readonly backing: Backing;
   readonly localSurface: LocalSurface;
   readonly directory: PeerDirectory;
   readonly router: Handler;

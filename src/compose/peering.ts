@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { formatHostPort } from '../config/addresses.js';
-import { peerAdvertiseAddress } from '../config/load-proxy-config.js';
+import { peerAdvertiseAddress } from '../config/load-server-config.js';
 import type { ProxyConfig } from '../config/proxy-config.js';
+import type { ServerConfig } from '../config/server-config.js';
 import type { Clock } from '../core/clock.js';
 import type { Handler } from '../core/exchange.js';
-import type { UpstreamHost } from '../hosts/upstream/upstream-host.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import { DepartedMemory } from '../peers/departed-memory.js';
@@ -19,11 +19,12 @@ import { createStaticSource } from '../peers/static-source.js';
 import type { Destinations } from '../transport/destinations.js';
 import { type OwnRequests, sendDirectly, sendThrough } from '../transport/own-requests.js';
 import { PooledDestination } from '../transport/pooled-destination.js';
+import type { Backing } from './parts.js';
 
 export async function createDirectory(
-  config: ProxyConfig,
+  config: ServerConfig,
   parts: {
-    host: UpstreamHost;
+    backing: Backing;
     localSurface: LocalSurface;
     client: KubeClient;
     peers: Destinations;
@@ -33,7 +34,7 @@ export async function createDirectory(
     metrics: Metrics;
   },
 ): Promise<RunningPeerDirectory> {
-  const { host, localSurface, client, peers, own, clock, logger, metrics } = parts;
+  const { backing, localSurface, client, peers, own, clock, logger, metrics } = parts;
   const sources: PeerSource[] = [];
   if (config.peerSources.leases) sources.push(new LeaseSource({ client, clock, logger }));
   if (config.peerSources.endpoints) sources.push(createEndpointSource({ client, logger }));
@@ -50,8 +51,7 @@ export async function createDirectory(
       names: [config.serverName],
       addresses: [
         formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
-        formatHostPort(config.upstream.advertised),
-        formatHostPort(config.upstream),
+        ...backing.ownAddresses,
       ],
     },
     memory: await DepartedMemory.open({
@@ -63,7 +63,7 @@ export async function createDirectory(
     }),
     timings: { readEveryMs: config.surfaceRefreshMs, goneAfterMs: config.peerGoneAfterMs },
     local: {
-      surface: () => (host.ready() ? localSurface.surface : undefined),
+      surface: () => (backing.host.ready() ? localSurface.surface : undefined),
       onChange: (listener) => localSurface.onChange(listener),
     },
     onReadFailed: (_identity, type) => metrics.discoverySyncErrors.labels(type).inc(),
@@ -71,10 +71,10 @@ export async function createDirectory(
 }
 
 export function createOwnLease(
-  config: ProxyConfig,
+  config: ServerConfig,
   client: KubeClient,
   port: number,
-  { clock, logger }: { clock: Clock; logger: Logger },
+  { backing, clock, logger }: { backing: Backing; clock: Clock; logger: Logger },
 ): OwnLease {
   return new OwnLease({
     client,
@@ -82,7 +82,7 @@ export function createOwnLease(
     logger,
     serverName: config.serverName,
     advertiseAddress: peerAdvertiseAddress(config, port),
-    upstreamAddress: formatHostPort(config.upstream.advertised),
+    ...(backing.advertisedAddress === undefined ? {} : { upstreamAddress: backing.advertisedAddress }),
     durationSeconds: config.leaseDurationSeconds,
   });
 }
@@ -93,8 +93,11 @@ export interface OwnSend {
   close(): Promise<void>;
 }
 
-export function kubeSend(config: ProxyConfig, routed: { readonly handler: Handler }, clock: Clock): OwnSend {
-  const access = config.kubeconfig;
+export function kubeSend(
+  access: ProxyConfig['kubeconfig'],
+  routed: { readonly handler: Handler },
+  clock: Clock,
+): OwnSend {
   if (!access) {
     const send = sendThrough(
       () => routed.handler,

@@ -1,5 +1,5 @@
 import { FAILSAFE_SCHEMA, loadAll } from 'js-yaml';
-import { camelCase, REPEATABLE_KINDS } from './flag.js';
+import { camelCase, type FlagCommand, REPEATABLE_KINDS } from './flag.js';
 import { FLAG_SPELLINGS, type FlagName, flagForKey, flagNamed } from './flags.js';
 import { nearest } from './nearest.js';
 
@@ -23,12 +23,15 @@ interface Findings {
   readonly notes: string[];
   readonly problems: string[];
 }
+interface Reading extends Findings {
+  readonly command: FlagCommand;
+}
 
 /**
  * Reads a YAML file of one or more documents: mappings without `kind` are Straddle's own keys, a kubeadm
  * `ClusterConfiguration` gives its `apiServer.extraArgs`, every other kind is somebody else's.
  */
-export function readConfigFile(path: string, text: string): ConfigFile {
+export function readConfigFile(path: string, text: string, command: FlagCommand): ConfigFile {
   const findings: Findings = { notes: [], problems: [] };
   const own = new Map<FlagName, readonly string[]>();
   const kubeadm = new Map<FlagName, readonly string[]>();
@@ -36,10 +39,10 @@ export function readConfigFile(path: string, text: string): ConfigFile {
   for (const document of documents(path, text, findings)) {
     if (document['kind'] === undefined) {
       used++;
-      readOwnKeys(path, document, own, findings);
+      readOwnKeys(path, document, own, { ...findings, command });
     } else if (document['kind'] === 'ClusterConfiguration') {
       used++;
-      readExtraArgs(path, document, kubeadm, findings);
+      readExtraArgs(path, document, kubeadm, { ...findings, command });
     }
   }
   if (used === 0 && findings.problems.length === 0) {
@@ -71,16 +74,15 @@ function documents(path: string, text: string, findings: Findings): readonly Map
   return mappings;
 }
 
-function readOwnKeys(
-  path: string,
-  document: Mapping,
-  into: Map<FlagName, readonly string[]>,
-  findings: Findings,
-): void {
+function readOwnKeys(path: string, document: Mapping, into: Map<FlagName, readonly string[]>, findings: Reading): void {
   for (const [key, value] of Object.entries(document)) {
     const flag = flagForKey(key);
     if (!flag) {
       findings.problems.push(unknownKey(path, key));
+      continue;
+    }
+    if (flag.onlyFor !== undefined && flag.onlyFor !== findings.command) {
+      findings.problems.push(`"${key}" in ${path} is only for \`straddle ${flag.onlyFor}\`.`);
       continue;
     }
     if (flag.commandLineOnly) {
@@ -115,7 +117,7 @@ function readExtraArgs(
   path: string,
   document: Mapping,
   into: Map<FlagName, readonly string[]>,
-  findings: Findings,
+  findings: Reading,
 ): void {
   const apiServer = document['apiServer'];
   const extraArgs = isMapping(apiServer) ? apiServer['extraArgs'] : undefined;
@@ -130,7 +132,8 @@ function readExtraArgs(
   const ignored: string[] = [];
   for (const [name, value] of pairs) {
     const flag = flagNamed(name);
-    if (!flag?.kubeApiserver) ignored.push(name);
+    const isKnown = flag?.kubeApiserver && (flag.onlyFor === undefined || flag.onlyFor === findings.command);
+    if (!flag || !isKnown) ignored.push(name);
     else into.set(flag.name, REPEATABLE_KINDS.has(flag.kind) ? [...(into.get(flag.name) ?? []), value] : [value]);
   }
   if (ignored.length > 0) {

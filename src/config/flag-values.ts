@@ -1,13 +1,10 @@
 import { isIP } from 'node:net';
 import type { Layer } from './config-file.js';
 import type { Flag, FlagKind } from './flag.js';
-import { type FlagName, flagNamed } from './flags.js';
-import type { KUBE_APISERVER_FLAGS } from './flags-kube-apiserver.js';
-import type { STRADDLE_FLAGS } from './flags-straddle.js';
+import { type AnyFlag, type FlagName, flagNamed } from './flags.js';
 import { parseGoDurationMs } from './go-duration.js';
 import { nearest } from './nearest.js';
 
-type AnyFlag = (typeof KUBE_APISERVER_FLAGS)[number] | (typeof STRADDLE_FLAGS)[number];
 type NameOf<Kind extends FlagKind> = Extract<AnyFlag, { readonly kind: Kind }>['name'];
 
 /** A value as it was written, and where. */

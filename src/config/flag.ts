@@ -14,7 +14,20 @@ export type FlagKind =
   | 'gates'
   | 'choices';
 
-export type FlagSection = 'Serving' | 'Identity' | 'Upstream' | 'Peers' | 'Limits' | 'Stopping' | 'Logging' | 'General';
+export type FlagSection =
+  | 'General'
+  | 'Storage'
+  | 'API'
+  | 'Serving'
+  | 'Upstream'
+  | 'Identity'
+  | 'Peers'
+  | 'Limits'
+  | 'Stopping'
+  | 'Logging';
+
+/** The commands that take flags of this table. */
+export type FlagCommand = 'proxy' | 'apiserver';
 
 /** One switch. The table of these is the only source for parsing, help, YAML keys and the reference page. */
 export interface Flag {
@@ -36,6 +49,8 @@ export interface Flag {
   readonly example: string;
   /** What kube-apiserver means by a flag of this name; absent for switches that only Straddle has. */
   readonly kubeApiserver?: string;
+  /** Absent: every command of the table has it. */
+  readonly onlyFor?: FlagCommand;
   /** Not allowed in a file. */
   readonly commandLineOnly?: boolean;
 }

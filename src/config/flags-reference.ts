@@ -1,7 +1,7 @@
 import { camelCase, type Flag, placeholder, REPEATABLE_KINDS } from './flag.js';
-import { PROXY_FLAGS, SECTIONS } from './flags.js';
+import { ALL_FLAGS, SECTIONS } from './flags.js';
 
-const HEAD = `# Flags of \`straddle proxy\`
+const HEAD = `# Flags of \`straddle proxy\` and \`straddle apiserver\`
 
 <!-- Generated from the table of flags in src/config; \`npx vitest run src/config -u\` writes it again. -->
 
@@ -34,7 +34,7 @@ apiServer:
 /** docs/reference/flags.md, from the table; a test keeps the committed page equal to this. */
 export function flagsReference(): string {
   const sections = SECTIONS.map((section) => {
-    const flags = PROXY_FLAGS.filter((flag) => flag.section === section);
+    const flags = ALL_FLAGS.filter((flag) => flag.section === section);
     return `\n## ${section}\n\n${flags.map(entry).join('\n')}`;
   });
   return HEAD + sections.join('');
@@ -52,6 +52,7 @@ function entry(flag: Flag): string {
   if (flag.aliases) lines.push(`- Also: ${flag.aliases.map((alias) => `\`--${alias}\``).join(', ')}`);
   if (camelCase(flag.name) !== flag.name && !flag.commandLineOnly)
     lines.push(`- In YAML: \`${flag.name}\` or \`${camelCase(flag.name)}\``);
+  if (flag.onlyFor) lines.push(`- Only for: \`straddle ${flag.onlyFor}\``);
   if (flag.commandLineOnly) lines.push('- On the command line only');
   if (flag.kubeApiserver) lines.push(`- In kube-apiserver: ${flag.kubeApiserver}`);
   lines.push(`- Example: \`${flag.example}\``, '');

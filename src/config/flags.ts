@@ -1,11 +1,19 @@
-import { camelCase, type Flag, type FlagSection } from './flag.js';
+import { camelCase, type Flag, type FlagCommand, type FlagSection } from './flag.js';
+import { API_SERVER_FLAGS } from './flags-api-server.js';
 import { KUBE_APISERVER_FLAGS } from './flags-kube-apiserver.js';
 import { STRADDLE_FLAGS } from './flags-straddle.js';
 
-export type FlagName = (typeof KUBE_APISERVER_FLAGS)[number]['name'] | (typeof STRADDLE_FLAGS)[number]['name'];
+export type AnyFlag =
+  | (typeof KUBE_APISERVER_FLAGS)[number]
+  | (typeof STRADDLE_FLAGS)[number]
+  | (typeof API_SERVER_FLAGS)[number];
+export type FlagName = AnyFlag['name'];
+export type NamedFlag = Flag & { readonly name: FlagName };
 
 export const SECTIONS: readonly FlagSection[] = [
   'General',
+  'Storage',
+  'API',
   'Serving',
   'Upstream',
   'Identity',
@@ -15,13 +23,19 @@ export const SECTIONS: readonly FlagSection[] = [
   'Logging',
 ];
 
-/** Every switch of `straddle proxy`, by section, then in the order of the tables. */
-export const PROXY_FLAGS: readonly (Flag & { readonly name: FlagName })[] = SECTIONS.flatMap((section) =>
-  [...STRADDLE_FLAGS, ...KUBE_APISERVER_FLAGS].filter((flag) => flag.section === section),
+/** Every switch, by section, then in the order of the tables. */
+export const ALL_FLAGS: readonly NamedFlag[] = SECTIONS.flatMap((section) =>
+  ([...STRADDLE_FLAGS, ...API_SERVER_FLAGS, ...KUBE_APISERVER_FLAGS] as readonly NamedFlag[]).filter(
+    (flag) => flag.section === section,
+  ),
 );
 
-const BY_SPELLING = new Map<string, Flag & { readonly name: FlagName }>(
-  PROXY_FLAGS.flatMap((flag) => [flag.name, ...(flag.aliases ?? [])].map((name) => [name, flag] as const)),
+export function flagsOf(command: FlagCommand): readonly NamedFlag[] {
+  return ALL_FLAGS.filter(({ onlyFor }) => onlyFor === undefined || onlyFor === command);
+}
+
+const BY_SPELLING = new Map<string, NamedFlag>(
+  ALL_FLAGS.flatMap((flag) => [flag.name, ...(flag.aliases ?? [])].map((name) => [name, flag] as const)),
 );
 const BY_CAMEL_CASE = new Map([...BY_SPELLING].map(([name, flag]) => [camelCase(name), flag]));
 
@@ -29,11 +43,11 @@ const BY_CAMEL_CASE = new Map([...BY_SPELLING].map(([name, flag]) => [camelCase(
 export const FLAG_SPELLINGS: readonly string[] = [...BY_SPELLING.keys()];
 
 /** A flag by its name or alias; underscores count as dashes, as in kube-apiserver. */
-export function flagNamed(name: string): (Flag & { readonly name: FlagName }) | undefined {
+export function flagNamed(name: string): NamedFlag | undefined {
   return BY_SPELLING.get(name.replaceAll('_', '-'));
 }
 
 /** As `flagNamed`, and camelCase too: for keys of YAML files. */
-export function flagForKey(key: string): (Flag & { readonly name: FlagName }) | undefined {
+export function flagForKey(key: string): NamedFlag | undefined {
   return flagNamed(key) ?? BY_CAMEL_CASE.get(key);
 }

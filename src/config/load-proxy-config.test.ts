@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from './config-error.js';
 import type { FlagName } from './flags.js';
-import { loadProxyConfig, type Machine, peerAdvertiseAddress } from './load-proxy-config.js';
+import { loadProxyConfig } from './load-proxy-config.js';
+import { type Machine, peerAdvertiseAddress } from './load-server-config.js';
 import type { ProxyConfig } from './proxy-config.js';
 
 type Flags = Partial<Record<FlagName, string | readonly string[]>>;

@@ -1,13 +1,7 @@
 import { isLoopback, isUnspecified } from './addresses.js';
 import type { FlagValues } from './flag-values.js';
 import type { ProxyConfig } from './proxy-config.js';
-
-export interface Findings {
-  readonly problems: readonly string[];
-  readonly notes: readonly string[];
-}
-
-type Say = (sentence: string) => void;
+import { checkServer, type Findings, type Say } from './server-checks.js';
 
 /** What single values cannot show: pairs that belong together, switches that contradict each other. */
 export function checkProxyConfig(config: ProxyConfig, values: FlagValues): Findings {
@@ -15,30 +9,16 @@ export function checkProxyConfig(config: ProxyConfig, values: FlagValues): Findi
   const notes: string[] = [];
   const wrong: Say = (sentence) => problems.push(sentence);
   const note: Say = (sentence) => notes.push(sentence);
-  checkServing(config, wrong);
+  checkServer(config, values, wrong, note);
   checkIdentity(config, values, wrong, note);
   checkUpstream(config, values, wrong);
-  checkGate(config, values, wrong, note);
-  checkPeers(config, values, wrong, note);
+  notePeerIdentity(config, note);
   return { problems, notes };
-}
-
-function checkServing(config: ProxyConfig, wrong: Say): void {
-  const { tlsCertFile, tlsPrivateKeyFile } = config;
-  if (!tlsCertFile && !tlsPrivateKeyFile) {
-    wrong('Give --tls-cert-file and --tls-private-key-file: Straddle serves TLS only, so it needs a certificate.');
-  } else if (!tlsPrivateKeyFile) {
-    wrong('--tls-cert-file needs its private key: give --tls-private-key-file too.');
-  } else if (!tlsCertFile) {
-    wrong('--tls-private-key-file needs its certificate: give --tls-cert-file too.');
-  }
 }
 
 function checkIdentity(config: ProxyConfig, values: FlagValues, wrong: Say, note: Say): void {
   const cert = values.file('proxy-client-cert-file');
   const key = values.file('proxy-client-key-file');
-  if (cert && !key) wrong('--proxy-client-cert-file needs its private key: give --proxy-client-key-file too.');
-  if (key && !cert) wrong('--proxy-client-key-file needs its certificate: give --proxy-client-cert-file too.');
   const { clientCaFile, requestHeader } = config;
   for (const [flag, given] of [
     ['--client-ca-file', clientCaFile],
@@ -88,53 +68,9 @@ function hasPeerCaFlag(values: FlagValues): boolean {
   return values.source('peer-ca-file') !== undefined;
 }
 
-/** kube-apiserver refuses its three peer flags with the gate off; Straddle refuses --peer likewise. */
-const PEER_FLAGS = ['peer-ca-file', 'peer-advertise-ip', 'peer-advertise-port', 'peer'] as const;
-
-function checkGate(config: ProxyConfig, values: FlagValues, wrong: Say, note: Say): void {
-  if (config.featureGates.UnknownVersionInteroperabilityProxy) return;
-  for (const flag of PEER_FLAGS) {
-    const source = values.source(flag);
-    if (source === undefined) continue;
-    // Those in a kubeadm file are meant for kube-apiserver's own feature, whatever Straddle's gate says.
-    if (source === 'kubeadm') note(`--${flag} from apiServer.extraArgs has no effect: the feature gate is off.`);
-    else {
-      wrong(
-        `--${flag} requires the feature gate UnknownVersionInteroperabilityProxy, which is off: remove --${flag}, or set` +
-          ' --feature-gates=UnknownVersionInteroperabilityProxy=true.',
-      );
-    }
-  }
-}
-
-function checkPeers(config: ProxyConfig, values: FlagValues, wrong: Say, note: Say): void {
-  if (config.peerGoneAfterMs < config.surfaceRefreshMs) {
-    wrong(
-      '--peer-gone-after must not be shorter than --surface-refresh, or every peer would depart between two looks.',
-    );
-  }
-  if (!Number.isInteger(config.leaseDurationSeconds)) wrong('--lease-duration must be whole seconds, such as 40s.');
-  if (!config.serverName) wrong('This machine has no host name: give --server-name.');
-  if (!config.peerServerName)
-    wrong('--peer-server-name must not be empty; kube-apiservers have kubernetes.default.svc.');
-  if (!config.peeringActive) return;
-  for (const flag of ['peer-advertise-ip', 'advertise-address'] as const) {
-    const given = values.ip(flag);
-    if (given && isUnspecified(given)) note(`--${flag}=${given} cannot be dialled; using ${config.peerAdvertiseIp}.`);
-  }
-  if (isUnspecified(config.peerAdvertiseIp)) {
-    wrong('No address to give to peers: this machine has only loopback addresses, so give --peer-advertise-ip.');
-  } else if (isLoopback(config.peerAdvertiseIp)) {
-    note(`Peers are told to reach this Straddle at ${config.peerAdvertiseIp}: only servers on this machine can.`);
-  }
-  notePeerIdentity(config, note);
-}
-
 function notePeerIdentity(config: ProxyConfig, note: Say): void {
+  if (!config.peeringActive) return;
   const { leases, endpoints } = config.peerSources;
-  if (!leases && !endpoints && config.staticPeers.length === 0) {
-    note('No peers can be found: --peer-sources is empty and there is no --peer.');
-  }
   if ((leases || endpoints) && !config.kubeconfig && !config.frontProxyCertificate) {
     note(
       'Straddle has no identity of its own to read leases and EndpointSlices with, so only --peer counts: give' +

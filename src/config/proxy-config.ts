@@ -1,67 +1,14 @@
 import type { KubeconfigAccess } from './kubeconfig.js';
-
-export type FeatureGate = 'UnknownVersionInteroperabilityProxy';
+import type { HostPort, ServerConfig } from './server-config.js';
 
 /**
  * All that `straddle proxy` was told, checked and completed with defaults; frozen. Paths are as given, files behind
  * them have not been read (certificates are read, and read again, by whoever uses them).
  */
-export interface ProxyConfig {
-  readonly serverName: string;
-  readonly featureGates: Readonly<Record<FeatureGate, boolean>>;
-  /** Rerouting and merged discovery: the gate is on and there is a CA to verify peers with. */
-  readonly peeringActive: boolean;
-  /** Undefined when active; else a sentence for the one warning in the log. */
-  readonly peeringInactiveReason: string | undefined;
-  /** Undefined: nothing outlives a restart. */
-  readonly stateDir: string | undefined;
-
-  readonly bindAddress: string;
-  /** 0: any free port. */
-  readonly securePort: number;
-  readonly tlsCertFile: string;
-  readonly tlsPrivateKeyFile: string;
-
-  readonly clientCaFile: string | undefined;
-  readonly requestHeader: RequestHeaderConfig;
-  /** Both files or none. */
-  readonly frontProxyCertificate: CertificateFiles | undefined;
-
+export interface ProxyConfig extends ServerConfig {
   readonly upstream: UpstreamConfig;
   /** Straddle's own identity; undefined: `system:straddle` through the front-proxy certificate. */
   readonly kubeconfig: KubeconfigAccess | undefined;
-
-  /** Given whenever peering is active. */
-  readonly peerCaFile: string | undefined;
-  readonly peerServerName: string;
-  /** Where peers reach this Straddle. Port 0 stands for the port it got. */
-  readonly peerAdvertiseIp: string;
-  readonly peerAdvertisePort: number;
-  readonly staticPeers: readonly HostPort[];
-  readonly peerSources: { readonly leases: boolean; readonly endpoints: boolean };
-  readonly surfaceRefreshMs: number;
-  readonly peerGoneAfterMs: number;
-  readonly departedGraceMs: number;
-  readonly leaseDurationSeconds: number;
-
-  readonly limits: LimitsConfig;
-  readonly shutdownDelayMs: number;
-  readonly shutdownGraceMs: number;
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
-  readonly logFormat: 'auto' | 'json' | 'text';
-  /** What an operator should know although nothing is wrong; logged once at start. */
-  readonly notes: readonly string[];
-}
-
-export interface HostPort {
-  /** Without brackets, also for IPv6. */
-  readonly host: string;
-  readonly port: number;
-}
-
-export interface CertificateFiles {
-  readonly certFile: string;
-  readonly keyFile: string;
 }
 
 export interface UpstreamConfig extends HostPort {
@@ -69,30 +16,4 @@ export interface UpstreamConfig extends HostPort {
   readonly serverName: string;
   /** The same kube-apiserver as other machines reach it: loopback hosts become the advertised address. */
   readonly advertised: HostPort;
-}
-
-export interface RequestHeaderConfig {
-  /** Undefined: no connection is a front proxy's. */
-  readonly clientCaFile: string | undefined;
-  /** Empty: any common name. */
-  readonly allowedNames: readonly string[];
-  readonly usernameHeaders: readonly string[];
-  readonly uidHeaders: readonly string[];
-  readonly groupHeaders: readonly string[];
-  readonly extraHeaderPrefixes: readonly string[];
-}
-
-export interface LimitsConfig {
-  readonly workers: number;
-  readonly requestsInFlightMax: number;
-  readonly requestsInFlightPerPeerMax: number;
-  readonly queuedRequestsMax: number;
-  readonly queueWaitMs: number;
-  readonly requestTimeoutMs: number;
-  readonly failoverAttemptsMax: number;
-  readonly connectionsMax: number;
-  readonly streamsPerConnectionMax: number;
-  readonly headerBytesMax: number;
-  readonly headersCountMax: number;
-  readonly headerTimeoutMs: number;
 }

@@ -1,0 +1,153 @@
+import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { ApiServerConfig } from '../config/api-server-config.js';
+import { PKI_NAMES } from '../config/load-api-server-config.js';
+import { type IssuedCertificate, issueAuthority, issueCertificate } from '../identity/issue-certificate.js';
+
+const AUTHORITY_DAYS = 3_650;
+const LEAF_DAYS = 365;
+/** A certificate with less time left is made anew at the next start. */
+const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
+
+/** The admin's certificate, for the kubeconfig. */
+export interface MadePki {
+  readonly ca: IssuedCertificate;
+  readonly admin: IssuedCertificate;
+}
+
+/**
+ * Makes the certificates and keys that no flag names, where they are missing. Several servers may start on one folder at
+ * once: whoever is first wins, and everyone uses what is there. Undefined where the authority was given by a flag, so that
+ * nothing can be issued in its name.
+ */
+export async function makePki(config: ApiServerConfig): Promise<MadePki | undefined> {
+  const { pkiDir } = config;
+  await mkdir(pkiDir, { recursive: true, mode: 0o700 });
+  if (config.serviceAccounts.signingKeyFile === join(pkiDir, PKI_NAMES.serviceAccountKey))
+    await makeSigningKey(config.serviceAccounts.signingKeyFile);
+  const ca = await authority(pkiDir, PKI_NAMES.ca, 'straddle-ca');
+  const frontProxyCa = await authority(pkiDir, PKI_NAMES.frontProxyCa, 'straddle-front-proxy-ca');
+  if (config.frontProxyCertificate?.certFile === join(pkiDir, `${PKI_NAMES.frontProxyClient}.crt`)) {
+    await leaf(config.frontProxyCertificate, () =>
+      issueCertificate(frontProxyCa, { commonName: PKI_NAMES.frontProxyClient, usage: 'client', days: LEAF_DAYS }),
+    );
+  }
+  if (config.tlsCertFile.startsWith(pkiDir)) {
+    await leaf(
+      { certFile: config.tlsCertFile, keyFile: config.tlsPrivateKeyFile },
+      () => servingCertificate(ca, config),
+      (cert) => servingNames(config).every((name) => covers(cert, name)),
+    );
+  }
+  if (config.clientCaFile !== join(pkiDir, `${PKI_NAMES.ca}.crt`)) return undefined;
+  const admin = issueCertificate(ca, {
+    commonName: 'kubernetes-admin',
+    organizations: ['system:masters'],
+    usage: 'client',
+    days: LEAF_DAYS,
+  });
+  return { ca, admin };
+}
+
+async function makeSigningKey(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  await createOnce(path, privateKey.export({ type: 'pkcs8', format: 'pem' }) as string);
+}
+
+async function authority(dir: string, name: string, commonName: string): Promise<IssuedCertificate> {
+  // Key and certificate in one file: two processes can't end up with halves of two authorities.
+  const path = join(dir, `${name}.pem`);
+  if (!existsSync(path)) {
+    const made = issueAuthority({ commonName, days: AUTHORITY_DAYS });
+    await createOnce(path, made.certPem + made.keyPem);
+  }
+  const text = await readFile(path, 'utf8');
+  const [certPem = ''] = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/.exec(text) ?? [];
+  const [keyPem = ''] = /-----BEGIN PRIVATE KEY-----[\s\S]*?-----END PRIVATE KEY-----\n?/.exec(text) ?? [];
+  createPrivateKey(keyPem);
+  await replace(join(dir, `${name}.crt`), certPem);
+  return { certPem, keyPem };
+}
+
+async function leaf(
+  files: { certFile: string; keyFile: string },
+  make: () => IssuedCertificate,
+  isGood: (cert: X509Certificate) => boolean = () => true,
+): Promise<void> {
+  if (existsSync(files.certFile) && existsSync(files.keyFile)) {
+    const cert = new X509Certificate(await readFile(files.certFile));
+    if (Date.parse(cert.validTo) - Date.now() > RENEW_BEFORE_MS && isGood(cert)) return;
+  }
+  const { certPem, keyPem } = make();
+  await replace(files.keyFile, keyPem);
+  await replace(files.certFile, certPem);
+}
+
+interface ServingName {
+  readonly dns?: string;
+  readonly ip?: string;
+}
+
+/** Every name and address under which clients and peers may reach this server. */
+function servingNames(config: ApiServerConfig): ServingName[] {
+  const dns = [
+    'localhost',
+    hostname(),
+    config.serverName,
+    'kubernetes',
+    'kubernetes.default',
+    'kubernetes.default.svc',
+    'kubernetes.default.svc.cluster.local',
+    config.peerServerName,
+  ];
+  const ips = ['127.0.0.1', '::1', config.bindAddress, config.peerAdvertiseIp].filter(
+    (ip) => ip !== '0.0.0.0' && ip !== '::',
+  );
+  return [
+    ...[...new Set(dns)]
+      .filter((name) => /^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/.test(name))
+      .map((name) => ({ dns: name })),
+    ...[...new Set(ips)].map((ip) => ({ ip })),
+  ];
+}
+
+function servingCertificate(ca: IssuedCertificate, config: ApiServerConfig): IssuedCertificate {
+  const names = servingNames(config);
+  return issueCertificate(ca, {
+    commonName: 'kube-apiserver',
+    dnsNames: names.flatMap(({ dns }) => dns ?? []),
+    ipAddresses: names.flatMap(({ ip }) => ip ?? []),
+    usage: 'server',
+    days: LEAF_DAYS,
+  });
+}
+
+function covers(cert: X509Certificate, { dns, ip }: ServingName): boolean {
+  return dns === undefined ? cert.checkIP(ip!) !== undefined : cert.checkHost(dns) !== undefined;
+}
+
+/** Writes a file that nobody has written yet; where somebody has, theirs stays. */
+async function createOnce(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(temporary, text, { mode: 0o600, flush: true });
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    await rm(temporary, { force: true });
+  }
+}
+
+/** Readers see the old file or the new one, never half. */
+async function replace(path: string, text: string): Promise<void> {
+  const temporary = `${path}.${randomBytes(6).toString('hex')}`;
+  await writeFile(temporary, text, { mode: 0o600, flush: true });
+  await rename(temporary, path);
+}
+
+export { replace as replaceFile };

@@ -1,0 +1,203 @@
+import { formatHostPort } from '../config/addresses.js';
+import type { ProxyConfig } from '../config/proxy-config.js';
+import type { ServerConfig } from '../config/server-config.js';
+import type { Clock } from '../core/clock.js';
+import type { Handler } from '../core/exchange.js';
+import { AttemptError } from '../core/host.js';
+import { createOutgoingHeaders } from '../identity/outgoing-headers.js';
+import type { Metrics } from '../observe/catalogue.js';
+import type { Logger } from '../observe/logger.js';
+import { KubeClient } from '../peers/kube-client.js';
+import { LocalSurface } from '../peers/local-surface.js';
+import { noPeers } from '../peers/no-peers.js';
+import type { OwnLease } from '../peers/own-lease.js';
+import type { RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { PeerDirectory } from '../peers/peer-table.js';
+import { SurfaceReader } from '../peers/surface-reader.js';
+import { createPeerDispatch } from '../routing/peer-dispatch.js';
+import { Rerouter } from '../routing/reroute.js';
+import { createRouter } from '../routing/router.js';
+import type { Listener } from '../server/listener.js';
+import { Destinations } from '../transport/destinations.js';
+import type { OwnRequests } from '../transport/own-requests.js';
+import type { ProxyTls } from '../transport/proxy-tls.js';
+import { fillGauges } from './health.js';
+import { createListener } from './listener.js';
+import type { Backing, Parts } from './parts.js';
+import { createDirectory, createOwnLease, kubeSend, type OwnSend } from './peering.js';
+
+export interface RunningServer {
+  readonly address: string;
+  readonly port: number;
+  /** Drains and stops; resolves when all is closed. */
+  close(): Promise<void>;
+  readonly closed: Promise<void>;
+}
+
+export interface ServerSurroundings {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tls: ProxyTls;
+  readonly own: OwnRequests;
+  /** Straddle's own identity towards the API, where it has one apart. */
+  readonly kubeconfig: ProxyConfig['kubeconfig'];
+  /** The surface is told to the host's maker too: a host that comes back may be another version. */
+  makeBacking(surface: { readAnew(): Promise<void> }): Backing;
+}
+
+/** Runs the chain before whatever stands behind it. Rejects, with nothing left running, when it cannot. */
+export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<RunningServer> {
+  const { clock, logger, metrics, tls, own } = surroundings;
+  if (config.peeringInactiveReason) logger.warn(config.peeringInactiveReason);
+  const backing = surroundings.makeBacking({
+    readAnew: async () => {
+      if (config.peeringActive) await localSurface.readAnew();
+    },
+  });
+  const localSurface = new LocalSurface({
+    reader: new SurfaceReader({ fetch: backing.fetchLocal, clock }),
+    readEveryMs: config.surfaceRefreshMs,
+    hostReady: () => backing.host.ready(),
+    clock,
+    logger,
+    onReadFailed: () => metrics.discoverySyncErrors.labels('local').inc(),
+  });
+
+  // The directory asks through the router and the router asks the directory: the one knot in the whole.
+  const routed: { handler: Handler } = {
+    handler: () => Promise.reject(new AttemptError('unsent', 'starting', 'starting')),
+  };
+  const ownSend = kubeSend(surroundings.kubeconfig, routed, clock);
+  const client = new KubeClient({ send: ownSend.send, clock });
+  const peers = new Destinations(() => tls.peerTls());
+  const running = config.peeringActive
+    ? await createDirectory(config, { backing, localSurface, client, peers, own, clock, logger, metrics })
+    : undefined;
+  const directory: PeerDirectory = running ?? noPeers();
+  routed.handler = createRouterOf({ config, clock, logger, metrics, backing, localSurface, directory });
+
+  tls.onOutgoingChange(() => {
+    backing.renew();
+    peers.renew();
+  });
+  const parts: Parts = {
+    config,
+    clock,
+    logger,
+    metrics,
+    tls,
+    own,
+    backing,
+    localSurface,
+    directory,
+    router: routed.handler,
+  };
+  const state = { draining: false };
+  const listener = createListener(parts, state);
+  const bound = await listener.listen().catch((error: NodeJS.ErrnoException) => {
+    tls.close();
+    throw listenError(error, config);
+  });
+  const lease = running ? createOwnLease(config, client, bound.port, { backing, clock, logger }) : undefined;
+  fillGauges(parts, running);
+
+  try {
+    await backing.start();
+  } catch (error) {
+    await stop(parts, { listener, running, lease, ownSend, state });
+    throw error;
+  }
+  await localSurface.start();
+  backing.onSurfaceChange?.(() => void localSurface.refresh());
+  running?.start();
+  void lease?.start();
+
+  return runningServer(parts, { listener, running, lease, ownSend, state, address: bound.address, port: bound.port });
+}
+
+function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
+  const { config, clock, logger, metrics, backing, localSurface, directory } = parts;
+  const { limits } = config;
+  const dispatch = createPeerDispatch({
+    outgoingHeaders: createOutgoingHeaders(config.requestHeader),
+    headTimeoutMs: limits.requestTimeoutMs,
+    limits: {
+      inFlightMax: limits.requestsInFlightPerPeerMax,
+      queueMax: limits.queuedRequestsMax,
+      waitMsMax: limits.queueWaitMs,
+      clock,
+    },
+  });
+  const rerouter = new Rerouter({
+    dispatch,
+    directory,
+    attemptsMax: limits.failoverAttemptsMax,
+    metrics,
+    logger,
+  });
+  return createRouter({
+    host: backing.host,
+    localSurface: () => localSurface.surface,
+    refreshLocal: () => localSurface.refresh(),
+    directory,
+    rerouter,
+    metrics,
+    clock,
+    logger,
+  });
+}
+
+interface Stoppable {
+  readonly listener: Listener;
+  readonly running: RunningPeerDirectory | undefined;
+  readonly lease: OwnLease | undefined;
+  readonly ownSend: OwnSend;
+  readonly state: { draining: boolean };
+}
+
+function runningServer(
+  parts: Parts,
+  stoppable: Stoppable & { readonly address: string; readonly port: number },
+): RunningServer {
+  let finished: () => void = () => {};
+  const closed = new Promise<void>((resolve) => {
+    finished = resolve;
+  });
+  let closing: Promise<void> | undefined;
+  return {
+    address: stoppable.address,
+    port: stoppable.port,
+    close: () => {
+      closing ??= stop(parts, stoppable).finally(finished);
+      return closing;
+    },
+    closed,
+  };
+}
+
+/** Says that it goes (health, lease), lets requests end, then takes the rest down from the outside in. */
+async function stop(parts: Parts, { listener, running, lease, ownSend, state }: Stoppable): Promise<void> {
+  const { config, backing, localSurface, tls, logger } = parts;
+  state.draining = true;
+  logger.info('shutting down');
+  if (config.shutdownDelayMs > 0) await new Promise<void>((resolve) => setTimeout(resolve, config.shutdownDelayMs));
+  await Promise.all([lease?.close(), listener.close(config.shutdownGraceMs)]);
+  localSurface.close();
+  await running?.close();
+  await ownSend.close();
+  await backing.host.close();
+  tls.close();
+}
+
+function listenError(error: NodeJS.ErrnoException, config: ServerConfig): Error {
+  const where = formatHostPort({ host: config.bindAddress, port: config.securePort });
+  if (error.code === 'EADDRINUSE') {
+    return new Error(`${where} is in use by another process; stop it, or choose another --secure-port.`);
+  }
+  if (error.code === 'EACCES')
+    return new Error(`This user may not listen on ${where}; choose a --secure-port above 1023.`);
+  if (error.code === 'EADDRNOTAVAIL')
+    return new Error(`This machine has no address ${config.bindAddress}; check --bind-address.`);
+  return new Error(`Cannot listen on ${where}: ${error.message}`);
+}

@@ -1,0 +1,46 @@
+import type { ApiServerConfig } from './api-server-config.js';
+import type { FlagValues } from './flag-values.js';
+import { checkServer, type Findings, type Say } from './server-checks.js';
+
+export function checkApiServerConfig(config: ApiServerConfig, values: FlagValues): Findings {
+  const problems: string[] = [];
+  const notes: string[] = [];
+  const wrong: Say = (sentence) => problems.push(sentence);
+  const note: Say = (sentence) => notes.push(sentence);
+  if (config.dataDir === '') {
+    wrong('Give --data-dir: the store, certificates and the kubeconfig are kept there.');
+    return { problems, notes };
+  }
+  checkServer(config, values, wrong, note);
+  checkStorage(config, wrong);
+  checkApi(config, wrong);
+  return { problems, notes };
+}
+
+function checkStorage({ etcd }: ApiServerConfig, wrong: Say): void {
+  if (!etcd) return;
+  for (const endpoint of etcd.endpoints) {
+    if (!/^https?:\/\/[^/]+\/?$/.test(endpoint))
+      wrong(`--etcd-servers: ${endpoint} is not a URL such as https://10.0.0.1:2379.`);
+  }
+  if ((etcd.certFile === undefined) !== (etcd.keyFile === undefined)) {
+    wrong('--etcd-certfile and --etcd-keyfile belong together: give both.');
+  }
+}
+
+function checkApi(config: ApiServerConfig, wrong: Say): void {
+  const { kubernetesVersion, runtimeConfig, serviceCidr, surfaceFile } = config;
+  if (kubernetesVersion !== undefined && !/^\d+\.\d+$/.test(kubernetesVersion)) {
+    wrong(`--kubernetes-version=${kubernetesVersion} is not a minor version such as 1.36.`);
+  }
+  if (kubernetesVersion !== undefined && surfaceFile !== undefined) {
+    wrong('--kubernetes-version and --surface-file both say which API to serve: give one of them.');
+  }
+  for (const entry of runtimeConfig) {
+    if (!/^[a-z0-9.-]+(\/[a-z0-9.-]+){0,2}(=(true|false))?$/.test(entry)) {
+      wrong(`--runtime-config: ${entry} is not like batch/v1=false, batch/v1/jobs=false or api/all=true.`);
+    }
+  }
+  if (!/^[0-9a-f.:]+\/\d{1,3}$/i.test(serviceCidr))
+    wrong(`--service-cluster-ip-range=${serviceCidr} is not a range such as 10.96.0.0/16.`);
+}

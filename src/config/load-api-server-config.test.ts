@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+import type { FlagName } from './flags.js';
+import { loadApiServerConfig } from './load-api-server-config.js';
+import type { Machine } from './load-server-config.js';
+
+const machine: Machine = {
+  hostname: 'cp1',
+  addresses: ['127.0.0.1', '10.0.0.1'],
+  readFile: () => 'data-dir: /from/file\nruntime-config: [batch/v1=false]\n',
+};
+const load = (flags: Partial<Record<FlagName, string[]>>) =>
+  loadApiServerConfig(new Map(Object.entries(flags)) as Map<FlagName, string[]>, machine);
+const problems = (flags: Partial<Record<FlagName, string[]>>): readonly string[] => {
+  try {
+    load(flags);
+  } catch (error) {
+    return (error as { problems: readonly string[] }).problems;
+  }
+  return [];
+};
+
+describe('configuration of an API server', () => {
+  it('needs a data folder and nothing else', () => {
+    const config = load({ 'data-dir': ['/d'] });
+    expect(config.tlsCertFile).toBe('/d/pki/apiserver-cp1.crt');
+    expect(config.clientCaFile).toBe('/d/pki/ca.crt');
+    expect(config.requestHeader).toMatchObject({
+      clientCaFile: '/d/pki/front-proxy-ca.crt',
+      allowedNames: ['front-proxy-client'],
+    });
+    expect([config.peeringActive, config.etcd, config.kubernetesVersion]).toEqual([true, undefined, undefined]);
+    expect(config.stateDir).toBe('/d/state/cp1');
+    expect(problems({})).toEqual(['Give --data-dir: the store, certificates and the kubeconfig are kept there.']);
+  });
+
+  it('takes what is given over what would be made', () => {
+    const config = load({ 'data-dir': ['/d'], 'client-ca-file': ['/ca'], 'service-account-signing-key-file': ['/sa'] });
+    expect([config.clientCaFile, config.serviceAccounts.signingKeyFile]).toEqual(['/ca', '/sa']);
+  });
+
+  it('keeps names of servers out of paths that they could lead elsewhere', () => {
+    expect(load({ 'data-dir': ['/d'], 'server-name': ['../../x'] }).tlsCertFile).toBe('/d/pki/apiserver-_._.._x.crt');
+  });
+
+  it('reads the same keys from a file, and none of the sidecar', () => {
+    expect(load({ config: ['c.yaml'] })).toMatchObject({ dataDir: '/from/file', runtimeConfig: ['batch/v1=false'] });
+  });
+
+  it('says what is wrong with each value', () => {
+    const found = problems({
+      'data-dir': ['/d'],
+      'kubernetes-version': ['latest'],
+      'runtime-config': ['batch/v1=maybe'],
+      'service-cluster-ip-range': ['all'],
+      'etcd-servers': ['etcd:2379'],
+      'etcd-certfile': ['c'],
+    });
+    expect(found).toHaveLength(5);
+    expect(found.join()).toMatch(/--kubernetes-version=latest.*--etcd-servers|--etcd-servers/s);
+  });
+});
