@@ -1,5 +1,5 @@
 import type { BenchCase } from '../bench-case.js';
 import { discovery2000Crds } from './discovery-2000-crds.js';
+import { embedded } from './embedded.js';
 
-/** In running order. A new case is a file and a line here. */
-export const CASES: readonly BenchCase[] = [discovery2000Crds];
+export const CASES: readonly BenchCase[] = [embedded, discovery2000Crds];
