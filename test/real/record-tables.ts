@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json, JsonObject } from '../../src/api/json.js';
+import { MORE_TABLE_OBJECTS } from './record-tables-more-objects.js';
 import { TABLE_OBJECTS } from './record-tables-objects.js';
 import { call, type Endpoint } from './rig/http-client.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
@@ -33,7 +34,7 @@ async function make(admin: Endpoint, path: string, object: JsonObject): Promise<
 
 async function record(admin: Endpoint): Promise<JsonObject[]> {
   const tables: JsonObject[] = [];
-  for (const { group, resource, path, objects } of TABLE_OBJECTS) {
+  for (const { group, resource, path, objects } of [...TABLE_OBJECTS, ...MORE_TABLE_OBJECTS]) {
     for (const object of objects) await make(admin, path, object);
     const list = (await call(admin, path)).json<JsonObject>();
     const answer = await call(admin, path, { headers: { accept: TABLE } });
@@ -44,14 +45,14 @@ async function record(admin: Endpoint): Promise<JsonObject[]> {
       now: new Date(String(answer.headers.date)).toISOString(),
       list: withoutManagers(list),
       columns: table.columnDefinitions.map(({ description: _, ...column }) => column),
-      rows: table.rows.map(({ object: _, ...row }) => row),
+      rows: (table.rows ?? []).map(({ object: _, ...row }) => row),
     });
   }
   return tables;
 }
 
 function withoutManagers(list: JsonObject): JsonObject {
-  const items = (list['items'] as JsonObject[]).map((item) => {
+  const items = ((list['items'] ?? []) as JsonObject[]).map((item) => {
     const { managedFields: _, ...metadata } = item['metadata'] as JsonObject;
     return { ...item, metadata };
   });

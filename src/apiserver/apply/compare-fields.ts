@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../a
 import { ANY, type Schema } from '../schema/schema.js';
 import { FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
-import { fieldSchema, isAtomic, type Shape, shapeOf } from './structure.js';
+import { fieldSchema, isAtomic, shapeOf } from './structure.js';
 
 export interface FieldChanges {
   readonly added: FieldSet;
@@ -12,75 +12,85 @@ export interface FieldChanges {
 
 /** What differs between two objects of one kind, path by path. */
 export function compareFields(before: JsonObject, after: JsonObject, schema: Schema): FieldChanges {
-  const changes = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet() };
-  compare({ before, after, schema, path: [] }, changes);
-  return changes;
+  const walk = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet(), path: [] };
+  compare(before, after, schema, walk);
+  return walk;
 }
 
-interface Pair {
-  readonly before: Json | undefined;
-  readonly after: Json | undefined;
-  readonly schema: Schema;
-  readonly path: readonly string[];
+/** Where the comparison is, and what it has found. Every write of an object walks all of it: the path is one list that grows and shrinks. */
+interface Walk extends FieldChanges {
+  readonly path: string[];
 }
 
-function compare(pair: Pair, changes: FieldChanges): void {
-  const { before, after, schema, path } = pair;
+function compare(before: Json | undefined, after: Json | undefined, schema: Schema, walk: Walk): void {
   const shape = shapeOf(schema, after ?? before);
   const formerShape = before === undefined || after === undefined ? shape : shapeOf(schema, before);
-  const isLeaf = formerShape !== shape || isLeafPair(pair, shape);
+  const isLeaf = formerShape !== shape || isAtomic(schema, shape) || (isBare(before) && isBare(after));
   if (isLeaf && before !== undefined && after !== undefined) {
-    if (!jsonEqual(before, after)) changes.modified.insert(path);
+    if (before !== after && !jsonEqual(before, after)) walk.modified.insert(walk.path);
     if (formerShape === shape) return;
   }
   if (!isLeaf || formerShape !== shape) {
-    if (shape === 'map' || formerShape === 'map') compareMembers(pair, changes);
-    if (shape === 'list' || formerShape === 'list') compareItems(pair, changes);
+    if (shape === 'map' || formerShape === 'map') compareMembers(before, after, schema, walk);
+    if (shape === 'list' || formerShape === 'list') compareItems(before, after, schema, walk);
   }
-  if (before === undefined) changes.added.insert(path);
-  else if (after === undefined) changes.removed.insert(path);
-}
-
-function isLeafPair({ before, after, schema }: Pair, shape: Shape): boolean {
-  return isAtomic(schema, shape) || (isBare(before) && isBare(after));
+  if (before === undefined) walk.added.insert(walk.path);
+  else if (after === undefined) walk.removed.insert(walk.path);
 }
 
 /** Null, absent and empty: compared as a whole, so that they stay told apart. */
 function isBare(value: Json | undefined): boolean {
   if (value === undefined || value === null) return true;
-  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && hasNoMembers(value);
 }
 
-function compareMembers({ before, after, schema, path }: Pair, changes: FieldChanges): void {
+function hasNoMembers(object: JsonObject): boolean {
+  for (const name in object) if (Object.hasOwn(object, name)) return false;
+  return true;
+}
+
+const NO_MEMBERS: JsonObject = {};
+
+function compareMembers(before: Json | undefined, after: Json | undefined, schema: Schema, walk: Walk): void {
   if (schema.mapType === 'atomic') return;
-  const left = isObject(before) ? before : {};
-  const right = isObject(after) ? after : {};
-  for (const name of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const inner = { before: member(left, name), after: member(right, name) };
-    compare({ ...inner, schema: fieldSchema(schema, name), path: [...path, fieldElement(name)] }, changes);
+  const left = isObject(before) ? before : NO_MEMBERS;
+  const right = isObject(after) ? after : NO_MEMBERS;
+  for (const name of Object.keys(left)) {
+    walk.path.push(fieldElement(name));
+    compare(left[name], member(right, name), fieldSchema(schema, name), walk);
+    walk.path.pop();
+  }
+  for (const name of Object.keys(right)) {
+    if (Object.hasOwn(left, name)) continue;
+    walk.path.push(fieldElement(name));
+    compare(undefined, right[name], fieldSchema(schema, name), walk);
+    walk.path.pop();
   }
 }
 
-function compareItems({ before, after, schema, path }: Pair, changes: FieldChanges): void {
+function compareItems(before: Json | undefined, after: Json | undefined, schema: Schema, walk: Walk): void {
   if (isAtomic(schema, 'list')) return;
   const left = itemsByElement(before, schema);
   const right = itemsByElement(after, schema);
   for (const element of new Set([...left.keys(), ...right.keys()])) {
-    const former = left.get(element) ?? [];
-    const latter = right.get(element) ?? [];
-    const below = [...path, element];
-    const items = { schema: schema.items ?? ANY, path: below };
-    if (former.length <= 1 && latter.length <= 1) {
-      compare({ ...items, before: former[0], after: latter[0] }, changes);
-    } else if (former.length > 1 && latter.length > 1) {
-      if (!jsonEqual(former, latter)) changes.modified.insert(below);
-    } else if (former.length > 1) {
-      if (latter.length > 0) compare({ ...items, before: undefined, after: latter[0] }, changes);
-      changes.removed.insert(below);
-    } else {
-      if (former.length > 0) compare({ ...items, before: former[0], after: undefined }, changes);
-      changes.added.insert(below);
-    }
+    walk.path.push(element);
+    compareSameItems(left.get(element) ?? [], right.get(element) ?? [], schema.items ?? ANY, walk);
+    walk.path.pop();
+  }
+}
+
+/** Items that one element stands for: one each, but for lists that hold an item twice. */
+function compareSameItems(former: readonly Json[], latter: readonly Json[], schema: Schema, walk: Walk): void {
+  if (former.length <= 1 && latter.length <= 1) {
+    compare(former[0], latter[0], schema, walk);
+  } else if (former.length > 1 && latter.length > 1) {
+    if (!jsonEqual(former as Json[], latter as Json[])) walk.modified.insert(walk.path);
+  } else if (former.length > 1) {
+    if (latter.length > 0) compare(undefined, latter[0], schema, walk);
+    walk.removed.insert(walk.path);
+  } else {
+    if (former.length > 0) compare(former[0], undefined, schema, walk);
+    walk.added.insert(walk.path);
   }
 }
 

@@ -17,10 +17,11 @@ export class FieldSet {
   }
 
   insert(path: readonly string[]): void {
+    if (path.length === 0) return;
     let set: FieldSet = this;
-    for (const element of path.slice(0, -1)) set = set.child(element);
-    const last = path.at(-1);
-    if (last !== undefined) set.members.add(last);
+    const last = path.length - 1;
+    for (let index = 0; index < last; index++) set = set.child(path[index]!);
+    set.members.add(path[last]!);
   }
 
   get isEmpty(): boolean {
@@ -117,12 +118,17 @@ export class FieldSet {
 
   private combine(other: FieldSet, keep: (here: boolean, there: boolean) => boolean): FieldSet {
     const result = new FieldSet();
-    for (const element of new Set([...this.members, ...other.members])) {
-      if (keep(this.members.has(element), other.members.has(element))) result.members.add(element);
+    for (const element of this.members) {
+      if (keep(true, other.members.has(element))) result.members.add(element);
     }
-    for (const element of new Set([...this.children.keys(), ...other.children.keys()])) {
-      const here = this.children.get(element) ?? EMPTY;
-      result.adopt(element, here.combine(other.children.get(element) ?? EMPTY, keep));
+    for (const element of other.members) {
+      if (!this.members.has(element) && keep(false, true)) result.members.add(element);
+    }
+    for (const [element, child] of this.children) {
+      result.adopt(element, child.combine(other.children.get(element) ?? EMPTY, keep));
+    }
+    for (const [element, child] of other.children) {
+      if (!this.children.has(element)) result.adopt(element, EMPTY.combine(child, keep));
     }
     return result;
   }

@@ -52,17 +52,41 @@ export function withConstantMembers(value: JsonObject, schema: Schema): JsonObje
   const result: JsonObject = {};
   for (const key of Object.keys(value))
     setMember(result, key, constantMembersOf(value[key]!, fieldSchema(schema, key)));
-  for (const [name, each] of Object.entries(schema.properties ?? {})) {
-    if (Object.hasOwn(result, name)) continue;
-    if (isObject(each.default) && Object.keys(each.default).length === 0) result[name] = withConstantMembers({}, each);
-    else if (schema.required?.includes(name)) result[name] = each.default ?? null;
+  for (const { name, struct, zero } of constantsOf(schema)) {
+    if (!Object.hasOwn(result, name)) result[name] = struct ? withConstantMembers({}, struct) : zero;
   }
   return result;
 }
 
+interface ConstantMember {
+  readonly name: string;
+  /** Of a struct that is never absent. */
+  readonly struct: Schema | undefined;
+  readonly zero: Json;
+}
+
+/** Worked out once: every write asks for it. */
+const constants = new WeakMap<Schema, readonly ConstantMember[]>();
+
+function constantsOf(schema: Schema): readonly ConstantMember[] {
+  let known = constants.get(schema);
+  if (known === undefined) {
+    known = Object.entries(schema.properties ?? {}).flatMap(([name, each]) => {
+      const isStruct = isObject(each.default) && Object.keys(each.default).length === 0;
+      if (isStruct) return { name, struct: each, zero: null };
+      return schema.required?.includes(name) ? { name, struct: undefined, zero: each.default ?? null } : [];
+    });
+    constants.set(schema, known);
+  }
+  return known;
+}
+
 function constantMembersOf(value: Json, schema: Schema): Json {
-  if (Array.isArray(value)) return value.map((item) => constantMembersOf(item, schema.items ?? ANY));
-  return isObject(value) ? withConstantMembers(value, schema) : value;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined ? value : value.map((item) => constantMembersOf(item, items));
+  }
+  return isObject(value) && schema !== ANY ? withConstantMembers(value, schema) : value;
 }
 
 /**

@@ -103,9 +103,26 @@ export class DefinitionController {
     );
   }
 
-  async #deleteInstances({ group, names, versions }: Definition): Promise<void> {
+  /** Namespace by namespace: no request deletes in all of them. */
+  async #deleteInstances({ group, names, scope, versions }: Definition): Promise<void> {
     const served = versions.find(({ isServed }) => isServed);
     if (!served) return;
-    await this.#options.client.request('DELETE', `/apis/${group}/${served.name}/${names.plural}`);
+    const root = `/apis/${group}/${served.name}`;
+    const { client } = this.#options;
+    if (scope !== 'Namespaced') {
+      await client.request('DELETE', `${root}/${names.plural}`);
+      return;
+    }
+    for (const namespace of this.#namespacesOf(storagePrefix({ group, resource: names.plural }))) {
+      await client.request('DELETE', `${root}/namespaces/${encodeURIComponent(namespace)}/${names.plural}`);
+    }
+  }
+
+  #namespacesOf(prefix: string): Set<string> {
+    const namespaces = new Set<string>();
+    for (const { key } of this.#options.caches.of(prefix).range(prefix)) {
+      namespaces.add(key.slice(prefix.length).split('/', 1)[0]!);
+    }
+    return namespaces;
   }
 }

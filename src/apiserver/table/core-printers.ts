@@ -3,12 +3,12 @@ import { at, columns, labelsCell, numberAt, objectsAt, orNone, selectorCell, siz
 import { ageOf } from './human-duration.js';
 import type { TablePrinter } from './table.js';
 
-const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name');
-const ageCell = (object: JsonObject, nowMs: number): string =>
+export const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name');
+export const ageCell = (object: JsonObject, nowMs: number): string =>
   ageOf(at(object, 'metadata', 'creationTimestamp'), nowMs);
 
 /** A printer whose cells are the name, something, and the age. */
-function simple(text: string, between: (object: JsonObject) => Json[]): TablePrinter {
+export function simple(text: string, between: (object: JsonObject) => Json[]): TablePrinter {
   return {
     columns: columns(text),
     row: (object, nowMs) => ({ cells: [nameOf(object), ...between(object), ageCell(object, nowMs)] }),

@@ -18,6 +18,8 @@ export interface TableRow {
 export interface TablePrinter {
   readonly columns: readonly Column[];
   row(object: JsonObject, nowMs: number): TableRow;
+  /** Where rows come in an order of their own. */
+  compare?(left: JsonObject, right: JsonObject): number;
 }
 
 export interface TableOptions {
@@ -30,6 +32,7 @@ export interface TableOptions {
 export function toTable(source: JsonObject, printer: TablePrinter, options: TableOptions): JsonObject {
   const items = member(source, 'items');
   const objects = Array.isArray(items) ? items.filter(isObject) : [source];
+  if (printer.compare !== undefined) objects.sort(printer.compare);
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',

@@ -32,6 +32,8 @@ export async function readNewest({ type, machinery, info }: ApiCall, key: string
   const kv = await machinery.backend.get(key).catch((error: unknown) => {
     throw storageFailure(error, type, info.name);
   });
+  // Whoever reads one object will read it again, and others of its kind.
+  cache.warm();
   if (!kv) return undefined;
   const cached = cache.get(key);
   return cached?.revision === kv.modRevision ? cached : new StoredObject(kv);

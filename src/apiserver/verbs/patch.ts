@@ -88,6 +88,8 @@ interface Patcher {
   readonly mistakes: readonly string[];
   /** How what came of it is shown where it cannot be used. */
   shown(patched: JsonObject): string;
+  /** What is said where it is no object of the kind, given what a decoder of JSON would say. */
+  told(problem: string): string;
 }
 
 function patching(
@@ -122,7 +124,7 @@ function checkPatched(
   const { object, problem, mistakes } = examineFields(patched, type, fieldValidation);
   const all = [...patcher.mistakes, ...mistakes];
   const why =
-    problem ??
+    (problem === undefined ? undefined : patcher.told(problem)) ??
     (fieldValidation === 'Strict' && all.length > 0 ? `strict decoding error: ${all.join(', ')}` : undefined);
   if (why !== undefined) {
     const cause = invalid('patch', patcher.shown(patched), why);
@@ -139,10 +141,11 @@ function patcherOf(
   options: WriteOptions,
 ): Patcher {
   const shown = (patched: JsonObject): string => JSON.stringify(patched);
+  const told = (problem: string): string => problem;
   if (patchType === 'application/json-patch+json') {
     const parsed = parsePatch(body, '');
     const { operations, problems } = translated(() => parseJsonPatch(parsed));
-    return { apply: (live) => asObject(applyJsonPatch(live, operations)), mistakes: problems, shown };
+    return { apply: (live) => asObject(applyJsonPatch(live, operations)), mistakes: problems, shown, told };
   }
   const isMerge = patchType === 'application/merge-patch+json';
   const parsed = parsePatch(body, isMerge ? 'error decoding patch: ' : '');
@@ -152,13 +155,24 @@ function patcherOf(
     const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
     throw new StatusError('BadRequest', isMerge ? `error decoding patch: ${why}` : why);
   }
-  if (isMerge) return { apply: (live) => applyMergePatch(live, parsed), mistakes, shown };
+  if (isMerge) return { apply: (live) => applyMergePatch(live, parsed), mistakes, shown, told };
   const schema = patchSchemaOf(type.schema);
   return {
     apply: (live) => applyStrategicMergePatch(live, parsed, schema),
     mistakes,
     shown: () => goText(parsed),
+    told: inConvertersWords,
   };
+}
+
+/** Strategic patches are not decoded from JSON there, and what converts them has other words. */
+function inConvertersWords(problem: string): string {
+  const [, found, wanted] = /^json: cannot unmarshal (\w+) into .* of type (\S+)$/.exec(problem) ?? [];
+  if (found === undefined || wanted === undefined) return problem;
+  const kind = ({ object: 'map', array: 'slice', number: 'int64' } as Record<string, string>)[found] ?? found;
+  if (wanted.startsWith('[]')) return `cannot restore slice from ${kind}`;
+  if (wanted.startsWith('map[')) return `cannot restore map from ${kind}`;
+  return wanted.includes('.') ? `cannot restore struct from: ${kind}` : `unrecognized type: ${wanted}`;
 }
 
 function parsePatch(body: Buffer, prefix: string): Json {

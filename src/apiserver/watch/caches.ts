@@ -58,7 +58,7 @@ export class Caches implements ObjectReader {
   #reading(prefix: string): ResourceCache {
     const cache = this.of(prefix);
     // Whoever asks for what is not loaded yet is told of it once it is.
-    void cache.ready().catch(() => {});
+    cache.warm();
     return cache;
   }
 }

@@ -39,6 +39,11 @@ export class ResourceCache {
     return this.#ready;
   }
 
+  /** Begins to read what is stored, for those who can do without it for now. */
+  warm(): void {
+    if (!this.#ready) void this.ready().catch(() => {});
+  }
+
   get size(): number {
     return this.#objects.size;
   }

@@ -1,0 +1,164 @@
+import { cloneJson, type JsonObject, member, setMember } from '../../api/json.js';
+import type { PartStrategy, Strategy, StrategyContext } from '../registry/strategy.js';
+import type { FieldProblem } from '../schema/field-problems.js';
+import type { Schema } from '../schema/schema.js';
+import { child, childOrNew, number, remove, restore } from './fields.js';
+import { dnsSubdomainProblems } from './formats.js';
+import {
+  type BuiltInOptions,
+  DEFAULT_BUILT_IN_OPTIONS,
+  type KindRules,
+  type PartRules,
+  type Surroundings,
+} from './kind-rules.js';
+import { KIND_RULES } from './kinds/index.js';
+import { Problems } from './problems.js';
+import { withBuiltInDefaults } from './set-defaults.js';
+import type { SurfaceTraits } from './type-defaults.js';
+
+/** Which resource of which surface; a `ResourceType` is one. */
+export interface BuiltInResource {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  /** Has a `status` subresource. */
+  readonly hasStatus: boolean;
+  /** `1.36`; the newest known where it is left out. */
+  readonly surfaceVersion?: string;
+}
+
+const NEWEST_MINOR = 36;
+const IDENTITY = new Set(['apiVersion', 'kind', 'metadata']);
+/** What the server writes in `metadata`, whoever asks for what. */
+const KEPT_IN_METADATA = new Set(['managedFields']);
+
+/** How objects of a built-in kind are defaulted, prepared and checked, as kube-apiserver does it. */
+export function builtInStrategy(
+  resource: BuiltInResource,
+  schema: Schema,
+  options: Partial<BuiltInOptions> = {},
+): Strategy {
+  const key = `${resource.group}/${resource.resource}`;
+  const rules = Object.hasOwn(KIND_RULES, key) ? KIND_RULES[key]! : {};
+  const minor = Number(resource.surfaceVersion?.split('.')[1] ?? NEWEST_MINOR);
+  return new BuiltInStrategy(resource, schema, rules, { ...DEFAULT_BUILT_IN_OPTIONS, ...options }, { minor });
+}
+
+class BuiltInStrategy implements Strategy {
+  readonly hasGeneration: boolean;
+  readonly hasStatus: boolean;
+  readonly createsOnUpdate: boolean;
+  readonly updatesUnconditionally: boolean;
+  readonly parts: ReadonlyMap<string, PartStrategy>;
+  private readonly recent: string[] = [];
+  readonly warnings?: NonNullable<Strategy['warnings']>;
+  readonly gracePeriodSeconds?: NonNullable<Strategy['gracePeriodSeconds']>;
+
+  constructor(
+    resource: BuiltInResource,
+    private readonly schema: Schema,
+    private readonly rules: KindRules,
+    private readonly options: BuiltInOptions,
+    private readonly surface: SurfaceTraits,
+  ) {
+    this.hasStatus = resource.hasStatus;
+    this.hasGeneration = rules.generationChanges !== undefined;
+    this.createsOnUpdate = rules.createsOnUpdate ?? false;
+    this.updatesUnconditionally = rules.updatesUnconditionally ?? true;
+    if (rules.warnings !== undefined) this.warnings = rules.warnings;
+    if (rules.gracePeriodSeconds !== undefined) this.gracePeriodSeconds = rules.gracePeriodSeconds;
+    const parts = { ...(resource.hasStatus ? { status: {} } : {}), ...rules.parts };
+    this.parts = new Map(Object.entries(parts).map(([name, part]) => [name, new BuiltInPart(part, this)]));
+  }
+
+  nameProblems(name: string, isPrefix: boolean): string[] {
+    // A prefix is checked as if something followed it.
+    const whole = isPrefix && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
+    return this.rules.nameProblems?.(whole, this.surface) ?? dnsSubdomainProblems(whole);
+  }
+
+  setDefaults(object: JsonObject): JsonObject {
+    return withBuiltInDefaults(object, this.schema, this.surface);
+  }
+
+  prepareForCreate(object: JsonObject, context: StrategyContext): JsonObject {
+    if (this.hasStatus && this.rules.keepsStatusOnCreate !== true) remove(object, 'status');
+    if (this.hasGeneration) childOrNew(object, 'metadata')['generation'] = 1;
+    this.rules.prepareForCreate?.(object, this.around(context));
+    return this.setDefaults(object);
+  }
+
+  prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject {
+    if (this.hasStatus) restore(object, live, 'status');
+    this.rules.prepareForUpdate?.(object, live, this.around(context));
+    const changes = this.rules.generationChanges;
+    if (changes !== undefined) {
+      const before = number(child(live, 'metadata'), 'generation') ?? 0;
+      const generation = changes(object, live) ? before + 1 : before;
+      if (generation > 0) childOrNew(object, 'metadata')['generation'] = generation;
+    }
+    return this.setDefaults(object);
+  }
+
+  validateCreate(object: JsonObject, context: StrategyContext): FieldProblem[] {
+    const problems = new Problems();
+    const around = this.around(context);
+    this.rules.validate?.(object, problems, around, undefined);
+    this.rules.validateCreate?.(object, problems, around);
+    return problems.all;
+  }
+
+  validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[] {
+    const problems = new Problems();
+    const around = this.around(context);
+    this.rules.validate?.(object, problems, around, live);
+    this.rules.validateUpdate?.(object, live, problems, around);
+    return problems.all;
+  }
+
+  around(context: StrategyContext): Surroundings {
+    return { ...context, options: this.options, surface: this.surface, recent: this.recent };
+  }
+}
+
+class BuiltInPart implements PartStrategy {
+  readonly ignoredPaths: readonly string[];
+
+  constructor(
+    private readonly rules: PartRules,
+    private readonly whole: BuiltInStrategy,
+  ) {
+    this.ignoredPaths = rules.ignoredPaths ?? ['f:spec'];
+  }
+
+  prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject {
+    keepMetadata(object, live, this.rules.keptMetadata ?? []);
+    if (this.rules.prepareForUpdate !== undefined)
+      this.rules.prepareForUpdate(object, live, this.whole.around(context));
+    else keepAllBut(object, live, 'status');
+    return this.whole.setDefaults(object);
+  }
+
+  validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[] {
+    const problems = new Problems();
+    this.rules.validateUpdate?.(object, live, problems, this.whole.around(context));
+    return problems.all;
+  }
+}
+
+function keepMetadata(object: JsonObject, live: JsonObject, kept: readonly string[] | 'all'): void {
+  const metadata = childOrNew(object, 'metadata');
+  const before = child(live, 'metadata') ?? {};
+  const names = kept === 'all' ? [...new Set([...Object.keys(metadata), ...Object.keys(before)])] : kept;
+  restore(metadata, before, ...names.filter((name) => !KEPT_IN_METADATA.has(name)));
+}
+
+/** The live object's members, but for the one that is written. */
+export function keepAllBut(object: JsonObject, live: JsonObject, name: string): void {
+  for (const key of Object.keys(object)) if (key !== name && !IDENTITY.has(key)) delete object[key];
+  for (const key of Object.keys(live)) {
+    if (key !== name && !IDENTITY.has(key)) setMember(object, key, cloneJson(member(live, key)!));
+  }
+}

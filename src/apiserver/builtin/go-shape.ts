@@ -1,0 +1,223 @@
+import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { canonicalQuantity, QuantityError } from '../../api/quantity.js';
+import type { Schema } from '../schema/schema.js';
+import { GO_SHAPE_FACTS } from './go-shape-facts.js';
+
+interface ShapeFacts {
+  /** Pointers: an empty value is kept. */
+  readonly pointers: ReadonlySet<string>;
+  /** What stands for a field that is not set and yet written. */
+  readonly written: ReadonlyMap<string, string>;
+}
+
+const FACTS: ReadonlyMap<string, ShapeFacts> = new Map(
+  GO_SHAPE_FACTS.trim()
+    .split('\n')
+    .map((line) => {
+      const [name = '', ...fields] = line.split(' ');
+      const written = fields
+        .filter((field) => field.includes(':'))
+        .map((field) => field.split(':') as [string, string]);
+      return [name, { pointers: new Set(fields.filter((field) => !field.includes(':'))), written: new Map(written) }];
+    }),
+);
+
+/** What is to be done with values of a schema, worked out once: schemas are looked into for every object. */
+interface Shape {
+  readonly form: 'quantity' | 'time' | 'micro-time' | 'list' | 'struct' | 'map' | 'plain';
+  /** Of items or of a map's values; asked for when needed, because types contain themselves. */
+  inner(): Shape;
+  readonly members: ReadonlyMap<string, Member>;
+  readonly written: readonly Member[];
+  /** An always-written list comes back from the store as none when it is empty. */
+  readonly forgetsEmpty: boolean;
+}
+
+interface Member {
+  readonly name: string;
+  readonly schema: Schema;
+  /** Made when first needed. */
+  shape: Shape | undefined;
+  readonly zero: string | undefined;
+  readonly isPointer: boolean;
+  /** Left out when it has no members. */
+  readonly isMap: boolean;
+  /** Left out when it is empty. */
+  readonly isScalar: boolean;
+}
+
+const shapes = new WeakMap<Schema, Shape>();
+const MICRO_TIME = 'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime';
+
+/**
+ * The object as kube-apiserver would write it after reading it: without what Go leaves out when empty, with what Go
+ * always writes, with quantities and times in their canonical form. What is not understood is left as it is. The result
+ * shares no object with a schema with what was handed in.
+ */
+export function asGoWrites(object: JsonObject, schema: Schema): JsonObject {
+  return shaped(object, shapeOf(schema)) as JsonObject;
+}
+
+/** Whether no value and an empty one are told apart. */
+export function isPointerField(schema: Schema, name: string): boolean {
+  return factsOf(schema).pointers.has(name);
+}
+
+function shaped(value: Json, shape: Shape): Json {
+  switch (shape.form) {
+    case 'struct':
+      return isObject(value) ? shapedStruct(value, shape) : value;
+    case 'list':
+      return Array.isArray(value) ? value.map((item) => shaped(item, shape.inner())) : value;
+    case 'map':
+      return isObject(value) ? shapedMap(value, shape.inner()) : value;
+    case 'quantity':
+      return quantityText(value);
+    case 'plain':
+      return value;
+    default:
+      return typeof value === 'string' ? timeText(value, shape.form === 'micro-time') : value;
+  }
+}
+
+function shapedMap(map: JsonObject, inner: Shape): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(map)) {
+    const value = map[key]!;
+    setMember(result, key, value === null && inner.form === 'plain' ? '' : shaped(value, inner));
+  }
+  return result;
+}
+
+function shapedStruct(object: JsonObject, { members, written, forgetsEmpty }: Shape): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(object)) {
+    const member = members.get(key);
+    const given = object[key]!;
+    if (member === undefined) {
+      setMember(result, key, given);
+      continue;
+    }
+    if (given === null) continue;
+    member.shape ??= shapeOf(member.schema);
+    const { shape } = member;
+    const value = shape.form === 'plain' ? given : shaped(given, shape);
+    if (forgetsEmpty && member.zero === 'x' && Array.isArray(value) && value.length === 0) continue;
+    if (member.zero !== undefined || !isLeftOut(value, member)) result[key] = value;
+  }
+  for (const { name, zero, schema } of written) {
+    if (result[name] === undefined) result[name] = zero === 'o' ? shaped({}, shapeOf(schema)) : zeroValue(zero!);
+  }
+  return result;
+}
+
+/** Go's `omitempty`: pointers are never empty, lists and maps are without members, objects with fields never. */
+function isLeftOut(value: Json, { isMap, isScalar, isPointer }: Member): boolean {
+  if (typeof value === 'object') {
+    if (Array.isArray(value)) return value.length === 0;
+    return isMap && Object.keys(value!).length === 0;
+  }
+  return isScalar && !isPointer && (value === '' || value === 0 || value === false);
+}
+
+function zeroValue(kind: string): Json {
+  switch (kind) {
+    case 's':
+      return '';
+    case 'n':
+      return 0;
+    case 'b':
+      return false;
+    case 'q':
+      return '0';
+    default:
+      return null;
+  }
+}
+
+function shapeOf(schema: Schema): Shape {
+  let shape = shapes.get(schema);
+  if (shape === undefined) {
+    shape = newShape(schema);
+    shapes.set(schema, shape);
+  }
+  return shape;
+}
+
+function newShape(schema: Schema): Shape {
+  const { properties, values, items, format, typeName = '' } = schema;
+  const facts = properties === undefined ? undefined : factsOf(schema);
+  const members = Object.entries(properties ?? {}).map(([name, each]) => memberOf(name, each, facts!));
+  const inner = values ?? items;
+  let innerShape: Shape | undefined;
+  return {
+    form: formOf(schema),
+    inner: () => {
+      innerShape ??= shapeOf(inner ?? schema);
+      return innerShape;
+    },
+    members: new Map(members.map((member) => [member.name, member])),
+    written: members.filter(({ zero }) => zero !== undefined),
+    // Kinds of these groups are stored as protobuf, which knows no empty list.
+    forgetsEmpty: format === undefined && typeName.startsWith('io.k8s.api.'),
+  };
+}
+
+function formOf({ format, properties, values, items, typeName }: Schema): Shape['form'] {
+  if (format === 'quantity') return 'quantity';
+  if (format === 'date-time') return typeName === MICRO_TIME ? 'micro-time' : 'time';
+  if (properties !== undefined) return 'struct';
+  if (values !== undefined) return 'map';
+  return items === undefined ? 'plain' : 'list';
+}
+
+function memberOf(name: string, schema: Schema, { pointers, written }: ShapeFacts): Member {
+  return {
+    name,
+    schema,
+    shape: undefined,
+    zero: written.get(name),
+    isPointer: pointers.has(name),
+    isMap: schema.values !== undefined,
+    isScalar: !['quantity', 'int-or-string', 'date-time'].includes(schema.format ?? ''),
+  };
+}
+
+/** Types of surfaces that were captured from elsewhere have no facts: OpenAPI's zero defaults tell most of them. */
+function factsOf(schema: Schema): ShapeFacts {
+  const recorded = schema.typeName === undefined ? undefined : FACTS.get(schema.typeName);
+  if (recorded !== undefined) return recorded;
+  const written = new Map<string, string>();
+  for (const [name, each] of Object.entries(schema.properties ?? {})) {
+    const zero = each.default;
+    if (zero === '') written.set(name, 's');
+    else if (zero === 0) written.set(name, 'n');
+    else if (zero === false) written.set(name, 'b');
+    else if (isObject(zero) && Object.keys(zero).length === 0) written.set(name, 'o');
+    else if (schema.required?.includes(name) === true && each.type === 'array') written.set(name, 'x');
+  }
+  return { pointers: new Set(), written };
+}
+
+function quantityText(value: Json): Json {
+  if (typeof value !== 'string' && typeof value !== 'number') return value;
+  try {
+    return canonicalQuantity(value);
+  } catch (error) {
+    if (error instanceof QuantityError) return value;
+    throw error;
+  }
+}
+
+/** Times are kept to the second, or to the microsecond, in UTC. */
+function timeText(text: string, isMicro: boolean): string {
+  // What the server writes itself, most of all.
+  if (!isMicro && text.length === 20 && text.endsWith('Z')) return text;
+  const match = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2})$/.exec(text);
+  if (match === null) return text;
+  const [, whole, fraction = '', zone] = match;
+  const time = new Date(`${whole}${zone}`);
+  if (Number.isNaN(time.getTime())) return text;
+  const seconds = time.toISOString().slice(0, 19);
+  return isMicro ? `${seconds}.${fraction.padEnd(6, '0').slice(0, 6)}Z` : `${seconds}Z`;
+}

@@ -1,0 +1,87 @@
+import { type JsonObject, jsonEqual } from '../../../api/json.js';
+import { child, has, number, objects, text } from '../fields.js';
+import { dnsLabelProblems } from '../formats.js';
+import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
+import type { Problems } from '../problems.js';
+
+/** How the server's attention, and nodes' devices, are shared out. */
+
+const PRECEDENCE_MAX = 10_000;
+const RESET_STATUS = { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] } as const;
+
+const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
+
+function checkFlowSchema(object: JsonObject, problems: Problems): void {
+  const spec = specOf(object);
+  const precedence = number(spec, 'matchingPrecedence') ?? 0;
+  if (precedence <= 0) problems.invalid('spec.matchingPrecedence', precedence, 'must be a positive value');
+  else if (precedence > PRECEDENCE_MAX) {
+    problems.invalid('spec.matchingPrecedence', precedence, `must not be greater than ${PRECEDENCE_MAX}`);
+  }
+  if (text(child(spec, 'priorityLevelConfiguration'), 'name') === '') {
+    problems.required('spec.priorityLevelConfiguration.name', 'must reference a priority level');
+  }
+  for (const [index, rule] of objects(spec, 'rules').entries()) {
+    const field = `spec.rules[${index}]`;
+    if (objects(rule, 'subjects').length === 0) {
+      problems.required(`${field}.subjects`, 'subjects must contain at least one value');
+    }
+    if (objects(rule, 'resourceRules').length + objects(rule, 'nonResourceRules').length === 0) {
+      problems.required(field, 'at least one of resourceRules and nonResourceRules has to be non-empty');
+    }
+  }
+}
+
+function checkPriorityLevel(object: JsonObject, problems: Problems): void {
+  const spec = specOf(object);
+  const type = text(spec, 'type');
+  if (type === 'Limited') {
+    if (!has(spec, 'limited')) problems.required('spec.limited', 'must not be empty when type is Limited');
+    if (has(spec, 'exempt')) problems.forbidden('spec.exempt', 'must be nil if the type is Limited');
+  } else if (type === 'Exempt') {
+    if (has(spec, 'limited')) problems.forbidden('spec.limited', 'must be nil if the type is not Limited');
+  } else problems.unsupported('spec.type', type, ['Exempt', 'Limited']);
+}
+
+function checkDeviceRequests(problems: Problems, field: string, claim: JsonObject): void {
+  const names = new Set<string>();
+  for (const [index, request] of objects(child(claim, 'devices'), 'requests').entries()) {
+    const path = `${field}.devices.requests[${index}]`;
+    const name = text(request, 'name');
+    if (name === '') problems.required(`${path}.name`);
+    else problems.invalidEach(`${path}.name`, name, dnsLabelProblems(name));
+    if (names.has(name)) problems.duplicate(`${path}.name`, name);
+    names.add(name);
+    const exactly = child(request, 'exactly');
+    const isOneOf = (exactly !== undefined) !== objects(request, 'firstAvailable').length > 0;
+    if (!isOneOf) problems.required(path, 'exactly one of `exactly` or `firstAvailable` is required');
+    if (exactly !== undefined && text(exactly, 'deviceClassName') === '') {
+      problems.required(`${path}.exactly.deviceClassName`);
+    }
+  }
+}
+
+const RESOURCE_CLAIMS: KindRules = {
+  validate: (object, problems, _around, live) => {
+    if (live === undefined) checkDeviceRequests(problems, 'spec', specOf(object));
+    else if (!jsonEqual(specOf(object), specOf(live))) problems.invalid('spec', specOf(object), 'field is immutable');
+  },
+  parts: { status: RESET_STATUS },
+};
+
+const RESOURCE_CLAIM_TEMPLATES: KindRules = {
+  validate: (object, problems, _around, live) => {
+    if (live === undefined) checkDeviceRequests(problems, 'spec.spec', specOf(specOf(object)));
+    else if (!jsonEqual(specOf(object), specOf(live))) problems.invalid('spec', specOf(object), 'field is immutable');
+  },
+};
+
+export const SHARING_RULES: KindRulesTable = {
+  'flowcontrol.apiserver.k8s.io/flowschemas': { generationChanges: specChanges, validate: checkFlowSchema },
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': {
+    generationChanges: specChanges,
+    validate: checkPriorityLevel,
+  },
+  'resource.k8s.io/resourceclaims': RESOURCE_CLAIMS,
+  'resource.k8s.io/resourceclaimtemplates': RESOURCE_CLAIM_TEMPLATES,
+};

@@ -1,0 +1,57 @@
+import type { JsonObject } from '../../../api/json.js';
+import { amountOf } from '../amounts.js';
+import { child, has, text, texts } from '../fields.js';
+import { dnsSubdomainProblems } from '../formats.js';
+import type { Problems } from '../problems.js';
+import { checkLabelSelector } from './labels.js';
+
+export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+export const VOLUME_MODES = ['Block', 'Filesystem'];
+
+export function checkAccessModes(problems: Problems, field: string, modes: readonly string[]): void {
+  for (const mode of modes) problems.oneOf(field, mode, ACCESS_MODES);
+  if (
+    modes.includes('ReadWriteOncePod') &&
+    modes.some((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode))
+  ) {
+    problems.forbidden(field, 'may not use ReadWriteOncePod with other access modes');
+  }
+}
+
+/** The spec of a claim, of its own or in a template. */
+export function checkClaimSpec(problems: Problems, field: string, spec: JsonObject): void {
+  const modes = texts(spec, 'accessModes');
+  if (modes.length === 0) problems.required(`${field}.accessModes`, 'at least 1 access mode is required');
+  checkLabelSelector(problems, `${field}.selector`, child(spec, 'selector'));
+  checkAccessModes(problems, `${field}.accessModes`, modes);
+  const requests = child(child(spec, 'resources'), 'requests');
+  const size = amountOf(requests?.['storage']);
+  if (size === undefined) problems.required(`${field}.resources[storage]`);
+  else if (size.billionths <= 0n) {
+    problems.invalid(`${field}.resources[storage]`, requests!['storage'], 'must be greater than zero');
+  }
+  for (const name of ['storageClassName', 'volumeAttributesClassName']) {
+    const value = text(spec, name);
+    if (value !== '') problems.invalidEach(`${field}.${name}`, value, dnsSubdomainProblems(value));
+  }
+  if (has(spec, 'volumeMode')) problems.oneOf(`${field}.volumeMode`, text(spec, 'volumeMode'), VOLUME_MODES);
+  checkDataSources(problems, field, spec);
+}
+
+function checkDataSources(problems: Problems, field: string, spec: JsonObject): void {
+  for (const name of ['dataSource', 'dataSourceRef']) {
+    const source = child(spec, name);
+    if (source === undefined) continue;
+    const path = `${field}.${name}`;
+    if (text(source, 'name') === '') problems.required(`${path}.name`);
+    if (text(source, 'kind') === '') problems.required(`${path}.kind`);
+    const group = text(source, 'apiGroup');
+    if (group === '' && text(source, 'kind') !== 'PersistentVolumeClaim') {
+      problems.invalid(
+        path,
+        text(source, 'kind'),
+        "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
+      );
+    }
+  }
+}

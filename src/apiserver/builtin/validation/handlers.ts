@@ -1,0 +1,102 @@
+import type { JsonObject } from '../../../api/json.js';
+import { child, has, number, objects, text, texts } from '../fields.js';
+import { portNameProblems, portNumberProblems } from '../formats.js';
+import type { Problems } from '../problems.js';
+
+const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'];
+const HEADER_NAME = /^[-A-Za-z0-9]+$/;
+
+export function checkPortNumberOrName(problems: Problems, field: string, port: unknown): void {
+  if (typeof port === 'number') problems.invalidEach(field, port, portNumberProblems(port));
+  else if (typeof port === 'string') problems.invalidEach(field, port, portNameProblems(port));
+}
+
+export function checkLifecycle(problems: Problems, field: string, container: JsonObject, podSpec: JsonObject): void {
+  const lifecycle = child(container, 'lifecycle');
+  for (const name of ['postStart', 'preStop']) {
+    const handler = child(lifecycle, name);
+    if (handler !== undefined) checkHandler(problems, `${field}.lifecycle.${name}`, handler, podSpec);
+  }
+}
+
+export function checkProbes(problems: Problems, field: string, container: JsonObject, podSpec: JsonObject): void {
+  for (const name of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
+    const probe = child(container, name);
+    if (probe === undefined) continue;
+    const path = `${field}.${name}`;
+    checkProbe(problems, path, probe, podSpec);
+    const successes = number(probe, 'successThreshold') ?? 0;
+    if (name !== 'readinessProbe' && successes !== 1)
+      problems.invalid(`${path}.successThreshold`, successes, 'must be 1');
+    const grace = number(probe, 'terminationGracePeriodSeconds');
+    if (name === 'readinessProbe' && grace !== undefined) {
+      problems.invalid(`${path}.terminationGracePeriodSeconds`, grace, 'must not be set for readinessProbes');
+    }
+  }
+}
+
+function checkProbe(problems: Problems, field: string, probe: JsonObject, podSpec: JsonObject): void {
+  checkHandler(problems, field, probe, podSpec);
+  for (const name of [
+    'initialDelaySeconds',
+    'timeoutSeconds',
+    'periodSeconds',
+    'successThreshold',
+    'failureThreshold',
+  ]) {
+    problems.nonNegative(`${field}.${name}`, number(probe, name));
+  }
+  const grace = number(probe, 'terminationGracePeriodSeconds');
+  if (grace !== undefined && grace <= 0) {
+    problems.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
+  }
+}
+
+function checkHandler(problems: Problems, field: string, handler: JsonObject, podSpec: JsonObject): void {
+  let count = 0;
+  for (const name of HANDLERS) {
+    const action = child(handler, name);
+    if (action === undefined) continue;
+    const path = `${field}.${name}`;
+    if (count++ > 0) problems.forbidden(path, 'may not specify more than 1 handler type');
+    else checkAction(problems, path, { name, action, podSpec });
+  }
+  if (count === 0) problems.required(field, 'must specify a handler type');
+}
+
+function checkAction(
+  problems: Problems,
+  field: string,
+  { name, action, podSpec }: { name: string; action: JsonObject; podSpec: JsonObject },
+): void {
+  switch (name) {
+    case 'exec':
+      if (texts(action, 'command').length === 0) problems.required(`${field}.command`);
+      return;
+    case 'httpGet':
+      if (!has(action, 'path')) problems.required(`${field}.path`);
+      checkPortNumberOrName(problems, `${field}.port`, action['port']);
+      problems.oneOf(`${field}.scheme`, text(action, 'scheme'), ['HTTP', 'HTTPS']);
+      for (const header of objects(action, 'httpHeaders')) {
+        const value = text(header, 'name');
+        if (HEADER_NAME.test(value)) continue;
+        problems.invalid(
+          `${field}.httpHeaders`,
+          value,
+          "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",
+        );
+      }
+      return;
+    case 'sleep': {
+      const grace = number(podSpec, 'terminationGracePeriodSeconds');
+      const seconds = number(action, 'seconds') ?? 0;
+      if (grace !== undefined && (seconds < 0 || seconds > grace)) {
+        const rule = `must be non-negative and less than terminationGracePeriodSeconds (${grace})`;
+        problems.invalid(field, seconds, rule);
+      }
+      return;
+    }
+    default:
+      checkPortNumberOrName(problems, `${field}.port`, action['port']);
+  }
+}

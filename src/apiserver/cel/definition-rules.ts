@@ -1,0 +1,163 @@
+import type { Json } from '../../api/json.js';
+import { type FieldProblem, forbidden, invalid, invalidText } from '../schema/field-problems.js';
+import { goJson } from '../schema/go-values.js';
+import type { Schema, SchemaRule } from '../schema/schema.js';
+import { estimateCost } from './estimate.js';
+import { addUp, multiply } from './estimate-size.js';
+import { type RuleProgram, rulesOf } from './rule-program.js';
+import { celTypeOf, REQUEST_BYTES_MAX } from './schema-type.js';
+import { hasRules } from './validate-rules.js';
+
+/** Most that one rule may be estimated to cost for a whole object, and all rules of a schema. */
+export const RULE_ESTIMATE_MAX = 10_000_000;
+export const SCHEMA_ESTIMATE_MAX = 100_000_000;
+/** So many of the most expensive rules are named when all are too expensive together. */
+const BLAMED_MAX = 4;
+
+export interface CompileOptions {
+  /** Estimates are not looked at for a schema that was there before and has not changed. */
+  readonly ignoresCost?: boolean;
+  /** Where the schema stands in its definition; some messages say so. */
+  readonly path?: string;
+}
+
+/** What kube-apiserver calls a schema that all versions share. */
+const DEFAULT_PATH = 'spec.validation.openAPIV3Schema';
+
+/**
+ * What is wrong with the rules of a custom resource's schema: what does not compile and what could cost too much. Fields are
+ * relative to the schema (`properties[spec].x-kubernetes-validations[0].rule`, nothing for the schema itself). Expects the
+ * texts around rules (messages, reasons, field paths) to be checked already.
+ */
+export function compileRules(schema: Schema, options: CompileOptions = {}): FieldProblem[] {
+  const walk = new DefinitionWalk(options);
+  walk.visit(schema, { path: '', isRoot: true, countMax: 1, uncorrelated: undefined });
+  walk.checkTotal();
+  return walk.problems;
+}
+
+interface Place {
+  readonly path: string;
+  readonly isRoot: boolean;
+  /** How often it can be in one object; undefined when only the size of a request bounds it. */
+  readonly countMax: number | undefined;
+  /** The list around it whose items cannot be told apart between two versions of an object. */
+  readonly uncorrelated: string | undefined;
+}
+
+class DefinitionWalk {
+  readonly problems: FieldProblem[] = [];
+  private total = 0;
+  private readonly expensive: { readonly path: string; readonly cost: number }[] = [];
+
+  constructor(private readonly options: CompileOptions) {}
+
+  visit(schema: Schema, place: Place): void {
+    if (!hasRules(schema)) return;
+    const { properties = {}, values, items, listType } = schema;
+    const inner = { isRoot: false, countMax: countBelow(schema, place.countMax), uncorrelated: place.uncorrelated };
+    if (values !== undefined) this.visit(values, { ...inner, path: below(place.path, 'additionalProperties') });
+    for (const name of Object.keys(properties).sort()) {
+      const property = properties[name]!;
+      // What a definition says of `metadata` stands beside the built-in type.
+      this.visit(property.restrictions ?? property, { ...inner, path: below(place.path, `properties[${name}]`) });
+    }
+    if (items !== undefined) {
+      const uncorrelated = place.uncorrelated ?? (listType === 'map' ? undefined : place.path);
+      this.visit(items, { ...inner, path: below(place.path, 'items'), uncorrelated });
+    }
+    this.checkRules(schema, place);
+  }
+
+  checkTotal(): void {
+    if (this.options.ignoresCost === true || this.total <= SCHEMA_ESTIMATE_MAX) return;
+    const blamed = this.expensive.sort((left, right) => right.cost - left.cost).slice(0, BLAMED_MAX);
+    for (const each of blamed) {
+      this.forbid(
+        each.path,
+        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
+      );
+    }
+    const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
+    this.forbid('', costText(what, this.total, SCHEMA_ESTIMATE_MAX));
+  }
+
+  private checkRules(schema: Schema, place: Place): void {
+    const { rules = [] } = schema;
+    if (rules.length === 0) return;
+    const path = below(place.path, 'x-kubernetes-validations');
+    const type = celTypeOf(schema, place.isRoot || schema.embeddedResource === true);
+    if (type === undefined) {
+      const why =
+        'failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations';
+      this.problems.push({ reason: 'InternalError', message: `Internal error: internal error: ${why}`, field: path });
+      return;
+    }
+    const countMax = place.countMax ?? Math.floor(REQUEST_BYTES_MAX / (type.declared!.bytesMin + 1));
+    for (const [index, each] of rulesOf(schema, place.isRoot).rules.entries()) {
+      const cost = each.program === undefined ? 0 : estimateCost(each.program.expr, type);
+      this.checkCost(`${path}[${index}].rule`, 'estimated rule cost', multiply(cost, countMax));
+      this.checkProgram(each, `${path}[${index}]`, place);
+      if (each.messageProgram !== undefined) {
+        const messageCost = estimateCost(each.messageProgram.expr, type);
+        this.checkCost(`${path}[${index}].messageExpression`, 'estimated messageExpression cost', messageCost);
+      }
+    }
+  }
+
+  private checkProgram(each: RuleProgram, path: string, { uncorrelated }: Place): void {
+    const { rule, problem, messageProblem, usesOldSelf } = each;
+    if (problem !== undefined) this.problems.push(invalidText(`${path}.rule`, ruleText(rule), problem));
+    if (messageProblem !== undefined) {
+      this.problems.push(invalidText(`${path}.messageExpression`, ruleText(rule), messageProblem));
+    }
+    if (usesOldSelf && uncorrelated !== undefined) {
+      const where = below(this.options.path ?? DEFAULT_PATH, uncorrelated);
+      const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${where}`;
+      this.problems.push(invalid(`${path}.rule`, rule.rule, why));
+    } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
+      const why = 'may not be set if oldSelf is not used in rule';
+      this.problems.push(invalid(`${path}.optionalOldSelf`, rule.optionalOldSelf, why));
+    }
+  }
+
+  private checkCost(path: string, what: string, cost: number): void {
+    if (this.options.ignoresCost !== true && cost > RULE_ESTIMATE_MAX) {
+      this.forbid(path, costText(what, cost, RULE_ESTIMATE_MAX));
+    }
+    this.total = addUp(this.total, cost);
+    if (cost >= SCHEMA_ESTIMATE_MAX / 100) this.expensive.push({ path, cost });
+  }
+
+  private forbid(field: string, detail: string): void {
+    this.problems.push(forbidden(field, detail));
+  }
+}
+
+function below(path: string, part: string): string {
+  return path === '' ? part : part === '' ? path : `${path}.${part}`;
+}
+
+/** As kube-apiserver shows a rule: all its members in this order, whether they are set or not. */
+function ruleText({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: SchemaRule): string {
+  const members: readonly (readonly [name: string, value: Json])[] = [
+    ['Rule', rule],
+    ['Message', message ?? ''],
+    ['MessageExpression', messageExpression ?? ''],
+    ['Reason', reason ?? null],
+    ['FieldPath', fieldPath ?? ''],
+    ['OptionalOldSelf', optionalOldSelf ?? null],
+  ];
+  return `{${members.map(([name, value]) => `"${name}":${goJson(value)}`).join(',')}}`;
+}
+
+function countBelow({ type, values, limits }: Schema, count: number | undefined): number | undefined {
+  const below = type === 'array' ? limits?.maxItems : values !== undefined ? limits?.maxProperties : 1;
+  return count === undefined || below === undefined ? undefined : multiply(count, Math.max(0, below));
+}
+
+function costText(what: string, cost: number, limit: number): string {
+  const factor = cost / limit;
+  const text = factor > 100 ? 'more than 100x' : factor < 1.5 ? `${factor.toFixed(6)}x` : `${factor.toFixed(1)}x`;
+  return `${what} exceeds budget by factor of ${text} (try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, maps, and strings are declared)`;
+}

@@ -1,0 +1,74 @@
+import { compareSemvers } from '../compare.js';
+import { fail } from '../failure.js';
+import { declare, traversal } from '../overload.js';
+import { CelSemver } from '../values.js';
+
+const NUMBER = '(0|[1-9]\\d{0,15})';
+const PART = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)';
+const SEMVER = new RegExp(
+  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${PART}(?:\\.${PART})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
+);
+/** No version is longer. */
+const SEMVER_LENGTH_MAX = 512;
+
+export const SEMVERS = [
+  declare('semver(string) -> semver', (text: string) => read(text), traversal()),
+  declare(
+    'semver(string, bool) -> semver',
+    (text: string, lenient: boolean) => read(lenient ? normalize(text) : text),
+    traversal(),
+  ),
+  declare('isSemver(string) -> bool', isSemver, traversal()),
+  declare(
+    'isSemver(string, bool) -> bool',
+    (text: string, lenient: boolean) => isSemver(lenient ? normalize(text) : text),
+    traversal(),
+  ),
+  declare('semver::isGreaterThan(semver) -> bool', (a: CelSemver, b: CelSemver) => compareSemvers(a, b) > 0),
+  declare('semver::isLessThan(semver) -> bool', (a: CelSemver, b: CelSemver) => compareSemvers(a, b) < 0),
+  declare('semver::compareTo(semver) -> int', compareSemvers),
+  declare('semver::major() -> int', ({ major }: CelSemver) => major),
+  declare('semver::minor() -> int', ({ minor }: CelSemver) => minor),
+  declare('semver::patch() -> int', ({ patch }: CelSemver) => patch),
+];
+
+function match(text: string): RegExpExecArray | null {
+  return text.length > SEMVER_LENGTH_MAX ? null : SEMVER.exec(text);
+}
+
+function isSemver(text: string): boolean {
+  return match(text) !== null;
+}
+
+function read(text: string): CelSemver {
+  const found = match(text);
+  if (found === null) return fail(unreadable(text));
+  return new CelSemver(Number(found[1]), Number(found[2]), Number(found[3]), found[4]?.split('.') ?? []);
+}
+
+function unreadable(text: string): string {
+  if (text === '') return 'Version string empty';
+  const [major, minor, patch] = text.split('.', 3) as [string, string?, string?];
+  if (minor === undefined || patch === undefined) return 'No Major.Minor.Patch elements found';
+  const number = /^[^-+]*/.exec(text.split('.').slice(2).join('.'))![0];
+  for (const [name, value] of [
+    ['major', major],
+    ['minor', minor],
+    ['patch', number],
+  ] as const) {
+    if (!/^\d*$/.test(value)) return `Invalid character(s) found in ${name} number ${JSON.stringify(value)}`;
+    const title = name[0]!.toUpperCase() + name.slice(1);
+    if (/^0\d/.test(value)) return `${title} number must not contain leading zeroes ${JSON.stringify(value)}`;
+  }
+  return 'Prerelease or build metadata is not valid';
+}
+
+/** `v1.2` is `1.2.0`: no letter before, no zeros before a number, and what is missing is zero. */
+function normalize(text: string): string {
+  const bare = text.replace(/^v/, '');
+  const end = bare.search(/[-+]/);
+  const core = end === -1 ? bare : bare.slice(0, end);
+  const numbers = core.split('.').map((each) => (/^\d+$/.test(each) ? each.replace(/^0+(?=\d)/, '') : each));
+  while (numbers.length < 3) numbers.push('0');
+  return numbers.join('.') + (end === -1 ? '' : bare.slice(end));
+}
