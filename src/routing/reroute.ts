@@ -7,7 +7,7 @@ import type { Logger } from '../observe/logger.js';
 import type { Peer, PeerDirectory, PeerEndpoint } from '../peers/peer-table.js';
 import { saysNotTaken } from './not-taken.js';
 import { type Candidate, selectEndpoint } from './select-endpoint.js';
-import { discard, saysUnknownResource } from './unknown-resource.js';
+import { discard, refusalAtHand, saysUnknownResource } from './unknown-resource.js';
 
 /** Sends one exchange to one endpoint of a peer. Rejects with AttemptError when the peer could not answer. */
 export type Dispatch = (candidate: Candidate, exchange: Exchange) => Promise<Reply>;
@@ -66,7 +66,7 @@ export class Rerouter {
     const { metrics, directory, dispatch } = this.#options;
     const { peer, endpoint } = candidate;
     const begunAt = performance.now();
-    const reply = await dispatch(candidate, exchange);
+    const reply = await refusalAtHand(exchange, await dispatch(candidate, exchange));
     if (endpoint.kind === 'straddle' && saysNotTaken(exchange, reply)) {
       discard(reply);
       throw new AttemptError('unsent', 'not-taken', `${endpoint.destination.address}: the server behind it is down`);

@@ -10,7 +10,7 @@ import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { markNotTaken } from './not-taken.js';
 import { canSendAgain, describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
 import { type LocalServer, type Route, route } from './route.js';
-import { discard, saysUnknownResource } from './unknown-resource.js';
+import { discard, refusalAtHand, saysUnknownResource } from './unknown-resource.js';
 import { createWatchContinuation } from './watch-continuation.js';
 
 export interface RouterOptions {
@@ -87,7 +87,7 @@ async function stillRight(
 async function serveHere({ host }: RouterOptions, exchange: Exchange): Promise<Reply> {
   if (!host.ready()) throw markNotTaken(unavailable(exchange, [], ['the local server is down']));
   try {
-    const reply = await host.handle(exchange);
+    const reply = await refusalAtHand(exchange, await host.handle(exchange));
     if (!exchange.peerProxied || !saysUnknownResource(exchange, reply)) return reply;
     discard(reply);
   } catch (error) {
@@ -118,7 +118,7 @@ function refuse(exchange: Exchange, why: string, metrics: Metrics, local: LocalS
 async function serveLocally(options: RouterOptions, exchange: Exchange, why: string): Promise<Reply> {
   const { host, metrics } = options;
   try {
-    const reply = await host.handle(exchange);
+    const reply = await refusalAtHand(exchange, await host.handle(exchange));
     exchange.routed = { to: 'local', why };
     return reply;
   } catch (error) {

@@ -1,15 +1,36 @@
+import { readBody } from '../core/body-stream.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
+import { AttemptError } from '../core/host.js';
 import { isProxied } from '../core/request-info.js';
 
 /**
  * Whether a server's answer means "I do not serve this resource at all", as against "there is no such object". An API
- * server answers a path that nothing is registered for with a plain-text 404, and a missing object with a Status. What
- * comes through a `proxy` is the word of whatever runs in the pod and says nothing about the API server.
+ * server answers a path that nothing is registered for with a plain-text 404, and a missing object with a Status. Within
+ * groups that it knows it has a Status for both, told apart by the message where the answer is at hand. What comes through
+ * a `proxy` is the word of whatever runs in the pod and says nothing about the API server.
  */
 export function saysUnknownResource({ info }: Exchange, reply: Reply): boolean {
   if (reply.status !== 404 || !info.isResource || isProxied(info)) return false;
-  return headerValue(reply.headers, 'content-type')?.startsWith('text/plain') ?? false;
+  if (headerValue(reply.headers, 'content-type')?.startsWith('text/plain')) return true;
+  return reply.body instanceof Uint8Array && Buffer.from(reply.body).includes(NO_SUCH_RESOURCE);
+}
+
+const NO_SUCH_RESOURCE = 'the server could not find the requested resource';
+/** Statuses that say no more than that have some 200 bytes. */
+const REFUSAL_BYTES_MAX = 4_096;
+
+/** A short 404 with its whole body, so that it can be told what it is that is unknown; any other answer as it came. */
+export async function refusalAtHand({ info }: Exchange, reply: Reply): Promise<Reply> {
+  if (reply.status !== 404 || !info.isResource || reply.body === null || reply.body instanceof Uint8Array) return reply;
+  // Without a length it is not known to be short.
+  const isShort = Number(headerValue(reply.headers, 'content-length') ?? Number.NaN) <= REFUSAL_BYTES_MAX;
+  if (!isShort) return reply;
+  try {
+    return { ...reply, body: await readBody(reply.body, REFUSAL_BYTES_MAX) };
+  } catch (error) {
+    throw new AttemptError('maybe', 'reset', 'the answer broke off', error);
+  }
 }
 
 /** Frees the connection of a reply that nobody will read. */

@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest';
+import { status } from '../api/status.js';
+import { BodyStream } from '../core/body-stream.js';
+import type { Reply } from '../core/exchange.js';
+import { AttemptError } from '../core/host.js';
+import { ask } from './routing.fixture.js';
+import { refusalAtHand, saysUnknownResource } from './unknown-resource.js';
+
+const RESIZE = ask('PUT', '/api/v1/namespaces/x/pods/p/resize');
+
+/** As it comes over a connection, and what ends it. */
+function streamed(text: string, length: number | undefined = text.length) {
+  const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
+  body.push(Buffer.from(text));
+  const lengthField = length === undefined ? [] : ['Content-Length', String(length)];
+  const reply: Reply = { status: 404, headers: ['Content-Type', 'application/json', ...lengthField], body };
+  return { body, reply };
+}
+
+describe('a 404', () => {
+  it('with a Status says that nothing is served there, or that there is no such object', async () => {
+    const says = async (message: string): Promise<boolean> => {
+      const { body, reply } = streamed(JSON.stringify(status('NotFound', message)));
+      body.end();
+      return saysUnknownResource(RESIZE, await refusalAtHand(RESIZE, reply));
+    };
+    expect(await says('the server could not find the requested resource')).toBe(true);
+    expect(await says('pods "p" not found')).toBe(false);
+  });
+
+  it('that is long, or of unknown length, streams on unread', async () => {
+    for (const { reply } of [streamed('{', 5_000), { reply: { ...streamed('{').reply, headers: [] } }]) {
+      expect(await refusalAtHand(RESIZE, reply)).toBe(reply);
+    }
+  });
+
+  it('that breaks off is no answer', async () => {
+    const { body, reply } = streamed('{', 100);
+    const reading = refusalAtHand(RESIZE, reply);
+    body.fail(new Error('reset'));
+    await expect(reading).rejects.toBeInstanceOf(AttemptError);
+  });
+});
