@@ -50,6 +50,7 @@ export type DocumentFault =
   | 'too-large'
   | 'truncated'
   | 'malformed'
+  | 'not-acceptable'
   | 'resting';
 
 export class DocumentError extends Error {
@@ -92,7 +93,7 @@ export class DocumentFetcher {
     this.#limits = options.limits ?? FETCH_LIMITS;
   }
 
-  /** Rejects with DocumentError, after logging and counting the fault. 304 and 404 are answers, not faults. */
+  /** Rejects with DocumentError, after logging and counting the fault. 304, 404 and 406 are answers, not faults. */
   async fetch(request: DocumentRequest): Promise<FetchedDocument> {
     if (this.#rests(request.server) || this.#rests(`${request.server} ${request.target}`)) {
       throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);
@@ -151,7 +152,7 @@ export class DocumentFetcher {
   }
 
   async #readWhole(request: DocumentRequest, reply: Reply): Promise<FetchedDocument> {
-    if (reply.status === 304 || reply.status === 404) {
+    if (reply.status === 304 || reply.status === 404 || reply.status === 406) {
       await drain(reply);
       return { status: reply.status, headers: reply.headers, body: Buffer.alloc(0) };
     }

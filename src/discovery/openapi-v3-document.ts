@@ -24,19 +24,27 @@ export class OpenApiV3Documents {
   }
 
   async #make(entry: IndexEntry, encoding: OpenApiEncoding): Promise<MadeDocument> {
-    const sources = await Promise.all(entry.sources.map((source) => this.#fetch(entry.path, source, encoding)));
+    const fetched = await Promise.all(entry.sources.map((source) => this.#fetch(entry.path, source, encoding)));
+    const sources = fetched.map((each) => (each === 'not-acceptable' ? undefined : each));
     const made = await mergeSources({ version: 'v3', encoding }, sources, entry.hash);
-    if (!made) throw new DocumentError('connection', `no server could give ${INDEX_TARGET}/${entry.path}`);
-    return made;
+    if (made) return made;
+    const fault = fetched.every((each) => each === 'not-acceptable') ? 'not-acceptable' : 'connection';
+    throw new DocumentError(fault, `no server could give ${INDEX_TARGET}/${entry.path}`);
   }
 
   /** From the first server of those with the same content that has it to give. */
-  async #fetch(path: string, source: DocumentSource, encoding: OpenApiEncoding): Promise<SourceDocument | undefined> {
+  async #fetch(
+    path: string,
+    source: DocumentSource,
+    encoding: OpenApiEncoding,
+  ): Promise<SourceDocument | 'not-acceptable' | undefined> {
+    let isOfOtherForm = false;
     const mediaType = openApiMediaType('v3', encoding);
     const target = `${INDEX_TARGET}/${path}`;
     for (const server of source.servers) {
       const request = { server, target, headers: ['Accept', mediaType], mediaTypes: [mediaType] };
       const fetched = await this.#fetcher.fetch(request).catch(() => undefined);
+      isOfOtherForm ||= fetched?.status === 406;
       if (fetched?.status !== 200) continue;
       return {
         bytes: fetched.body,
@@ -44,6 +52,6 @@ export class OpenApiV3Documents {
         reject: (why) => void this.#fetcher.reportMalformed(request, why),
       };
     }
-    return undefined;
+    return isOfOtherForm ? 'not-acceptable' : undefined;
   }
 }

@@ -1,7 +1,6 @@
-import { encodeStatus } from '../api/status-encoding.js';
-import type { Exchange, Filter, Reply } from '../core/exchange.js';
-import { headerValue } from '../core/headers.js';
+import type { Filter } from '../core/exchange.js';
 import { StatusError } from '../core/status-error.js';
+import { statusReply } from '../core/status-reply.js';
 import type { Logger } from '../observe/logger.js';
 
 /** Every failure leaves as a Status, once, here. */
@@ -23,22 +22,6 @@ export function errorsFilter(logger: Logger): Filter {
       }
     },
   };
-}
-
-export function statusReply(error: StatusError, exchange: Exchange): Reply {
-  const { contentType, bytes } = encodeStatus(error.status, headerValue(exchange.headers, 'accept'));
-  const headers = [
-    'Content-Type',
-    contentType,
-    'Content-Length',
-    String(bytes.byteLength),
-    'Cache-Control',
-    'no-cache, private',
-    ...error.headers,
-  ];
-  if (error.retryAfterSeconds !== undefined) headers.push('Retry-After', String(error.retryAfterSeconds));
-  if (error.status.code === 401) headers.push('WWW-Authenticate', 'Bearer realm="kubernetes"');
-  return { status: error.status.code, headers, body: exchange.method === 'HEAD' ? null : bytes };
 }
 
 function stackOf(error: unknown): string | undefined {

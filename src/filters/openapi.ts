@@ -129,7 +129,8 @@ async function orUnavailable<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof DocumentError ? new StatusError('ServiceUnavailable', error.message) : error;
+    if (!(error instanceof DocumentError)) throw error;
+    throw new StatusError(error.fault === 'not-acceptable' ? 'NotAcceptable' : 'ServiceUnavailable', error.message);
   }
 }
 
