@@ -1,3 +1,4 @@
+import { controllersWithin } from './compose/controllers.js';
 import { embeddedBacking, openEmbedded } from './compose/embedded-backing.js';
 import { type RunningServer, startServer } from './compose/server.js';
 import { upstreamBacking } from './compose/upstream-backing.js';
@@ -32,6 +33,9 @@ export async function startApiServer(config: ApiServerConfig, io: { readonly log
       ...surroundings,
       kubeconfig: undefined,
       makeBacking: () => embeddedBacking(config, embedded, surroundings),
+      ...(config.controllers.length === 0
+        ? {}
+        : { makeControllers: (within) => controllersWithin(config, within, surroundings) }),
     });
     await embedded.announce(running);
     return running;

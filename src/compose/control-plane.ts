@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { surfaceVersions } from '../apiserver/surfaces/load-surface.js';
 import { formatHostPort } from '../config/addresses.js';
+import { CONTROLLER_CHOICES } from '../config/api-server-config.js';
 import type { FlagName } from '../config/flags.js';
 import { loadApiServerConfig, PKI_NAMES } from '../config/load-api-server-config.js';
 import type { Machine } from '../config/load-server-config.js';
@@ -150,6 +151,7 @@ function startServer(options: ControlPlaneOptions, { name, version, address }: W
     `--secure-port=${address.split(':')[1]}`,
     `--kubernetes-version=${version}`,
     `--feature-gates=UnknownVersionInteroperabilityProxy=${proxy}`,
+    `--controllers=${CONTROLLER_CHOICES.join(',')}`,
     '--admin-kubeconfig=',
     '--log-format=json',
     ...etcdServers.map((each) => `--etcd-servers=${each}`),

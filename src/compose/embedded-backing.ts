@@ -15,8 +15,6 @@ import type { Authenticate } from '../identity/authenticate.js';
 import { createOutgoingHeaders } from '../identity/outgoing-headers.js';
 import type { Logger } from '../observe/logger.js';
 import type { Backend } from '../storage/backend.js';
-import { openEmbeddedBackend } from '../storage/engines/embedded/embedded-backend.js';
-import { openEtcdBackend } from '../storage/engines/etcd/etcd-backend.js';
 import { OutboundCalls } from '../transport/outbound-calls.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
 import type { Backing } from './parts.js';
@@ -72,9 +70,12 @@ async function surfaceOf({ surfaceFile, kubernetesVersion }: ApiServerConfig): P
 async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Backend> {
   const compaction = { historyMs: config.compactionMs, historyRevisionsMax: 500_000 };
   if (!config.etcd) {
+    // One of the two engines is enough: a start should not wait for the other.
+    const { openEmbeddedBackend } = await import('../storage/engines/embedded/embedded-backend.js');
     const onError = (error: unknown): void => logger.error('the embedded store has a problem', { error });
     return openEmbeddedBackend({ dataDir: join(config.dataDir, 'store'), compaction, onError });
   }
+  const { openEtcdBackend } = await import('../storage/engines/etcd/etcd-backend.js');
   const { endpoints, caFile, certFile, keyFile } = config.etcd;
   const read = async (path: string | undefined): Promise<string | undefined> =>
     path === undefined ? undefined : readFile(path, 'utf8');
@@ -97,6 +98,8 @@ export function embeddedBacking(
   const outbound = new OutboundCalls({ clientCertificate: () => tls.frontProxy?.current, clock });
   const { requestHeader } = config;
   const server = new ApiServer({
+    serverName: config.serverName,
+    keepsLease: config.peeringActive,
     backend: opened.backend,
     surface: opened.surface,
     runtimeConfig: parseRuntimeConfig(config.runtimeConfig),

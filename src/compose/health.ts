@@ -1,4 +1,5 @@
 import type { HealthCheck } from '../filters/own-pages.js';
+import { x509Subject } from '../identity/x509-subject.js';
 import type { RunningPeerDirectory } from '../peers/peer-directory.js';
 import type { Parts } from './parts.js';
 
@@ -34,12 +35,18 @@ export function healthChecks(
 }
 
 export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefined): void {
-  const { metrics, backing, localSurface, clock, config } = parts;
+  const { metrics, backing, localSurface, clock, config, tls } = parts;
   const gate = config.featureGates.UnknownVersionInteroperabilityProxy;
   metrics.featureEnabled.labels('UnknownVersionInteroperabilityProxy', 'BETA').set(gate ? 1 : 0);
   metrics.registry.collect(() => {
     metrics.hostReady.labels().set(backing.host.ready() ? 1 : 0);
     for (const gauge of [metrics.peerInFlight, metrics.peerUsable, metrics.surfaceAgeSeconds]) gauge.reset();
+    metrics.frontProxyExpirySeconds.reset();
+    const frontProxy = tls.frontProxy?.current.certificates[0];
+    if (frontProxy) {
+      const { commonName } = x509Subject(frontProxy.raw);
+      metrics.frontProxyExpirySeconds.labels(commonName).set(Date.parse(frontProxy.validTo) / 1000);
+    }
     if (localSurface.surface) {
       metrics.surfaceAgeSeconds.labels(config.serverName).set((clock.nowMs() - localSurface.confirmedAtMs) / 1000);
     }

@@ -1,4 +1,4 @@
-import { chain } from '../core/exchange.js';
+import { chain, type Handler } from '../core/exchange.js';
 import { FairLimiter } from '../core/fair-limiter.js';
 import { AttemptError } from '../core/host.js';
 import type { RequestInfo } from '../core/request-info.js';
@@ -26,8 +26,14 @@ import type { Parts } from './parts.js';
 
 const IDLE_CONNECTION_MS = 180_000;
 
+export interface Front {
+  readonly listener: Listener;
+  /** For requests from within, of identities that this process vouches for itself: merged discovery, then routing. */
+  readonly inner: Handler;
+}
+
 /** The chain, in running order, outermost first. */
-export function createListener(parts: Parts, state: { draining: boolean }): Listener {
+export function createListener(parts: Parts, state: { draining: boolean }): Front {
   const { config, clock, logger, metrics, tls, backing, localSurface, directory, router } = parts;
   const { limits } = config;
   const views = new ViewCache(
@@ -54,6 +60,14 @@ export function createListener(parts: Parts, state: { draining: boolean }): List
     metrics.queued.labels().set(limiter.stats.queued);
   });
   const authorize = permission(clock);
+  const discovery = discoveryFilter({
+    active: () => config.peeringActive,
+    views,
+    legacy: new LegacyDiscovery(new StorageHashReader(fetcher)),
+    authorize,
+    clock,
+    hooks: { nopeer: () => metrics.discoveryNopeer.labels().inc() },
+  });
   const handler = chain(
     [
       observeFilter({ metrics, logger, known: ({ info }) => isKnown(info, parts) }),
@@ -76,14 +90,7 @@ export function createListener(parts: Parts, state: { draining: boolean }): List
         nowMs: () => clock.nowMs(),
       }),
       limitsFilter(limiter),
-      discoveryFilter({
-        active: () => config.peeringActive,
-        views,
-        legacy: new LegacyDiscovery(new StorageHashReader(fetcher)),
-        authorize,
-        clock,
-        hooks: { nopeer: () => metrics.discoveryNopeer.labels().inc() },
-      }),
+      discovery,
       openApiFilter({
         active: () => config.peeringActive,
         self: config.serverName,
@@ -114,7 +121,7 @@ export function createListener(parts: Parts, state: { draining: boolean }): List
     logger,
   });
   tls.onServingChange(() => listener.replaceTls(tls.serving()));
-  return listener;
+  return { listener, inner: chain([errorsFilter(logger), discovery], router) };
 }
 
 /** GETs from one server by its identity, this one included; each answers for itself only. */

@@ -44,6 +44,22 @@ export interface ServerSurroundings {
   readonly kubeconfig: ProxyConfig['kubeconfig'];
   /** The surface is told to the host's maker too: a host that comes back may be another version. */
   makeBacking(surface: { readAnew(): Promise<void> }): Backing;
+  /** What runs inside this server as a client of the whole control plane; undefined for nothing. */
+  readonly makeControllers?: (within: WithinServer) => RunningControllers;
+}
+
+/** What a client inside the server needs of it. */
+export interface WithinServer {
+  /** Merged discovery and routing; whoever asks is believed. */
+  readonly handler: Handler;
+  readonly directory: PeerDirectory;
+  /** This server and its peers are known. */
+  readonly isReady: () => boolean;
+}
+
+export interface RunningControllers {
+  start(): void;
+  close(): Promise<void>;
 }
 
 /** Runs the chain before whatever stands behind it. Rejects, with nothing left running, when it cannot. */
@@ -94,7 +110,12 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
     router: routed.handler,
   };
   const state = { draining: false };
-  const listener = createListener(parts, state);
+  const { listener, inner } = createListener(parts, state);
+  const controllers = surroundings.makeControllers?.({
+    handler: inner,
+    directory,
+    isReady: () => backing.host.ready() && localSurface.surface !== undefined && directory.synced(),
+  });
   const bound = await listener.listen().catch((error: NodeJS.ErrnoException) => {
     tls.close();
     throw listenError(error, config);
@@ -105,15 +126,17 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
   try {
     await backing.start();
   } catch (error) {
-    await stop(parts, { listener, running, lease, ownSend, state });
+    await stop(parts, { listener, running, lease, ownSend, state, controllers });
     throw error;
   }
   await localSurface.start();
   backing.onSurfaceChange?.(() => void localSurface.refresh());
   running?.start();
   void lease?.start();
+  controllers?.start();
 
-  return runningServer(parts, { listener, running, lease, ownSend, state, address: bound.address, port: bound.port });
+  const { address, port } = bound;
+  return runningServer(parts, { listener, running, lease, ownSend, state, controllers, address, port });
 }
 
 function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
@@ -154,6 +177,7 @@ interface Stoppable {
   readonly lease: OwnLease | undefined;
   readonly ownSend: OwnSend;
   readonly state: { draining: boolean };
+  readonly controllers: RunningControllers | undefined;
 }
 
 function runningServer(
@@ -177,10 +201,11 @@ function runningServer(
 }
 
 /** Says that it goes (health, lease), lets requests end, then takes the rest down from the outside in. */
-async function stop(parts: Parts, { listener, running, lease, ownSend, state }: Stoppable): Promise<void> {
+async function stop(parts: Parts, { listener, running, lease, ownSend, state, controllers }: Stoppable): Promise<void> {
   const { config, backing, localSurface, tls, logger } = parts;
   state.draining = true;
   logger.info('shutting down');
+  await controllers?.close();
   if (config.shutdownDelayMs > 0) await new Promise<void>((resolve) => setTimeout(resolve, config.shutdownDelayMs));
   await Promise.all([lease?.close(), listener.close(config.shutdownGraceMs)]);
   localSurface.close();

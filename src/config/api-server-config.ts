@@ -1,5 +1,9 @@
 import type { ServerConfig } from './server-config.js';
 
+/** Names of controllers, as `--controllers` takes them. */
+export const CONTROLLER_CHOICES = ['namespace', 'garbagecollector', 'serviceaccount'] as const;
+export type ControllerChoice = (typeof CONTROLLER_CHOICES)[number];
+
 /** All that `straddle apiserver` was told, checked and completed with defaults; frozen. */
 export interface ApiServerConfig extends ServerConfig {
   readonly dataDir: string;
@@ -17,6 +21,8 @@ export interface ApiServerConfig extends ServerConfig {
   readonly surfaceFile: string | undefined;
   readonly runtimeConfig: readonly string[];
   readonly serviceCidr: string;
+  /** Which of the controllers stand for election in this server. */
+  readonly controllers: readonly ControllerChoice[];
   readonly serviceAccounts: {
     readonly issuer: string;
     readonly signingKeyFile: string;

@@ -1,3 +1,4 @@
+import { CONTROLLER_CHOICES } from './api-server-config.js';
 import type { Flag } from './flag.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -123,6 +124,17 @@ export const API_SERVER_FLAGS = [
     description: 'Where the addresses of services come from.',
     example: '--service-cluster-ip-range=10.96.0.0/16',
     kubeApiserver: 'the same',
+  },
+  {
+    name: 'controllers',
+    kind: 'choices',
+    choices: CONTROLLER_CHOICES,
+    default: '',
+    section: 'API',
+    onlyFor: 'apiserver',
+    description:
+      'Controllers that run in this server while it holds their lease: namespaces that are being deleted are emptied, objects whose owners are gone are deleted, namespaces get their service account. None by default, as in kube-apiserver, so that a kube-controller-manager can be used instead. Repeatable.',
+    example: '--controllers=namespace,garbagecollector,serviceaccount',
   },
   {
     name: 'service-account-issuer',

@@ -46,6 +46,14 @@ describe('configuration of an API server', () => {
     expect(load({ config: ['c.yaml'] })).toMatchObject({ dataDir: '/from/file', runtimeConfig: ['batch/v1=false'] });
   });
 
+  it('runs no controllers unless told which, each once', () => {
+    expect(load({ 'data-dir': ['/d'] }).controllers).toEqual([]);
+    const given = { 'data-dir': ['/d'], controllers: ['namespace,garbagecollector', 'namespace'] };
+    expect(load(given).controllers).toEqual(['namespace', 'garbagecollector']);
+    const [found] = problems({ 'data-dir': ['/d'], controllers: ['garbage-collector'] });
+    expect(found).toContain('garbagecollector');
+  });
+
   it('says what is wrong with each value', () => {
     const found = problems({
       'data-dir': ['/d'],

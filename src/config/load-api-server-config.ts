@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { checkApiServerConfig } from './api-server-checks.js';
-import type { ApiServerConfig, EtcdConfig } from './api-server-config.js';
+import type { ApiServerConfig, ControllerChoice, EtcdConfig } from './api-server-config.js';
 import type { FlagValues } from './flag-values.js';
 import {
   assembleServer,
@@ -48,6 +48,7 @@ function assemble(values: FlagValues, machine: Machine): ApiServerConfig {
     surfaceFile: values.file('surface-file'),
     runtimeConfig: values.list('runtime-config'),
     serviceCidr: values.text('service-cluster-ip-range'),
+    controllers: [...new Set(values.list('controllers'))] as ControllerChoice[],
     serviceAccounts: {
       issuer: values.text('service-account-issuer'),
       signingKeyFile: values.file('service-account-signing-key-file') ?? join(pkiDir, PKI_NAMES.serviceAccountKey),

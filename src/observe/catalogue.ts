@@ -95,6 +95,11 @@ export function createMetrics() {
       ['server'],
     ),
     departedServers: registry.gauge('straddle_departed_servers', 'Servers remembered after they went away.'),
+    frontProxyExpirySeconds: registry.gauge(
+      'straddle_front_proxy_certificate_expiry_seconds',
+      'When the certificate that this server shows to others as a front proxy expires, in Unix time; nothing without one.',
+      ['common_name'],
+    ),
     hostReady: registry.gauge('straddle_host_ready', '1 while the API server behind this process takes requests.'),
     inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on, without streaming watches.'),
     queued: registry.gauge('straddle_requests_queued', 'Requests waiting for a place.'),
@@ -102,6 +107,18 @@ export function createMetrics() {
       'straddle_peer_document_faults_total',
       'Documents of a peer that could not be used.',
       ['type'],
+    ),
+    controllersLeader: registry.gauge('straddle_controllers_leader', '1 while this server runs the controllers.'),
+    controllerWaits: registry.counter(
+      'straddle_controller_waits_total',
+      'Times a controller put work off because it could not be told what is there.',
+      ['controller'],
+    ),
+    namespacesFinalized: registry.counter('straddle_namespaces_finalized_total', 'Namespaces emptied and let go.'),
+    objectsCollected: registry.counter(
+      'straddle_objects_collected_total',
+      'Objects deleted because their owners are gone.',
+      ['policy'],
     ),
   };
 }

@@ -87,8 +87,11 @@ export class OwnRequests {
   }
 }
 
-/** Requests through this process's own routing, as Straddle's own user: the local server, or a peer while it is down. */
-export function sendThrough(handler: () => Handler, nowMs: () => number) {
+/**
+ * Requests through this process's own routing, as Straddle's own user unless told otherwise: the local server, or a peer
+ * while it is down.
+ */
+export function sendThrough(handler: () => Handler, nowMs: () => number, identity: EstablishedIdentity = OWN_IDENTITY) {
   return async (
     method: string,
     target: string,
@@ -107,7 +110,7 @@ export function sendThrough(handler: () => Handler, nowMs: () => number) {
       nowMs(),
     );
     exchange.info = parseRequestInfo(method, target) ?? exchange.info;
-    exchange.identity = OWN_IDENTITY;
+    exchange.identity = identity;
     if (body) exchange.gatheredBody = body;
     onAbort(() => exchange.abort());
     return handler()(exchange);
