@@ -10,12 +10,14 @@ const allowed = {
   routing: ['core', 'api', 'identity', 'peers', 'observe'],
   discovery: ['core', 'api', 'peers', 'observe'],
   apiserver: ['core', 'api', 'storage', 'observe'],
+  controllers: ['core', 'api', 'observe'],
   hosts: ['core', 'api', 'transport', 'identity', 'apiserver', 'observe'],
   filters: ['core', 'api', 'identity', 'routing', 'discovery', 'peers', 'observe'],
   server: ['core', 'api', 'transport', 'observe'],
   plane: ['core', 'api', 'identity', 'filters', 'server', 'transport', 'observe'],
   config: ['api'],
-  cli: ['api', 'core', 'config', 'compose', 'observe', 'transport', 'apiserver'],
+  inspect: ['core', 'api', 'identity', 'peers', 'apiserver'],
+  cli: ['api', 'core', 'config', 'compose', 'observe', 'transport', 'apiserver', 'inspect'],
 };
 
 const folders = Object.keys(allowed);

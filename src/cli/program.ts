@@ -5,10 +5,13 @@ import { ConfigError } from '../config/config-error.js';
 import { nearest } from '../config/nearest.js';
 import type { ProxyConfig } from '../config/proxy-config.js';
 import { addApiServerCommand } from './apiserver.js';
+import { addCheckCommand } from './check.js';
+import { addDiffCommand } from './diff.js';
 import { addForgetCommand } from './forget.js';
 import { addProxyCommand } from './proxy.js';
 import { addRbacCommand } from './rbac.js';
 import type { Start } from './serve.js';
+import { addStatusCommand } from './status.js';
 import { addSurfaceCommand } from './surface.js';
 import type { Surroundings } from './surroundings.js';
 import { addUpCommand, type StartControlPlane } from './up.js';
@@ -19,6 +22,7 @@ Examples:
   $ straddle up
   $ straddle proxy --config=/etc/straddle/straddle.yaml
   $ straddle apiserver --data-dir=./data --secure-port=7443
+  $ straddle check --kubeconfig=/etc/kubernetes/admin.conf
   $ straddle rbac | kubectl apply -f -
   $ straddle forget control-plane-2
 
@@ -54,6 +58,9 @@ export async function runStraddle(
   addProxyCommand(program, surroundings, { start: start.proxy, exitWith });
   addApiServerCommand(program, surroundings, { start: start.apiServer, exitWith });
   addUpCommand(program, surroundings, { start: start.controlPlane, exitWith });
+  addStatusCommand(program, surroundings);
+  addDiffCommand(program, surroundings);
+  addCheckCommand(program, surroundings, { exitWith });
   addForgetCommand(program, surroundings);
   addRbacCommand(program, surroundings);
   addSurfaceCommand(program, surroundings);
@@ -70,10 +77,11 @@ export async function runStraddle(
   }
 }
 
-/** Kubernetes programs take underscores for dashes in flags' names, and `-v=4`. */
+/** Kubernetes programs take underscores for dashes in flags' names, and `-v=4` and `-o=json`. */
 export function kubernetesSpelling(argv: readonly string[]): string[] {
   return argv.map((argument) => {
     if (argument.startsWith('-v=')) return `--v=${argument.slice(3)}`;
+    if (argument.startsWith('-o=')) return `--output=${argument.slice(3)}`;
     const [, name, rest] = /^--([^=]+)(.*)$/s.exec(argument) ?? [];
     return name === undefined ? argument : `--${name.replaceAll('_', '-')}${rest}`;
   });

@@ -1,0 +1,121 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { load } from 'js-yaml';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FakePlane } from '../inspect/fake-plane.fixture.js';
+import { runStraddle } from './program.js';
+
+const plane = new FakePlane();
+const dir = mkdtempSync(join(tmpdir(), 'straddle-inspect-'));
+const kubeconfig = join(dir, 'config');
+
+beforeAll(async () => {
+  await plane.start({ name: 'a', kind: 'straddle' }, { name: 'b', kind: 'straddle', gate: false });
+  const cluster = {
+    server: `https://${plane.address('a')}`,
+    'certificate-authority-data': Buffer.from(plane.ca.pem).toString('base64'),
+  };
+  const contexts = ['good', 'gone'].map((name) => ({ name, context: { cluster: name, user: 'u' } }));
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({
+      kind: 'Config',
+      'current-context': 'good',
+      clusters: [
+        { name: 'good', cluster },
+        { name: 'gone', cluster: { ...cluster, server: 'https://127.0.0.99:9' } },
+      ],
+      users: [{ name: 'u', user: { token: 't' } }],
+      contexts,
+    }),
+  );
+});
+
+afterAll(async () => {
+  await plane.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function run(...argv: string[]) {
+  let out = '';
+  let err = '';
+  const never = () => Promise.reject(new Error('not expected'));
+  const code = await runStraddle(
+    argv,
+    {
+      stdout: (text) => {
+        out += text;
+      },
+      stderr: (text) => {
+        err += text;
+      },
+      stderrIsTerminal: false,
+      environment: { KUBECONFIG: kubeconfig },
+      homeDirectory: '/nowhere',
+      hostname: 'here',
+      addresses: [],
+      readFile: (path) => readFileSync(path, 'utf8'),
+      writeFile: () => {},
+      nowMs: Date.now,
+      onStopSignal: () => () => {},
+      exitNow: () => {},
+    },
+    { proxy: never, apiServer: never, controlPlane: never },
+  );
+  return { code, out, err };
+}
+
+describe('status, diff and check on the command line', () => {
+  it.each(['status', 'diff', 'check'])('%s says what it is for, with examples', async (command) => {
+    const { code, out } = await run(command, '--help');
+    expect(code).toBe(0);
+    expect(out).toContain(`$ straddle ${command}\n`);
+    expect(out).toMatch(/-o, --output <form>/);
+  });
+
+  it('print the same report for people and for programs', async () => {
+    const { out } = await run('status', '-o', 'json');
+    const report = JSON.parse(out) as { servers: { name: string }[] };
+    expect(report.servers.map(({ name }) => name)).toEqual(['a', 'b']);
+    const yaml = load((await run('status', '-o=yaml')).out) as typeof report;
+    expect(yaml.servers.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect((await run('status')).out).toMatch(/^b +straddle sidecar, proxy off /m);
+  });
+
+  it('check ends with 1 where something failed, and with 2 where it could not look', async () => {
+    const found = await run('check');
+    expect(found.code).toBe(1);
+    expect(found.out).toMatch(/FAIL +b +gate/);
+    const gone = await run('check', '--context=gone');
+    expect(gone).toMatchObject({ code: 2, out: '' });
+    expect(gone.err).toBe('straddle: https://127.0.0.99:9 cannot be reached: connection refused.\n');
+    expect((await run('check', '--kubeconfig=/nowhere/config')).code).toBe(2);
+    expect((await run('status', '--context=gone')).code).toBe(1);
+  });
+
+  it('diff compares versions without a cluster', async () => {
+    const { out, code } = await run('diff', '--from=1.35', '--to=v1.36.4', '-o', 'json', '--kubeconfig=/nowhere');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      from: '1.35',
+      to: '1.36',
+      added: expect.arrayContaining(['mutatingadmissionpolicies.v1.admissionregistration.k8s.io']),
+    });
+    const all = (await run('diff', '--from=1.35', '--to=1.36', '--all')).out;
+    expect(all).toContain('+ podgroups.v1alpha2.scheduling.k8s.io\n');
+  });
+
+  it.each([
+    [['diff', '--from=1.35'], 'Give both --from and --to, or neither.'],
+    [['diff', '--from=1.2', '--to=1.36'], '--from: 1.2 does not come with Straddle'],
+    [['diff', '--from=1.35', '--to=/nowhere/x.json'], '--to: /nowhere/x.json cannot be used (ENOENT).'],
+    [['status', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml.'],
+    [['status', '--server=nonsense'], 'Give it as host:port'],
+    [['status', '--peer-ca-file=/nowhere/ca'], '--peer-ca-file /nowhere/ca cannot be read (ENOENT).'],
+  ])('%s is refused in a sentence', async (argv, sentence) => {
+    const { code, err } = await run(...argv);
+    expect(code).toBe(1);
+    expect(err).toContain(sentence);
+  });
+});

@@ -1,0 +1,100 @@
+import type { StoredProblem } from './stored-versions.js';
+import {
+  lackingText,
+  type MatrixRow,
+  missingFrom,
+  type NamedSurface,
+  surfaceMatrix,
+  unionOf,
+} from './surface-matrix.js';
+import type { ServerSurface, SilentServer } from './surfaces.js';
+
+/** `straddle diff -o json`. */
+export interface DiffReport {
+  readonly servers: readonly { readonly name: string; readonly version: string }[];
+  /** What every server serves alike. */
+  readonly common: number;
+  /** What not all serve, or not alike; all of it with `--all`. */
+  readonly resources: readonly ResourceDifference[];
+  /** From each version that is there to the next. */
+  readonly changes: readonly VersionChange[];
+  readonly clients: readonly ClientView[];
+  readonly stored: readonly StoredProblem[];
+  readonly notes: readonly string[];
+}
+
+export interface ResourceDifference {
+  readonly name: string;
+  /** Verbs by server; null where it is not served. */
+  readonly servedBy: Readonly<Record<string, readonly string[] | null>>;
+}
+
+export interface VersionChange {
+  readonly from: string;
+  readonly to: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** What a client that meets this server alone would miss. */
+export interface ClientView {
+  readonly server: string;
+  readonly missing: readonly string[];
+  /** Of these, what the server does not show in its discovery either: no proxy makes up for it. Null: not known. */
+  readonly uncovered: readonly string[] | null;
+}
+
+export interface DiffInput {
+  readonly servers: readonly ServerSurface[];
+  readonly silent: readonly SilentServer[];
+  readonly stored: readonly StoredProblem[];
+  readonly notes: readonly string[];
+  readonly all: boolean;
+}
+
+export function diffReport({ servers, silent, stored, notes, all }: DiffInput): DiffReport {
+  const named = servers.map(({ name, local }) => ({ name, surface: local }));
+  const rows = surfaceMatrix(named);
+  const whole = unionOf(named.map(({ surface }) => surface));
+  return {
+    servers: servers.map(({ name, local }) => ({ name, version: local.kubernetesVersion })),
+    common: rows.filter(({ alike }) => alike).length,
+    resources: rows.filter(({ alike }) => all || !alike).map((row) => difference(row, named)),
+    changes: versionChanges(named),
+    clients: servers.map(({ name, local, merged }) => {
+      const missing = missingFrom(whole, local);
+      const uncovered = merged && new Set(missingFrom(whole, merged));
+      return { server: name, missing, uncovered: uncovered ? missing.filter((each) => uncovered.has(each)) : null };
+    }),
+    stored,
+    notes: [...notes, ...silent.map(({ name, why }) => `what ${name} serves is not known (${why})`)],
+  };
+}
+
+function difference({ name, servedBy }: MatrixRow, servers: readonly NamedSurface[]): ResourceDifference {
+  return { name, servedBy: Object.fromEntries(servers.map((each) => [each.name, servedBy.get(each.name) ?? null])) };
+}
+
+function versionChanges(servers: readonly NamedSurface[]): VersionChange[] {
+  const byVersion = new Map<string, NamedSurface[]>();
+  for (const each of servers) {
+    const version = each.surface.kubernetesVersion || 'unknown version';
+    byVersion.set(version, [...(byVersion.get(version) ?? []), each]);
+  }
+  const versions = [...byVersion.keys()].sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
+  const whole = (version: string) => unionOf(byVersion.get(version)!.map(({ surface }) => surface));
+  return versions.slice(1).map((to, index) => {
+    const from = versions[index]!;
+    return versionChange({ name: from, surface: whole(from) }, { name: to, surface: whole(to) });
+  });
+}
+
+export function versionChange(from: NamedSurface, to: NamedSurface): VersionChange {
+  const rows = surfaceMatrix([
+    { ...from, name: 'from' },
+    { ...to, name: 'to' },
+  ]);
+  const lacking = (of: 'from' | 'to', than: 'from' | 'to') =>
+    rows.flatMap((row) => lackingText(row.name, row.servedBy.get(than), row.servedBy.get(of)) ?? []);
+  return { from: from.name, to: to.name, added: lacking('from', 'to'), removed: lacking('to', 'from') };
+}

@@ -1,0 +1,17 @@
+/** `work` for every item, so many at once, results in the items' order. */
+export async function eachBounded<T, R>(
+  items: readonly T[],
+  atOnceMax: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length);
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < items.length) {
+      const index = next++;
+      results[index] = await work(items[index]!);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnceMax, items.length) }, worker));
+  return results;
+}

@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+import { type ClusterFacts, type LeaseFact, leaseFact, podFact } from './cluster-facts.js';
+import { commandLineFlags, gateInFlags } from './command-line.js';
+import { knownServers } from './servers.js';
+
+const lease = (fact: Partial<LeaseFact>): LeaseFact => ({
+  name: 'l',
+  kind: 'kube-apiserver',
+  hostname: undefined,
+  address: undefined,
+  upstreamAddress: undefined,
+  renewedAtMs: 0,
+  durationSeconds: 3_600,
+  ...fact,
+});
+
+const facts = (some: Partial<ClusterFacts>): ClusterFacts => ({
+  door: 'https://10.0.0.100:6443',
+  serverTimeMs: 0,
+  leases: [],
+  endpointAddresses: [],
+  pods: [],
+  authentication: undefined,
+  notes: [],
+  ...some,
+});
+
+describe('the servers of a control plane', () => {
+  it('are one where a Straddle stands before an API server, with an address for each', () => {
+    const [server, ...others] = knownServers(
+      facts({
+        leases: [
+          lease({ name: 'k', hostname: 'cp1' }),
+          lease({
+            name: 's',
+            kind: 'straddle',
+            hostname: 'cp1',
+            address: '10.0.0.1:6443',
+            upstreamAddress: '10.0.0.1:7443',
+          }),
+        ],
+        endpointAddresses: ['10.0.0.1:6443'],
+      }),
+    );
+    expect(others).toEqual([]);
+    expect(server).toMatchObject({
+      name: 'cp1',
+      endpoints: [
+        { kind: 'kube-apiserver', address: '10.0.0.1:7443', lease: { name: 'k' } },
+        { kind: 'straddle', address: '10.0.0.1:6443', lease: { name: 's' } },
+      ],
+    });
+  });
+
+  it('get their addresses from static pods where leases have none', () => {
+    const pods = podFact({
+      metadata: { name: 'kube-apiserver-cp1' },
+      spec: {
+        nodeName: 'cp1',
+        containers: [{ command: ['kube-apiserver', '--secure-port', '7443', '--advertise-address=10.0.0.1'] }],
+      },
+    });
+    const servers = knownServers(
+      facts({
+        leases: [lease({ hostname: 'cp1' }), lease({ hostname: 'cp2' })],
+        pods,
+        endpointAddresses: ['10.0.0.1:7443'],
+      }),
+    );
+    expect(servers.map(({ name, endpoints }) => [name, endpoints.map(({ address }) => address)])).toEqual([
+      ['cp1', ['10.0.0.1:7443']],
+      ['cp2', []],
+    ]);
+  });
+
+  it('are the same where one has only a name and the other only an address', () => {
+    const servers = knownServers(facts({ leases: [lease({ hostname: 'cp1' })], endpointAddresses: ['10.0.0.1:6443'] }));
+    expect(servers.map(({ name, endpoints }) => [name, endpoints[0]?.address])).toEqual([['cp1', '10.0.0.1:6443']]);
+  });
+
+  it('are whoever has answered where nobody tells of any', () => {
+    expect(knownServers(facts({}))).toMatchObject([{ name: '10.0.0.100:6443' }]);
+    expect(knownServers(facts({}), ['cp1.example:6443'])).toMatchObject([{ name: 'cp1.example:6443' }]);
+  });
+});
+
+describe('a lease', () => {
+  it('says nothing if it is not that of a server, and no address that is none', () => {
+    expect(leaseFact({ metadata: { labels: { 'apiserver.kubernetes.io/identity': 'straddle-forget' } } })).toEqual([]);
+    const [odd] = leaseFact({
+      metadata: {
+        labels: { 'apiserver.kubernetes.io/identity': 'straddle', 'kubernetes.io/hostname': 'CP1' },
+        annotations: { 'kubernetes.io/peer-advertise-address': 'evil.example:6443' },
+      },
+    });
+    expect(odd).toMatchObject({ hostname: 'cp1', address: undefined, renewedAtMs: undefined, durationSeconds: 0 });
+  });
+});
+
+describe('a command line', () => {
+  it('has flags in every spelling that the program takes', () => {
+    const flags = commandLineFlags(['x', '--a=1', '--b_c', '2', '--d', '--e=x=y', '--a=3']);
+    expect([...flags]).toEqual([
+      ['a', '3'],
+      ['b-c', '2'],
+      ['d', 'true'],
+      ['e', 'x=y'],
+    ]);
+  });
+
+  it('has gates among others, with and without a component', () => {
+    const flags = new Map([['feature-gates', 'A=true,kube:B=false']]);
+    expect([gateInFlags(flags, 'A'), gateInFlags(flags, 'B'), gateInFlags(flags, 'C')]).toEqual([
+      true,
+      false,
+      undefined,
+    ]);
+  });
+});

@@ -1,0 +1,193 @@
+import { ageText, columns, notesText } from './columns.js';
+import type { EndpointReading } from './endpoint-reading.js';
+import type { InspectedServer, Inspection } from './inspection.js';
+import type { MetricsPage } from './metrics-text.js';
+import { kindText, protectionOf } from './protection.js';
+
+/** `straddle status -o json`. */
+export interface StatusReport {
+  /** What the kubeconfig names. */
+  readonly door: string;
+  readonly servers: readonly ServerStatus[];
+  readonly notes: readonly string[];
+}
+
+/** One address of a server; a server behind a Straddle has one for each. */
+export interface ServerStatus {
+  readonly name: string;
+  readonly address: string | null;
+  readonly kind: string;
+  readonly version: string | null;
+  /** `ready`, `not ready: …`, `unreachable: …`, `unknown: …`. */
+  readonly health: string;
+  readonly lease: LeaseStatus | null;
+  /** As this server sees them; null where it does not say. */
+  readonly peers: readonly PeerStatus[] | null;
+  /** Requests that it had a peer answer; null where it does not say. */
+  readonly reroutes: number | null;
+  readonly wrong404sPrevented: number | null;
+  /** Since its own discovery was last confirmed. */
+  readonly surfaceAgeSeconds: number | null;
+  readonly departedServers: number | null;
+  readonly certificateExpires: string | null;
+}
+
+export interface LeaseStatus {
+  readonly name: string;
+  readonly ageSeconds: number | null;
+  readonly durationSeconds: number;
+  readonly expired: boolean;
+}
+
+export interface PeerStatus {
+  readonly name: string;
+  readonly usable: boolean;
+  readonly addresses: readonly { readonly address: string; readonly usable: boolean }[];
+  readonly surfaceAgeSeconds: number | null;
+}
+
+export function statusReport(inspection: Inspection): StatusReport {
+  const { facts, servers } = inspection;
+  return {
+    door: facts.door,
+    servers: servers.flatMap((each) => rowsOf(each, facts.serverTimeMs)),
+    notes: facts.notes,
+  };
+}
+
+function rowsOf({ server, readings }: InspectedServer, serverTimeMs: number): ServerStatus[] {
+  if (readings.length > 0) return readings.map((reading) => rowOf(server.name, reading, serverTimeMs));
+  const [lease] = server.leases;
+  return [
+    {
+      ...SILENT,
+      name: server.name,
+      address: null,
+      kind: lease?.kind === 'straddle' ? 'straddle' : 'kube-apiserver',
+      health: 'unknown: its lease has no address, and no EndpointSlice or pod tells it; give it with --server',
+      lease: leaseStatus(lease, serverTimeMs),
+    },
+  ];
+}
+
+const SILENT = {
+  version: null,
+  peers: null,
+  reroutes: null,
+  wrong404sPrevented: null,
+  surfaceAgeSeconds: null,
+  departedServers: null,
+  certificateExpires: null,
+} as const;
+
+function rowOf(name: string, reading: EndpointReading, serverTimeMs: number): ServerStatus {
+  const { endpoint, metrics, certificate } = reading;
+  return {
+    ...SILENT,
+    name,
+    address: endpoint.address,
+    kind: reading.unreachable === undefined ? kindText(protectionOf(reading)) : endpoint.kind,
+    version: reading.version ?? null,
+    health: healthOf(reading),
+    lease: leaseStatus(endpoint.lease, serverTimeMs),
+    certificateExpires: certificate ? new Date(certificate.notAfterMs).toISOString() : null,
+    ...(metrics ? numbersOf(metrics, name) : {}),
+  };
+}
+
+function healthOf({ unreachable, ready }: EndpointReading): string {
+  if (unreachable !== undefined) return `unreachable: ${unreachable}`;
+  if (!ready) return 'unknown: it does not show its health to this user';
+  return ready.isReady ? 'ready' : `not ready: ${ready.failed.join(', ') || 'no reason given'}`;
+}
+
+function leaseStatus(lease: InspectedServer['server']['leases'][number] | undefined, serverTimeMs: number) {
+  if (!lease) return null;
+  const ageSeconds =
+    lease.renewedAtMs === undefined ? null : Math.max(0, Math.round((serverTimeMs - lease.renewedAtMs) / 100) / 10);
+  return {
+    name: lease.name,
+    ageSeconds,
+    durationSeconds: lease.durationSeconds,
+    expired: ageSeconds === null || ageSeconds > lease.durationSeconds,
+  };
+}
+
+function numbersOf(metrics: MetricsPage, name: string) {
+  const ages = new Map(
+    metrics.all('straddle_surface_age_seconds').map(({ labels, value }) => [labels.get('server') ?? '', value]),
+  );
+  return {
+    peers: peersOf(metrics, ages),
+    reroutes: metrics.sum('apiserver_rerouted_request_total') ?? null,
+    wrong404sPrevented: metrics.sum('straddle_wrong_404_prevented_total') ?? null,
+    surfaceAgeSeconds: [...ages].find(([server]) => server.toLowerCase() === name)?.[1] ?? null,
+    departedServers: metrics.sum('straddle_departed_servers') ?? null,
+  };
+}
+
+/** Null for a kube-apiserver: it keeps to itself whom it sees. */
+export function peersOf(metrics: MetricsPage, ages: ReadonlyMap<string, number>): PeerStatus[] | null {
+  if (!metrics.has('straddle_peer_usable')) return null;
+  const byName = new Map<string, { address: string; usable: boolean }[]>();
+  for (const { labels, value } of metrics.all('straddle_peer_usable')) {
+    const name = labels.get('peer') ?? '';
+    byName.set(name, [...(byName.get(name) ?? []), { address: labels.get('address') ?? '', usable: value === 1 }]);
+  }
+  return [...byName].map(([name, addresses]) => ({
+    name,
+    usable: addresses.some(({ usable }) => usable),
+    addresses,
+    surfaceAgeSeconds: ages.get(name) ?? null,
+  }));
+}
+
+export function statusText({ door, servers, notes }: StatusReport, wide: boolean): string {
+  const heads = ['NAME', 'KIND', 'VERSION', 'HEALTH', 'LEASE', 'PEERS', 'REROUTES', 'SURFACE'];
+  const rows = servers.map((server) => [
+    server.name,
+    server.kind,
+    server.version ?? '-',
+    wide ? server.health : (server.health.split(':', 1)[0] ?? ''),
+    leaseText(server.lease),
+    peersText(server.peers, wide),
+    numberText(server.reroutes),
+    server.surfaceAgeSeconds === null ? '-' : ageText(server.surfaceAgeSeconds * 1_000),
+    ...(wide
+      ? [
+          server.address ?? '-',
+          numberText(server.wrong404sPrevented),
+          numberText(server.departedServers),
+          server.certificateExpires?.slice(0, 10) ?? '-',
+        ]
+      : []),
+  ]);
+  const all = wide ? [...heads, 'ADDRESS', '404S PREVENTED', 'DEPARTED', 'CERTIFICATE UNTIL'] : heads;
+  // The reason is what one wants to know of a server that does not answer, and it does not fit into a column.
+  const reasons = wide
+    ? []
+    : servers
+        .filter(({ health }) => health.includes(':'))
+        .map(({ name, address, health }) => {
+          const where = address !== null && address !== name ? ` (${address})` : '';
+          return `${name}${where}: ${health}.\n`;
+        });
+  const tail = reasons.join('') + notesText(notes);
+  return `${columns([all, ...rows])}${tail === '' ? '' : `\n${tail}`}\nAsked through ${door}.\n`;
+}
+
+function numberText(value: number | null): string {
+  return value === null ? '-' : String(value);
+}
+
+function leaseText(lease: LeaseStatus | null): string {
+  if (!lease) return '-';
+  const age = lease.ageSeconds === null ? 'never renewed' : ageText(lease.ageSeconds * 1_000);
+  return lease.expired ? `${age} (expired)` : age;
+}
+
+function peersText(peers: readonly PeerStatus[] | null, wide: boolean): string {
+  if (peers === null) return '-';
+  if (wide) return peers.map(({ name, usable }) => `${name}${usable ? '' : ' (down)'}`).join(', ') || 'none';
+  return `${peers.filter(({ usable }) => usable).length}/${peers.length}`;
+}

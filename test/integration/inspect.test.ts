@@ -1,0 +1,139 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runStraddle } from '../../src/cli/program.js';
+import { type RunningControlPlane, startControlPlane } from '../../src/compose.js';
+import type { CheckReport } from '../../src/inspect/check-report.js';
+import type { DiffReport } from '../../src/inspect/diff-report.js';
+import type { StatusReport } from '../../src/inspect/status-report.js';
+import { createLogger } from '../../src/observe/logger.js';
+import { eventually } from './control-plane.js';
+import { freePorts } from './free-ports.js';
+
+const dir = mkdtempSync(join(tmpdir(), 'straddle-inspect-'));
+const machine = {
+  hostname: 'test',
+  addresses: ['127.0.0.1'],
+  readFile: (path: string) => readFileSync(path, 'utf8'),
+};
+let plane: RunningControlPlane;
+
+beforeAll(async () => {
+  plane = await startControlPlane({
+    dataDir: dir,
+    versions: ['1.35', '1.36'],
+    port: await freePorts(3),
+    proxy: true,
+    etcdServers: [],
+    runtimeConfig: ['scheduling.k8s.io/v1alpha2=true'],
+    self: ['--import', 'tsx', 'src/cli/main.ts'],
+    machine,
+    logger: createLogger({
+      level: 'error',
+      format: 'text',
+      write: (text) => process.stderr.write(text),
+      nowMs: Date.now,
+    }),
+    progress: () => {},
+  });
+}, 120_000);
+
+afterAll(async () => {
+  await plane?.close();
+  rmSync(dir, { recursive: true, force: true });
+}, 60_000);
+
+async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+  let out = '';
+  let err = '';
+  const never = () => Promise.reject(new Error('not expected'));
+  const code = await runStraddle(
+    [...argv, `--kubeconfig=${plane.kubeconfig}`],
+    {
+      ...machine,
+      stdout: (text) => {
+        out += text;
+      },
+      stderr: (text) => {
+        err += text;
+      },
+      stderrIsTerminal: false,
+      environment: {},
+      homeDirectory: dir,
+      writeFile: () => {},
+      nowMs: Date.now,
+      onStopSignal: () => () => {},
+      exitNow: () => {},
+    },
+    { proxy: never, apiServer: never, controlPlane: never },
+  );
+  return { code, out, err };
+}
+
+async function report<T>(...argv: string[]): Promise<T> {
+  const { out, err } = await run(...argv, '-o', 'json');
+  if (out === '') throw new Error(err);
+  return JSON.parse(out) as T;
+}
+
+const failed = ({ checks }: CheckReport) => checks.filter(({ verdict }) => verdict === 'FAIL');
+
+describe('looking at a control plane of two versions', () => {
+  it('check finds it protected', async () => {
+    const found = await eventually(
+      'all to be well',
+      () => report<CheckReport>('check'),
+      (each) => each.verdict === 'ok',
+      15_000,
+    );
+    expect(failed(found)).toEqual([]);
+    expect(found.checks.filter(({ check }) => check === 'peer server-1')).toMatchObject([
+      { server: 'server-2', verdict: 'ok' },
+    ]);
+    expect((await run('check')).code).toBe(0);
+  });
+
+  it('status shows both servers through any door', async () => {
+    for (const context of ['front', 'server-2']) {
+      const { servers } = await report<StatusReport>('status', `--context=${context}`);
+      expect(servers).toMatchObject([
+        {
+          name: 'server-1',
+          kind: 'straddle apiserver',
+          version: 'v1.35.8',
+          health: 'ready',
+          peers: [{ usable: true }],
+        },
+        {
+          name: 'server-2',
+          kind: 'straddle apiserver',
+          version: 'v1.36.4',
+          health: 'ready',
+          peers: [{ usable: true }],
+        },
+      ]);
+    }
+  });
+
+  it('diff shows what only one serves, and that nobody misses it', async () => {
+    const { resources, clients, changes } = await report<DiffReport>('diff');
+    const [row] = resources.filter(({ name }) => name === 'podgroups.v1alpha2.scheduling.k8s.io');
+    expect(row?.servedBy).toMatchObject({ 'server-1': null, 'server-2': expect.arrayContaining(['list']) });
+    expect(clients).toMatchObject([
+      { server: 'server-1', missing: expect.arrayContaining([row!.name]), uncovered: [] },
+      { server: 'server-2', missing: [], uncovered: [] },
+    ]);
+    expect(changes[0]?.added).toContain(row!.name);
+  });
+
+  it('a server that is gone is a row with the reason, and fails the check', async () => {
+    process.kill(plane.servers[0]!.pid, 'SIGKILL');
+    await plane.failed;
+    const { servers } = await report<StatusReport>('status', '--context=server-2');
+    expect(servers[0]).toMatchObject({ name: 'server-1', health: 'unreachable: connection refused' });
+    const { code, out } = await run('check', '--context=server-2');
+    expect(code).toBe(1);
+    expect(out).toMatch(/FAIL +server-1 +reachable +connection refused\n +→ See that it runs/);
+  });
+});
