@@ -165,6 +165,8 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
   const unreachable = async () => Promise.reject(new Error('nothing is called in this test'));
   const outbound = options.outbound ?? NOBODY_OUTSIDE;
   const server = new ApiServer({
+    serverName: 'tested',
+    keepsLease: false,
     backend,
     surface: await loadSurface(options.version ?? '1.36'),
     runtimeConfig: parseRuntimeConfig(options.runtimeConfig ?? []),

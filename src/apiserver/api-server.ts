@@ -1,5 +1,7 @@
 import type { Clock } from '../core/clock.js';
 import type { Exchange, Reply } from '../core/exchange.js';
+import { StatusError } from '../core/status-error.js';
+import { statusReply } from '../core/status-reply.js';
 import type { Logger } from '../observe/logger.js';
 import type { Backend } from '../storage/backend.js';
 import { AdmissionChain } from './admission/admission-chain.js';
@@ -21,13 +23,19 @@ import type { RuntimeConfig } from './registry/runtime-config.js';
 import { TypeRegistry } from './registry/type-registry.js';
 import { requestUser } from './request-user.js';
 import { ServedDocuments } from './served-documents.js';
+import { StorageVersionWriter } from './storage-versions/storage-version-writer.js';
 import type { BuiltInSurface } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
 import type { Machinery } from './verbs/api-call.js';
+import { Turns } from './verbs/turns.js';
 import { Caches, REGISTRY_ROOT } from './watch/caches.js';
 import { StoreFeed } from './watch/store-feed.js';
 
 export interface ApiServerOptions {
+  /** Of this one among those that share the store. */
+  readonly serverName: string;
+  /** Somebody keeps a lease for this server, by which others know that it lives. */
+  readonly keepsLease: boolean;
   readonly backend: Backend;
   readonly surface: BuiltInSurface;
   readonly runtimeConfig: RuntimeConfig;
@@ -84,6 +92,7 @@ export class ApiServer {
   readonly #documents: ServedDocuments;
   readonly #dispatch: DispatchOptions;
   readonly #serviceAccounts: ServiceAccountTokens;
+  readonly #storageVersions: StorageVersionWriter;
 
   constructor(options: ApiServerOptions) {
     const { backend, clock, logger, surface } = options;
@@ -125,6 +134,12 @@ export class ApiServer {
       clock,
       logger,
     });
+    this.#storageVersions = new StorageVersionWriter({
+      ...options,
+      registry: this.registry,
+      caches: this.#caches,
+      client: this.client,
+    });
     this.#machinery = {
       backend,
       feed: this.#feed,
@@ -132,6 +147,7 @@ export class ApiServer {
       admission: new AdmissionChain(this.#extensions.admissionPlugins()),
       clock,
       watches: new Set(),
+      turns: new Turns(),
     };
     this.#dispatch = {
       machinery: this.#machinery,
@@ -162,11 +178,28 @@ export class ApiServer {
     await this.#feed.start();
     await this.#caches.load(READ_AT_START);
     await this.#extensions.loadDefinitions();
-    await bootstrap({ ...this.#options.bootstrap, client: this.client, logger: this.#options.logger });
+    await bootstrap({
+      ...this.#options.bootstrap,
+      client: this.client,
+      objects: this.#caches,
+      nowMs: this.#options.clock.nowMs(),
+      logger: this.#options.logger,
+    });
     this.#extensions.start();
+    await this.#storageVersions.start();
   }
 
+  /** A refusal is an answer like any other, as from an API server at the other end of a connection. */
   handle = async (exchange: Exchange): Promise<Reply> => {
+    try {
+      return await this.#answer(exchange);
+    } catch (error) {
+      if (error instanceof StatusError) return statusReply(error, exchange);
+      throw error;
+    }
+  };
+
+  async #answer(exchange: Exchange): Promise<Reply> {
     const { info } = exchange;
     const requester = requestUser(exchange, this.tokens);
     const user = this.#impersonated(exchange, requester) ?? requester;
@@ -181,12 +214,22 @@ export class ApiServer {
           serverAddress: this.#options.serverAddress,
         }) ??
         (await this.#extensions.reply(exchange, user)));
-    return reply ?? pageNotFound();
-  };
+    return reply ?? this.#nothingAt(info.path);
+  }
+
+  /** Below the core API and the groups that are always there it is an API object that tells of it. */
+  #nothingAt(path: string): Reply {
+    const [, prefix, group] = path.split('/');
+    if (prefix === 'api' || (prefix === 'apis' && group !== undefined && this.registry.builtInGroups.has(group))) {
+      throw new StatusError('NotFound', 'the server could not find the requested resource');
+    }
+    return pageNotFound();
+  }
 
   /** Watches end in good order, then all that runs. */
   async close(): Promise<void> {
     for (const watch of this.#machinery.watches) watch.stop();
+    await this.#storageVersions.close();
     this.#extensions.close();
     this.#rbac.close();
     await this.#feed.close();

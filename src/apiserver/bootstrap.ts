@@ -2,10 +2,14 @@ import type { JsonObject } from '../api/json.js';
 import type { Logger } from '../observe/logger.js';
 import { defaultRbacObjects, reconcileBinding, reconcileRole } from './authorization/default-roles.js';
 import type { InternalClient } from './internal-client.js';
+import type { ObjectReader } from './object-reader.js';
 import { nameOf } from './registry/metadata.js';
 
 export interface BootstrapOptions {
   readonly client: InternalClient;
+  /** Has read the namespaces, roles and bindings that are there. */
+  readonly objects: ObjectReader;
+  readonly nowMs: number;
   readonly logger: Logger;
   readonly serviceCidr: string;
   /** PEM of the authorities that clients and front proxies are verified with; undefined without. */
@@ -24,24 +28,27 @@ interface RequestHeaders {
   readonly extraHeaderPrefixes: readonly string[];
 }
 
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
+const RBAC = `/apis/${RBAC_GROUP}/v1`;
 
 /** Makes what every cluster has, where it is missing. Several servers may do so at once. */
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
-  const { client } = options;
+  const missing = SYSTEM_NAMESPACES.filter((name) => !options.objects.get(NAMESPACES, '', name));
   await Promise.all(
-    SYSTEM_NAMESPACES.map((name) =>
+    missing.map((name) =>
       ensure(options, '/api/v1/namespaces', { kind: 'Namespace', apiVersion: 'v1', metadata: { name } }),
     ),
   );
   await Promise.all([
-    ...[...defaultRbacObjects(), ...OWN_RIGHTS].map((wanted) => reconcile(client, wanted, options.logger)),
+    ...[...defaultRbacObjects(), ...OWN_RIGHTS].map((wanted) => reconcile(options, wanted)),
     ...PRIORITY_CLASSES.map((each) => ensure(options, '/apis/scheduling.k8s.io/v1/priorityclasses', each)),
     ensure(options, '/api/v1/namespaces/kube-system/configmaps', authenticationConfig(options)),
+    ensure(options, '/api/v1/namespaces/kube-system/configmaps', tokenTracking(options.nowMs)),
     ensure(options, '/api/v1/namespaces/default/services', ownService(options.serviceCidr)),
   ]);
 }
 
+const NAMESPACES = { group: '', resource: 'namespaces' };
 const SYSTEM_NAMESPACES = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 const PRIORITY_CLASSES: readonly JsonObject[] = [
@@ -89,7 +96,35 @@ const OWN_RIGHTS: readonly JsonObject[] = [
   ...ownRights('default', [
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
   ]),
+  ...controllerRights(),
 ];
+
+/** Controllers read and delete whatever there is, settle finalizers and owners on it, and make very little. */
+function controllerRights(): JsonObject[] {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const apiVersion = `${apiGroup}/v1`;
+  const name = 'system:straddle-controllers';
+  const rules = [
+    {
+      apiGroups: ['*'],
+      resources: ['*'],
+      verbs: ['get', 'list', 'watch', 'update', 'patch', 'delete', 'deletecollection'],
+    },
+    { apiGroups: [''], resources: ['serviceaccounts', 'configmaps', 'events'], verbs: ['create'] },
+    { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
+    { nonResourceURLs: ['/api', '/apis'], verbs: ['get'] },
+  ];
+  return [
+    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
+    {
+      apiVersion,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ apiGroup, kind: 'User', name }],
+    },
+  ];
+}
 
 function ownRights(namespace: string, rules: JsonObject[]): JsonObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
@@ -130,6 +165,16 @@ function authenticationConfig({ clientCa, requestHeader }: BootstrapOptions): Js
   };
 }
 
+/** Since when it is known whether tokens in secrets are used: a controller cleans up those that are not. */
+function tokenTracking(nowMs: number): JsonObject {
+  return {
+    kind: 'ConfigMap',
+    apiVersion: 'v1',
+    metadata: { name: 'kube-apiserver-legacy-service-account-token-tracking', namespace: 'kube-system' },
+    data: { since: new Date(nowMs).toISOString().slice(0, 10) },
+  };
+}
+
 async function ensure({ client, logger }: BootstrapOptions, collection: string, object: JsonObject): Promise<void> {
   if ((await client.request('GET', `${collection}/${nameOf(object)}`)).status === 200) return;
   const { status, body } = await client.request('POST', collection, object);
@@ -142,24 +187,25 @@ async function ensure({ client, logger }: BootstrapOptions, collection: string, 
 }
 
 /** Default roles get what they lack; what an operator added, or switched off, stays. */
-async function reconcile(client: InternalClient, wanted: JsonObject, logger: Logger): Promise<void> {
+async function reconcile({ client, objects, logger }: BootstrapOptions, wanted: JsonObject): Promise<void> {
   const resource = `${String(wanted['kind']).toLowerCase()}s`;
   const namespace = (wanted['metadata'] as JsonObject)['namespace'];
+  // Read, not asked for: a server that starts on a store that has it all should be ready at once.
+  const live = objects.get({ group: RBAC_GROUP, resource }, String(namespace ?? ''), nameOf(wanted));
   const collection = namespace === undefined ? `${RBAC}/${resource}` : `${RBAC}/namespaces/${namespace}/${resource}`;
   const path = `${collection}/${encodeURIComponent(nameOf(wanted))}`;
-  const live = await client.request('GET', path);
-  if (live.status === 404) {
+  if (live === undefined) {
     const made = await client.request('POST', collection, wanted);
     if (made.status !== 201 && made.status !== 409)
       logger.warn('a default role could not be made', { path, why: String(made.body['message']) });
     return;
   }
   if (!resource.endsWith('bindings')) {
-    const next = reconcileRole(live.body, wanted);
+    const next = reconcileRole(live, wanted);
     if (next !== undefined) await client.request('PUT', path, next);
     return;
   }
-  const next = reconcileBinding(live.body, wanted);
+  const next = reconcileBinding(live, wanted);
   // What a binding leads to can't be changed.
   if (next?.action === 'recreate') await client.request('DELETE', path);
   if (next)

@@ -18,6 +18,7 @@ import { deletecollection } from './verbs/deletecollection.js';
 import { get } from './verbs/get.js';
 import { list } from './verbs/list.js';
 import { patch } from './verbs/patch.js';
+import { notFound } from './verbs/storage-failure.js';
 import { update } from './verbs/update.js';
 import { watch } from './verbs/watch.js';
 
@@ -63,7 +64,9 @@ export async function dispatch(exchange: Exchange, user: User, options: Dispatch
   }
   if (type.deprecationWarning !== undefined) warnings.add(type.deprecationWarning);
   const call: ApiCall = { exchange, info, query, type, user, warnings, machinery: options.machinery };
-  if (!isPlaceOf(type, call)) return undefined;
+  if (!isPlaceOf(type, call) || hasMore(info)) return undefined;
+  if (exchange.method === 'HEAD') throw notAllowed();
+  checkName(info.name);
   if (info.subresource !== '') return subresource(call, options);
   if (!isVerbOfPath(type, info)) throw notAllowed();
   return verbOf(type.verbs, info.verb)(call);
@@ -71,8 +74,15 @@ export async function dispatch(exchange: Exchange, user: User, options: Dispatch
 
 function queryOf(target: string): URLSearchParams {
   const mark = target.indexOf('?');
-  return mark < 0 ? NO_QUERY : new URLSearchParams(target.slice(mark + 1));
+  if (mark < 0) return NO_QUERY;
+  const text = target.slice(mark + 1);
+  if (!MALFORMED_PAIR.test(text)) return new URLSearchParams(text);
+  // Go leaves out what it can't read, and takes the rest.
+  const pairs = text.split('&').filter((pair) => !MALFORMED_PAIR.test(pair));
+  return new URLSearchParams(pairs.join('&'));
 }
+
+const MALFORMED_PAIR = /%(?![0-9a-fA-F]{2})|;/;
 
 const NO_QUERY = new URLSearchParams();
 
@@ -93,6 +103,18 @@ function isVerbOfPath(type: ResourceType, { name, namespace, verb }: RequestInfo
   return (type.namespaced && namespace === '' ? WIDE_VERBS : COLLECTION_VERBS).has(verb);
 }
 
+/** Only what is behind a proxy has paths of its own. */
+function hasMore({ path, subresource, name, verb }: RequestInfo): boolean {
+  if (subresource === '' || subresource === 'proxy' || verb === 'proxy') return false;
+  return !path.replace(/\/+$/, '').endsWith(`/${name}/${subresource}`);
+}
+
+/** Throws BadRequest for a name that no key can hold. */
+function checkName(name: string): void {
+  if (!name.includes('%')) return;
+  throw new StatusError('BadRequest', `Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
+}
+
 function verbOf(served: ReadonlySet<string>, name: string): Verb {
   const verb = served.has(name) ? VERBS.get(name) : undefined;
   if (verb) return verb;
@@ -102,7 +124,11 @@ function verbOf(served: ReadonlySet<string>, name: string): Verb {
 function subresource(call: ApiCall, { reviews }: DispatchOptions): Promise<Reply> | undefined {
   const { type, info } = call;
   const served = type.subresources.get(info.subresource);
-  if (!served) return undefined;
+  if (!served) {
+    // Of custom resources kube-apiserver says that the object is not there.
+    if (type.origin === 'custom') throw notFound(type, info.name);
+    return undefined;
+  }
   if (!served.verbs.has(info.verb)) throw notAllowed();
   const place = `${type.group}/${type.resource}/${info.subresource}`;
   const special = SUBRESOURCES.get(place);

@@ -114,8 +114,23 @@ export function metadataProblems(object: JsonObject, type: ResourceType): FieldP
     for (const finalizer of finalizers) {
       for (const why of labelKeyProblems(String(finalizer))) invalid('metadata.finalizers', finalizer, why);
     }
+    if (type.origin === 'built-in' && !GROUPS_WITH_FREE_FINALIZERS.has(type.group))
+      checkFinalizerNames(finalizers, invalid);
   }
   return problems;
+}
+
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+/** These two came later, with checks of their own. */
+const GROUPS_WITH_FREE_FINALIZERS = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
+
+function checkFinalizerNames(finalizers: readonly Json[], invalid: Refuse): void {
+  for (const [index, finalizer] of finalizers.entries()) {
+    const name = String(finalizer);
+    if (name.includes('/') || STANDARD_FINALIZERS.has(name)) continue;
+    const why = 'name is neither a standard finalizer name nor is it fully qualified';
+    invalid(`metadata.finalizers[${index}]`, finalizer, why);
+  }
 }
 
 type Refuse = (field: string, value: Json | undefined, why: string) => void;

@@ -24,7 +24,7 @@ export class ServedView {
 
   /** The object as JSON: `kind`, `apiVersion`, `metadata`, and the rest. */
   get bytes(): Buffer {
-    this.#bytes ??= Buffer.from(JSON.stringify(this.object));
+    this.#bytes ??= ownBytes(JSON.stringify(this.object));
     return this.#bytes;
   }
 
@@ -50,6 +50,13 @@ const NOTHING = Buffer.alloc(0);
 const OPENING = Buffer.from('{');
 const EVENT_END = Buffer.from('}\n');
 
+/** Not from Node's pool: a view lives as long as its object, and would keep all that was taken from the pool beside it. */
+function ownBytes(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
+}
+
 function headLength(type: ResourceType): number {
   return Buffer.byteLength(
     `{"kind":${JSON.stringify(type.kind)},"apiVersion":${JSON.stringify(groupVersion(type.group, type.version))},`,
@@ -68,12 +75,18 @@ export function trivialView(stored: StoredObject, type: ResourceType): ServedVie
 /** Views in order. Asks a webhook, once for all, where the conversion needs one. */
 export async function servedViews(stored: readonly StoredObject[], type: ResourceType): Promise<ServedView[]> {
   if (type.conversion.isTrivial) return trivialViews(stored, type);
-  const missing = stored.filter((each) => each.view(type) === undefined);
+  // Held here: an object may let go of its views while the webhook thinks.
+  const views = stored.map((each) => each.view<ServedView>(type));
+  const missing = stored.filter((_, index) => views[index] === undefined);
   const converted = missing.length === 0 ? [] : await type.conversion.toServed(missing.map(freshObject));
-  for (const [index, each] of missing.entries()) {
-    each.keepView(type, viewOf(converted[index]!, each.revision, type));
-  }
-  return stored.map((each) => each.view<ServedView>(type)!);
+  let next = 0;
+  return stored.map((each, index) => {
+    const known = views[index];
+    if (known) return known;
+    const made = viewOf(converted[next++]!, each.revision, type);
+    each.keepView(type, made);
+    return made;
+  });
 }
 
 /** Thousands that nobody has looked at yet take a while: others get their turn in between. */

@@ -6,6 +6,7 @@ import type { ResourceType } from './resource-type.js';
 export class TypeRegistry {
   readonly #builtIn: readonly ResourceType[];
   readonly virtual: readonly VirtualResource[];
+  readonly builtInGroups: ReadonlySet<string>;
   readonly #virtualByKey: ReadonlyMap<string, VirtualResource>;
   readonly #listeners = new Set<() => void>();
   #types: readonly ResourceType[];
@@ -14,6 +15,7 @@ export class TypeRegistry {
   constructor(builtIn: readonly ResourceType[], virtual: readonly VirtualResource[]) {
     this.#builtIn = builtIn;
     this.virtual = virtual;
+    this.builtInGroups = new Set([...builtIn, ...virtual].map(({ group }) => group));
     this.#virtualByKey = new Map(virtual.map((each) => [gvrKey(each.group, each.version, each.resource), each]));
     this.#types = builtIn;
     this.#byKey = indexed(builtIn);

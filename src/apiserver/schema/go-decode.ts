@@ -1,5 +1,6 @@
 import { goJsonKind } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { parseQuantity } from '../../api/quantity.js';
 import { memberSchema, type Schema } from './schema.js';
 
 /**
@@ -18,7 +19,9 @@ interface Place {
 }
 
 function visit(value: Json, schema: Schema, place: Place): string | undefined {
-  if (value === null || schema.type === undefined) return undefined;
+  if (value === null) return undefined;
+  if (schema.format === 'int-or-string') return visitText(value, schema, place);
+  if (schema.type === undefined) return undefined;
   switch (schema.type) {
     case 'object':
       return isObject(value) ? visitMembers(value, schema, place) : mismatch(value, schema, place);
@@ -26,10 +29,7 @@ function visit(value: Json, schema: Schema, place: Place): string | undefined {
       if (!Array.isArray(value)) return mismatch(value, schema, place);
       return first(value.map((item) => () => visit(item, schema.items ?? {}, place)));
     case 'string':
-      // Numbers are written as quantities by many; times and the like have errors of their own.
-      if (schema.format === 'quantity') return undefined;
-      if (schema.format === 'byte' && typeof value === 'string') return undefined;
-      return typeof value === 'string' ? undefined : mismatch(value, schema, place);
+      return visitText(value, schema, place);
     case 'boolean':
       return typeof value === 'boolean' ? undefined : mismatch(value, schema, place);
     case 'integer':
@@ -39,6 +39,51 @@ function visit(value: Json, schema: Schema, place: Place): string | undefined {
     case 'number':
       return typeof value === 'number' ? undefined : mismatch(value, schema, place);
   }
+}
+
+/** Texts with a format have decoders of their own, with errors of their own, which do not name the field. */
+function visitText(value: Json, schema: Schema, place: Place): string | undefined {
+  switch (schema.format) {
+    case 'quantity':
+      return quantityProblem(value);
+    case 'int-or-string':
+      if (typeof value === 'string' || (typeof value === 'number' && Number.isInteger(value))) return undefined;
+      return mismatch(value, { type: 'integer', format: 'int32' }, place);
+    case 'byte':
+      return typeof value === 'string' ? base64Problem(value) : mismatch(value, schema, place);
+    case 'date-time':
+      return typeof value === 'string' ? timeProblem(value, schema) : mismatch(value, schema, place);
+    default:
+      return typeof value === 'string' ? undefined : mismatch(value, schema, place);
+  }
+}
+
+function quantityProblem(value: Json): string | undefined {
+  // Numbers are written as quantities by many.
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  try {
+    parseQuantity(text);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** Go's decoder skips line ends, and demands everything else to be exact. */
+function base64Problem(text: string): string | undefined {
+  const plain = text.replace(/[\r\n]/g, '');
+  const digits = plain.replace(/={1,2}$/, '');
+  const at = digits.search(/[^A-Za-z0-9+/]/);
+  if (at >= 0) return `illegal base64 data at input byte ${at}`;
+  return plain.length % 4 === 0 ? undefined : `illegal base64 data at input byte ${plain.length - (plain.length % 4)}`;
+}
+
+const TIME = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+
+function timeProblem(text: string, { typeName }: Schema): string | undefined {
+  if (TIME.test(text) && !Number.isNaN(Date.parse(text))) return undefined;
+  const layout = typeName?.endsWith('.MicroTime') ? '2006-01-02T15:04:05.000000Z07:00' : '2006-01-02T15:04:05Z07:00';
+  return `parsing time ${JSON.stringify(text)} as ${JSON.stringify(layout)}: cannot parse ${JSON.stringify(text)} as "2006"`;
 }
 
 function visitMembers(object: JsonObject, schema: Schema, place: Place): string | undefined {

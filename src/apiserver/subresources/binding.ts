@@ -24,15 +24,7 @@ export async function bind(call: ApiCall): Promise<Reply> {
   const target = isObject(sent) && isObject(sent['target']) ? sent['target'] : {};
   const node = target['name'];
   if (!isObject(sent) || typeof node !== 'string' || node === '') {
-    throw new StatusError(
-      'Invalid',
-      `Binding ${JSON.stringify(call.info.name)} is invalid: target.name: Required value`,
-      {
-        name: call.info.name,
-        kind: 'Binding',
-        causes: [{ reason: 'FieldValueRequired', field: 'target.name', message: 'Required value' }],
-      },
-    );
+    throw new StatusError('', 'target.name: Required value');
   }
   const writer = writerOf(call, options, 'binding');
   await changeObject(call, {

@@ -20,6 +20,10 @@ export async function evict(call: ApiCall): Promise<Reply> {
     "couldn't get version/kind",
   );
   if (!isObject(sent)) throw new StatusError('BadRequest', 'expected an Eviction of policy/v1');
+  if ((sent['kind'] ?? 'Eviction') !== 'Eviction') {
+    const why = `converting (${sent['kind']}) to (policy.Eviction): unknown conversion`;
+    throw new StatusError('BadRequest', `${sent['kind']} cannot be handled as a Eviction: ${why}`);
+  }
   if (nameOf(sent) !== '' && nameOf(sent) !== call.info.name) {
     throw new StatusError('BadRequest', 'name in URL does not match name in Eviction object');
   }

@@ -9,7 +9,14 @@ import type { ResourceType } from '../registry/resource-type.js';
 import type { ServedView } from '../registry/served-view.js';
 import { toTable } from '../table/table.js';
 import type { ApiCall } from './api-call.js';
-import { isPretty, notAcceptable, type OutputForm, outputForm, PROTOBUF_MEDIA_TYPE } from './output-form.js';
+import {
+  checkNumber,
+  isPretty,
+  notAcceptable,
+  type OutputForm,
+  outputForm,
+  PROTOBUF_MEDIA_TYPE,
+} from './output-form.js';
 
 const gzipped = promisify(gzip);
 /** Smaller answers are not worth compressing; the threshold of kube-apiserver. */
@@ -20,6 +27,7 @@ const WARNING_CHARS_MAX = 4_096;
 /** One object, in the form the client asked for. */
 export function objectAnswer(call: ApiCall, status: number, view: ServedView | JsonObject): Promise<Reply> {
   const form = outputForm(call.exchange, call.query, call.type);
+  checkNumber(form, call.type, false);
   const isView = 'bytes' in view && Buffer.isBuffer(view.bytes);
   const pretty = isPretty(call.exchange, call.query);
   if (form.as === 'object' && form.encoding === 'json' && !pretty && isView)

@@ -9,6 +9,7 @@ import type { User } from '../user.js';
 import type { Caches } from '../watch/caches.js';
 import { storageKey } from '../watch/caches.js';
 import type { StoreFeed } from '../watch/store-feed.js';
+import type { Turns } from './turns.js';
 
 /** What every verb works with: one per server. */
 export interface Machinery {
@@ -17,6 +18,8 @@ export interface Machinery {
   readonly caches: Caches;
   readonly admission: AdmissionChain;
   readonly clock: Clock;
+  /** Changes of one object, one after the other. */
+  readonly turns: Turns;
   /** Watches that go on, to be ended when the server stops. */
   readonly watches: Set<{ stop(): void }>;
 }

@@ -17,6 +17,7 @@ import type { StoredObject } from '../watch/stored-object.js';
 import { type ApiCall, keyOf, strategyContext } from './api-call.js';
 import { readNewest } from './get.js';
 import { refuseInvalid } from './invalid.js';
+import { unparsedVersion } from './resource-version.js';
 import { conflict, notFound, objectModified, storageFailure } from './storage-failure.js';
 import { storedBytes } from './stored-bytes.js';
 
@@ -45,9 +46,13 @@ export interface Changed {
 /** A change that keeps losing against others is given up. */
 const ATTEMPTS_MAX = 32;
 
-export async function changeObject(call: ApiCall, change: Change): Promise<Changed> {
-  const { type, info } = call;
+export function changeObject(call: ApiCall, change: Change): Promise<Changed> {
   const key = keyOf(call);
+  return call.machinery.turns.take(key, () => changeInTurn(call, change, key));
+}
+
+async function changeInTurn(call: ApiCall, change: Change, key: string): Promise<Changed> {
+  const { type, info } = call;
   for (let attempt = 1; ; attempt++) {
     const stored = await readNewest(call, key);
     if (!stored) {
@@ -140,7 +145,14 @@ function checkPreconditions(call: ApiCall, change: Change, wished: JsonObject, l
       `the name of the object (${wanted['name']}) does not match the name on the URL (${info.name})`,
     );
   }
-  const uid = wanted['uid'] ?? '';
+  if ((wanted['name'] ?? '') === '') {
+    throw new StatusError(
+      'BadRequest',
+      `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
+    );
+  }
+  // Anybody else is told that it cannot be changed.
+  const uid = change.isReplacement === true ? (wanted['uid'] ?? '') : '';
   if (uid !== '' && uid !== present['uid']) {
     throw conflict(
       type,
@@ -159,15 +171,7 @@ function checkPreconditions(call: ApiCall, change: Change, wished: JsonObject, l
       },
     ]);
   }
-  if (!/^\d+$/.test(String(version))) {
-    refuseInvalid(type, info.name, [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'metadata.resourceVersion',
-        message: `Invalid value: ${JSON.stringify(version)}: must be a whole number`,
-      },
-    ]);
-  }
+  if (!/^\d+$/.test(String(version))) throw new StatusError('', unparsedVersion(String(version)));
   if (version !== present['resourceVersion']) throw objectModified(type, info.name);
 }
 

@@ -25,7 +25,7 @@ export function decodeContinue(token: string): ContinueToken {
   }
   const { v, rv, start } = content ?? {};
   if (v !== VERSION) throw refuse(`server does not recognize this encoded version ${JSON.stringify(v ?? '')}`);
-  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0 || rv < -1) {
+  if (typeof rv !== 'number' || !Number.isSafeInteger(rv) || rv === 0) {
     throw refuse('incorrect encoded start resourceVersion (version meta.k8s.io/v1)');
   }
   if (typeof start !== 'string' || start === '') throw refuse('encoded start key empty (version meta.k8s.io/v1)');
@@ -33,5 +33,5 @@ export function decodeContinue(token: string): ContinueToken {
   if (key.startsWith('/') || key.split('/').some((part) => part === '..' || part === '.')) {
     throw refuse(`${JSON.stringify(start)}`);
   }
-  return { revision: rv, startAfter: key };
+  return { revision: Math.max(rv, -1), startAfter: key };
 }

@@ -50,8 +50,8 @@ export async function createObject(
   const request = admissionRequest(call, object, options);
   await machinery.admission.mutate(request);
   const admitted = type.strategy.setDefaults(request.object!);
-  if ((metadataOf(admitted)['resourceVersion'] ?? '') !== '') {
-    throw new StatusError('InternalError', 'resourceVersion should not be set on objects to be created');
+  if (Number.parseInt(String(metadataOf(admitted)['resourceVersion'] ?? ''), 10) > 0) {
+    throw new StatusError('', 'resourceVersion should not be set on objects to be created');
   }
   const named = metadataForCreate(admitted, type, call.info.namespace, context.now);
   const prepared = type.strategy.prepareForCreate(named, context);
@@ -97,10 +97,8 @@ export function withNamespace({ type, info }: ApiCall, object: JsonObject): Json
   const namespace = metadata['namespace'] ?? '';
   if (!type.namespaced) {
     if (namespace === '') return withMetadata(object, metadata);
-    throw new StatusError(
-      'BadRequest',
-      'the namespace of the provided object does not match the namespace sent on the request',
-    );
+    const { namespace: _, ...rest } = metadata;
+    return withMetadata(object, rest);
   }
   if (namespace !== '' && namespace !== info.namespace) {
     throw new StatusError(

@@ -1,4 +1,4 @@
-import { load } from 'js-yaml';
+import { loadAll } from 'js-yaml';
 import { goJsonSyntaxError } from '../../api/go-json-syntax.js';
 import { groupVersion } from '../../api/gvr.js';
 import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../api/json.js';
@@ -9,6 +9,7 @@ import { type DecodedObject, decodeProtobuf } from '../protobuf/decode-protobuf.
 import { ProtobufError } from '../protobuf/protobuf-error.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { duplicateFields } from '../schema/duplicate-fields.js';
+import { invalid } from '../schema/field-problems.js';
 import { goDecodeProblem } from '../schema/go-decode.js';
 import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
 import type { FieldValidation } from './options.js';
@@ -45,7 +46,7 @@ export function parseDocument(
   const text = bytes.toString('utf8');
   let value: Json;
   try {
-    value = encoding === 'json' ? (JSON.parse(text) as Json) : ((load(text) ?? null) as Json);
+    value = encoding === 'json' ? (JSON.parse(text) as Json) : parseYaml(text);
   } catch (error) {
     const why =
       encoding === 'json' ? (goJsonSyntaxError(text) ?? 'not JSON') : (error as Error).message.split('\n', 1)[0];
@@ -57,6 +58,23 @@ export function parseDocument(
   if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
   // Through JSON, so that nothing is shared and dates of YAML are text.
   return encoding === 'yaml' ? (JSON.parse(JSON.stringify(value)) as Json) : value;
+}
+
+/** The first document, as kube-apiserver takes it; of members named twice the last counts. */
+function parseYaml(text: string): Json {
+  return (loadAll(text, { json: true })[0] ?? null) as Json;
+}
+
+/** What is said of a member that YAML names twice, where there is one. */
+function yamlDuplicates(text: string): string[] {
+  try {
+    loadAll(text);
+    return [];
+  } catch (error) {
+    const { reason, mark } = error as { reason?: string; mark?: { line: number } };
+    if (reason !== 'duplicated mapping key') return [];
+    return [`yaml: line ${(mark?.line ?? 0) + 1}: key already set in map`];
+  }
 }
 
 function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
@@ -86,12 +104,21 @@ export function decodeObject(
   const unrecognized = `the object provided is unrecognized (must be of type ${type.kind})${cannot}`;
   const expected = { apiVersion: groupVersion(type.group, type.version), kind: type.kind };
   const document = parseDocument(bytes, encoding, unrecognized, expected);
-  if (!isObject(document)) throw new StatusError('BadRequest', `${unrecognized}: the document is no object`);
-  checkKind(document, type);
-  const duplicates = fieldValidation !== 'Ignore' && encoding === 'json' ? duplicateFields(bytes.toString('utf8')) : [];
+  if (document !== null && !isObject(document)) {
+    throw new StatusError('BadRequest', `${unrecognized}: the document is no object`);
+  }
+  const object = document ?? {};
+  checkKind(object, type);
+  const duplicates = fieldValidation === 'Ignore' ? [] : duplicatesIn(bytes, encoding);
   // Of messages only the fields that both sides know are read, whatever is asked for.
   const validation = encoding === 'protobuf' ? 'Ignore' : fieldValidation;
-  return checkFields(document, type, { fieldValidation: validation, warnings, duplicates });
+  return checkFields(object, type, { fieldValidation: validation, warnings, duplicates });
+}
+
+function duplicatesIn(bytes: Buffer, encoding: BodyEncoding): string[] {
+  if (encoding === 'protobuf') return [];
+  const text = bytes.toString('utf8');
+  return encoding === 'json' ? duplicateFields(text).map(duplicateFieldMessage) : yamlDuplicates(text);
 }
 
 /** Throws BadRequest where the document is of another kind; what it leaves out is taken to be right. */
@@ -114,6 +141,7 @@ export function checkKind(
       `Object '${missing === 'kind' ? 'Kind' : 'apiVersion'}' is missing in '${brief(document)}'`,
     );
   }
+  if (type.origin === 'custom' && apiVersion === expected && kind !== type.kind) throw otherKind(document, type);
   if (apiVersion !== '' && apiVersion !== expected) {
     throw new StatusError(
       'BadRequest',
@@ -126,6 +154,19 @@ export function checkKind(
       `${kind} in version ${JSON.stringify(apiVersion)} cannot be handled as a ${type.kind}: converting to ${type.kind}: unknown conversion`,
     );
   }
+}
+
+/** Custom resources are read whatever their kind says, and then refused for it. */
+function otherKind(document: JsonObject, { group, kind }: Pick<ResourceType, 'group' | 'kind'>): StatusError {
+  const sent = String(document['kind']);
+  const { metadata } = document;
+  const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
+  const cause = invalid('kind', sent, `must be ${kind}`);
+  return new StatusError(
+    'Invalid',
+    `${sent}.${group} ${JSON.stringify(name)} is invalid: ${cause.field}: ${cause.message}`,
+    { ...(name === '' ? {} : { name }), group, kind: sent, causes: [cause] },
+  );
 }
 
 export function checkFields(
@@ -144,7 +185,7 @@ export function checkFields(
   const cannot = `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: `;
   const { object, problem, mistakes } = examineFields(document, type, fieldValidation);
   if (problem !== undefined) throw new StatusError('BadRequest', cannot + problem);
-  const messages = fieldValidation === 'Ignore' ? [] : [...duplicates.map(duplicateFieldMessage), ...mistakes];
+  const messages = fieldValidation === 'Ignore' ? [] : [...duplicates, ...mistakes];
   if (messages.length > 0 && fieldValidation === 'Strict') {
     throw new StatusError('BadRequest', `${cannot}strict decoding error: ${messages.join(', ')}`);
   }

@@ -1,3 +1,4 @@
+import { goJsonKind } from '../../api/go-text.js';
 import { isObject, type JsonObject } from '../../api/json.js';
 import { StatusError } from '../../core/status-error.js';
 import type { FieldProblem } from '../schema/validate.js';
@@ -49,8 +50,28 @@ function fromQuery(query: URLSearchParams): JsonObject {
   return options;
 }
 
+const TYPES: Readonly<Record<string, readonly [found: (value: unknown) => boolean, goType: string]>> = {
+  gracePeriodSeconds: [(value) => Number.isInteger(value), 'int64'],
+  propagationPolicy: [(value) => typeof value === 'string', 'v1.DeletionPropagation'],
+  orphanDependents: [(value) => typeof value === 'boolean', 'bool'],
+  preconditions: [isObject, 'v1.Preconditions'],
+  dryRun: [Array.isArray, '[]string'],
+};
+
+function checkTypes(document: JsonObject): void {
+  for (const [name, [fits, goType]] of Object.entries(TYPES)) {
+    const value = document[name];
+    if (value === undefined || value === null || fits(value)) continue;
+    throw new StatusError(
+      'BadRequest',
+      `json: cannot unmarshal ${goJsonKind(value)} into Go struct field DeleteOptions.${name} of type ${goType}`,
+    );
+  }
+}
+
 function checked(document: JsonObject): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, dryRun, preconditions } = document;
+  checkTypes(document);
   const problems: FieldProblem[] = [];
   if (propagationPolicy !== undefined && orphanDependents !== undefined) {
     const message = 'Invalid value: orphanDependents and deletionPropagation cannot be both set';
@@ -59,12 +80,6 @@ function checked(document: JsonObject): DeleteOptions {
   if (propagationPolicy !== undefined && !['Orphan', 'Background', 'Foreground'].includes(String(propagationPolicy))) {
     const message = `Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Foreground", "Background", "Orphan", "nil"`;
     problems.push({ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message });
-  }
-  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== null && typeof gracePeriodSeconds !== 'number') {
-    throw new StatusError(
-      'BadRequest',
-      'json: cannot unmarshal into Go struct field DeleteOptions.gracePeriodSeconds of type int64',
-    );
   }
   const dryRuns = Array.isArray(dryRun) ? dryRun.map(String) : [];
   problems.push(...dryRunProblems(dryRuns));

@@ -1,4 +1,5 @@
 import type { Reply } from '../../core/exchange.js';
+import { isStorageError } from '../../storage/storage-error.js';
 import { servedViews } from '../registry/served-view.js';
 import { StoredObject } from '../watch/stored-object.js';
 import { objectAnswer } from './answer.js';
@@ -30,6 +31,8 @@ async function readStored(call: ApiCall): Promise<StoredObject | undefined> {
 export async function readNewest({ type, machinery, info }: ApiCall, key: string): Promise<StoredObject | undefined> {
   const cache = machinery.caches.of(type.storage.prefix);
   const kv = await machinery.backend.get(key).catch((error: unknown) => {
+    // Nothing can be stored under a name that is too long for a key.
+    if (isStorageError(error, 'too-large')) return undefined;
     throw storageFailure(error, type, info.name);
   });
   // Whoever reads one object will read it again, and others of its kind.

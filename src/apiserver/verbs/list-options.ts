@@ -23,9 +23,9 @@ export interface ListOptions {
 /** Throws what kube-apiserver says of parameters that contradict each other. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const match = query.get('resourceVersionMatch') ?? '';
-  const resourceVersion = parseResourceVersion(query.get('resourceVersion'));
   const continueToken = query.get('continue') ?? '';
   const isWatch = query.has('watch') && isTrue(query.get('watch'));
+  const resourceVersion = parseResourceVersion(query.get('resourceVersion'), { isList: !isWatch });
   const problems = listProblems(query, { match, resourceVersion, continueToken, isWatch });
   if (problems.length > 0) throw invalidOptions('ListOptions', problems);
   const limit = wholeNumber(query, 'limit');
@@ -62,6 +62,10 @@ function listProblems(
     problems.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` });
   };
   const sendsInitial = query.has('sendInitialEvents');
+  if (isWatch && continueToken !== '' && (match !== '' || (!sendsInitial && (resourceVersion ?? 0) === 0))) {
+    // A watch from nowhere in particular is one that sends what is there first, and that wants a match.
+    forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+  }
   if (match !== '') {
     if (isWatch && !sendsInitial)
       forbidden(
@@ -91,13 +95,10 @@ function listProblems(
 
 function wholeNumber(query: URLSearchParams, name: string): number {
   const text = query.get(name);
-  if (text === null || text === '') return 0;
+  if (text === null) return 0;
   const value = Number(text);
   if (!/^-?\d{1,19}$/.test(text)) {
-    throw new StatusError(
-      'BadRequest',
-      `unable to decode query parameter ${name}: strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`,
-    );
+    throw new StatusError('BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(text)}: invalid syntax`);
   }
   return Math.max(0, value);
 }

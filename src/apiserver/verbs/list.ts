@@ -9,7 +9,7 @@ import { bytesAnswer, documentAnswer, shaped } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.js';
 import { type ListOptions, listOptions } from './list-options.js';
-import { isPretty, outputForm } from './output-form.js';
+import { checkNumber, isPretty, outputForm } from './output-form.js';
 import { awaitNewest, awaitRevision } from './resource-version.js';
 import { type Selection, selectionOf } from './selection.js';
 import { storageFailure } from './storage-failure.js';
@@ -28,6 +28,7 @@ export interface Page {
 
 export async function list(call: ApiCall): Promise<Reply> {
   const form = outputForm(call.exchange, call.query, call.type);
+  checkNumber(form, call.type, true);
   const page = await readPage(call, listOptions(call.query), selectionOf(call));
   if (form.as === 'object' && form.encoding === 'json' && !isPretty(call.exchange, call.query)) {
     return bytesAnswer(call, 200, listBytes(call, page));

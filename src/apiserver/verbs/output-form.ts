@@ -9,6 +9,8 @@ export interface OutputForm {
   readonly encoding: 'json' | 'yaml' | 'protobuf';
   /** The object itself, rows for people, or its metadata only. */
   readonly as: 'object' | 'table' | 'metadata';
+  /** The metadata of a whole list was asked for; said of `metadata` only. */
+  readonly ofList?: boolean;
   /** `v1` or `v1beta1` of meta.k8s.io, for tables and metadata. */
   readonly version: string;
   readonly includeObject: 'None' | 'Metadata' | 'Object';
@@ -54,13 +56,27 @@ function formOf(
   as: OutputForm['as'],
   query: URLSearchParams,
 ): OutputForm {
-  const include = query.get('includeObject');
+  const include = query.get('includeObject') ?? '';
+  if (as === 'table' && !['', 'None', 'Metadata', 'Object'].includes(include)) {
+    const why = `Invalid value: ${JSON.stringify(include)}: must be 'Metadata', 'Object', 'None', or empty`;
+    throw new StatusError('BadRequest', `Unable to convert to Table as requested: includeObject: ${why}`);
+  }
   return {
     encoding,
     as,
+    ...(as === 'metadata' ? { ofList: params.get('as') === 'PartialObjectMetadataList' } : {}),
     version: params.get('v') ?? 'v1',
     includeObject: include === 'None' || include === 'Object' ? include : 'Metadata',
   };
+}
+
+/** Throws NotAcceptable where the metadata of a list is asked for and one object is given, or the other way round. */
+export function checkNumber({ ofList }: OutputForm, { kind }: Pick<ResourceType, 'kind'>, isList: boolean): void {
+  if (ofList === undefined || ofList === isList) return;
+  const [asked, given] = isList
+    ? ['PartialObjectMetadata', `is a list (${kind}List)`]
+    : ['PartialObjectMetadataList', `is not a list (${kind})`];
+  throw new StatusError('NotAcceptable', `you requested ${asked}, but the requested object ${given}`);
 }
 
 export function notAcceptable(): StatusError {

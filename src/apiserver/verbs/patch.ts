@@ -1,5 +1,6 @@
 import { goJsonSyntaxError } from '../../api/go-json-syntax.js';
 import { goJsonKind, goText } from '../../api/go-text.js';
+import { groupVersion } from '../../api/gvr.js';
 import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../api/json.js';
 import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
 import { PatchError } from '../../api/json-patch-error.js';
@@ -22,7 +23,8 @@ import type { ApiCall } from './api-call.js';
 import { type Change, changeObject } from './change-object.js';
 import { createObject, withNamespace } from './create.js';
 import { checkFields, duplicateFieldMessage, examineFields, parseDocument } from './decode.js';
-import { invalidOptions, optionsObject, type WriteOptions, writeOptions } from './options.js';
+import { refuseInvalid } from './invalid.js';
+import { type FieldValidation, invalidOptions, optionsObject, type WriteOptions, writeOptions } from './options.js';
 import { outputForm } from './output-form.js';
 import { readRequestBody } from './read-body.js';
 import { writerOf } from './writer.js';
@@ -121,7 +123,7 @@ function checkPatched(
   patcher: Patcher,
   { fieldValidation }: WriteOptions,
 ): JsonObject {
-  const { object, problem, mistakes } = examineFields(patched, type, fieldValidation);
+  const { object, problem, mistakes } = examinePatched(patched, type, fieldValidation);
   const all = [...patcher.mistakes, ...mistakes];
   const why =
     (problem === undefined ? undefined : patcher.told(problem)) ??
@@ -132,6 +134,18 @@ function checkPatched(
   }
   if (fieldValidation === 'Warn') for (const message of all) warnings.add(message);
   return object;
+}
+
+function examinePatched(
+  patched: JsonObject,
+  type: ResourceType,
+  fieldValidation: FieldValidation,
+): ReturnType<typeof examineFields> {
+  const expected = groupVersion(type.group, type.version);
+  const { kind = type.kind, apiVersion = expected } = patched;
+  if (kind === type.kind && apiVersion === expected) return examineFields(patched, type, fieldValidation);
+  const problem = `converting (${apiVersion}.${kind}) to (${expected}.${type.kind}): unknown conversion`;
+  return { object: patched, problem, mistakes: [] };
 }
 
 function patcherOf(
@@ -212,6 +226,10 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   const parsed = parseDocument(body, 'yaml', 'error decoding YAML');
   if (!isObject(parsed))
     throw new StatusError('BadRequest', 'error decoding YAML: the applied configuration must be an object');
+  if (parsed['kind'] !== type.kind && parsed['apiVersion'] === groupVersion(type.group, type.version)) {
+    const place = type.group === '' ? `/${type.version}` : parsed['apiVersion'];
+    throw new StatusError('BadRequest', `invalid object type: ${place}, Kind=${parsed['kind'] ?? ''}`);
+  }
   const sent = nameOf(parsed);
   if (sent !== '' && sent !== info.name) {
     throw new StatusError(
@@ -264,11 +282,9 @@ function checkedNew(
   { type, warnings, info }: ApiCall,
   { fieldValidation }: WriteOptions,
 ): JsonObject {
-  if ((metadataOf(object)['resourceVersion'] ?? '') !== '' || (metadataOf(object)['uid'] ?? '') !== '') {
-    throw new StatusError(
-      'Conflict',
-      `Operation cannot be fulfilled on ${type.resource} ${JSON.stringify(info.name)}: uid mismatch: the provided object specified uid or resourceVersion, and no existing object was found`,
-    );
-  }
-  return checkFields(object, type, { fieldValidation, warnings, duplicates: [] });
+  const uid = metadataOf(object)['uid'] ?? '';
+  if (uid !== '') refuseInvalid(type, info.name, [invalid('metadata.uid', uid, 'field is immutable')]);
+  // A version that is wished for means nothing where there is none yet.
+  const { resourceVersion: _, ...metadata } = metadataOf(object);
+  return checkFields(withMetadata(object, metadata), type, { fieldValidation, warnings, duplicates: [] });
 }

@@ -3,25 +3,21 @@ import type { ResourceType } from '../registry/resource-type.js';
 import type { ApiCall } from './api-call.js';
 import { storageFailure, tooLargeRevision } from './storage-failure.js';
 
-/** A resourceVersion as a revision of the store; undefined where none is given. Throws BadRequest. */
-export function parseResourceVersion(text: string | null): number | undefined {
+/** Go's words for a text that is no version. */
+export function unparsedVersion(text: string): string {
+  const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
+  return `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`;
+}
+
+/** A resourceVersion as a revision of the store; undefined where none is given. Throws what kube-apiserver says. */
+export function parseResourceVersion(
+  text: string | null,
+  { isList = false }: { readonly isList?: boolean } = {},
+): number | undefined {
   if (text === null || text === '') return undefined;
-  if (!/^\d{1,19}$/.test(text) || !Number.isSafeInteger(Number(text))) {
-    throw new StatusError(
-      'Invalid',
-      `Invalid value: ${JSON.stringify(text)}: resource version must be a whole number`,
-      {
-        causes: [
-          {
-            reason: 'FieldValueInvalid',
-            message: `Invalid value: ${JSON.stringify(text)}: strconv.ParseUint: parsing ${JSON.stringify(text)}: invalid syntax`,
-            field: 'resourceVersion',
-          },
-        ],
-      },
-    );
-  }
-  return Number(text);
+  if (/^\d{1,19}$/.test(text) && Number.isSafeInteger(Number(text))) return Number(text);
+  const why = `resourceVersion: Invalid value: ${JSON.stringify(text)}: ${unparsedVersion(text)}`;
+  throw isList ? new StatusError('BadRequest', `invalid resource version: ${why}`) : new StatusError('', why);
 }
 
 /** Resolves when the cache of the call's resource is at least this new; 0 for whatever it has. */

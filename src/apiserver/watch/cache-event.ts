@@ -22,4 +22,10 @@ export class CacheEvent {
     });
     return this.#gone;
   }
+
+  /** Nearly everybody has read it: what only it still needs is kept as bytes. Parsed objects take many times the room. */
+  settle(): void {
+    this.previous?.release();
+    this.#gone = undefined;
+  }
 }

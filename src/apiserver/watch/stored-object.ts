@@ -32,6 +32,12 @@ export class StoredObject {
     return this.#views?.get(type) as T | undefined;
   }
 
+  /** Lets go of all that was made of the bytes; whoever asks again has it made again. */
+  release(): void {
+    this.#object = undefined;
+    this.#views = undefined;
+  }
+
   keepView(type: ResourceType, view: unknown): void {
     this.#views ??= new Map();
     // Definitions come and go; an object outlives few of them.

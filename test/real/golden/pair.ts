@@ -1,0 +1,48 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { startEtcd } from '../rig/etcd.js';
+import { freePort } from '../rig/free-port.js';
+import { KubeApiserver } from '../rig/kube-apiserver.js';
+import { createPki, type Pki } from '../rig/pki.js';
+import { StraddleApiserver } from '../rig/straddle-apiserver.js';
+
+/** A real kube-apiserver alone with its etcd, and a `straddle apiserver` of the same version, both empty. */
+export interface Pair {
+  readonly dir: string;
+  readonly pki: Pki;
+  readonly real: KubeApiserver;
+  readonly ours: StraddleApiserver;
+  stop(): Promise<void>;
+}
+
+const REAL_ADDRESS = '127.0.0.21';
+const OUR_ADDRESS = '127.0.0.22';
+
+export async function startPair(parent: string): Promise<Pair> {
+  const dir = join(parent, `pair-${Date.now().toString(36)}`);
+  mkdirSync(dir, { recursive: true });
+  const pki = createPki(join(dir, 'pki'));
+  const etcd = await startEtcd(dir);
+  const real = new KubeApiserver({
+    name: 'golden',
+    hostname: 'golden',
+    address: REAL_ADDRESS,
+    port: await freePort(REAL_ADDRESS),
+    dir,
+    etcdUrl: etcd.url,
+    pki,
+  });
+  const port = await freePort(OUR_ADDRESS);
+  const ours = new StraddleApiserver({ name: 'golden', address: OUR_ADDRESS, port, dir, pki });
+  const stop = async (): Promise<void> => {
+    await Promise.all([real.stop(), ours.stop()]);
+    await etcd.process.stop();
+  };
+  try {
+    await Promise.all([real.start({ version: 'v1.36.4', flags: [] }), ours.start()]);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { dir, pki, real, ours, stop };
+}
