@@ -1,14 +1,14 @@
-import { request } from 'node:https';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { type RunningServer, startProxy } from '../../src/compose.js';
 import type { FlagName } from '../../src/config/flags.js';
 import { loadProxyConfig } from '../../src/config/load-proxy-config.js';
-import type { TestCertificate } from '../../src/identity/pki.fixture.js';
 import { createLogger } from '../../src/observe/logger.js';
 import { type Certificates, makeCertificates } from './certificates.js';
 import { FakeApiServer, type Served } from './fake-apiserver.js';
+import { type Answer, type Ask, ask, watch } from './https-client.js';
 import { SharedStorage } from './shared-storage.js';
+
+export type { Answer } from './https-client.js';
 
 export interface LogLine {
   readonly level: string;
@@ -22,21 +22,6 @@ export interface Member {
   readonly api: FakeApiServer;
   readonly log: LogLine[];
   straddle: RunningServer;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly headers: Record<string, string | string[] | undefined>;
-  readonly text: string;
-  readonly raw: Buffer;
-  json<T = Record<string, unknown>>(): T;
-}
-
-export interface Ask {
-  readonly method?: string;
-  readonly headers?: Record<string, string>;
-  readonly body?: unknown;
-  readonly as?: TestCertificate;
 }
 
 export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
@@ -101,53 +86,13 @@ export class ControlPlane {
     return startProxy(config, { logger });
   }
 
-  ask({ straddle }: { straddle: RunningServer }, path: string, { method = 'GET', headers = {}, body, as }: Ask = {}) {
-    const { ca } = this.certificates;
-    const sent = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const type = sent ? { 'Content-Type': 'application/json', 'Content-Length': String(sent.byteLength) } : {};
-    return new Promise<Answer>((resolve, reject) => {
-      const asked = request(
-        {
-          ...{ host: '127.0.0.1', port: straddle.port, path, method, headers: { ...type, ...headers } },
-          ...{ ca: ca.pem, agent: false, ...(as ? { cert: as.pem, key: as.keyPem } : {}) },
-        },
-        (res) => {
-          const chunks: Buffer[] = [];
-          res.on('data', (chunk: Buffer) => chunks.push(chunk));
-          res.on('error', reject);
-          res.on('end', () => {
-            const raw = Buffer.concat(chunks);
-            const text = (res.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw).toString();
-            resolve({ status: res.statusCode!, headers: res.headers, raw, text, json: () => JSON.parse(text) });
-          });
-        },
-      );
-      asked.on('error', reject);
-      asked.end(sent);
-    });
+  ask({ straddle }: { straddle: RunningServer }, path: string, options: Ask = {}): Promise<Answer> {
+    return ask({ port: straddle.port, ca: this.certificates.ca.pem }, path, options);
   }
 
   /** Opens a watch; `events` grows, `ended` resolves with whether the server ended it in order. */
   watch({ straddle }: { straddle: RunningServer }, path: string) {
-    const { ca } = this.certificates;
-    const events: { type: string; object: { metadata: { name: string; resourceVersion: string } } }[] = [];
-    let rest = '';
-    const req = request({ host: '127.0.0.1', port: straddle.port, path, ca: ca.pem, agent: false });
-    const ended = new Promise<boolean>((resolve) => {
-      req.on('error', () => resolve(false));
-      req.on('response', (res) => {
-        res.on('data', (chunk: Buffer) => {
-          const lines = (rest + chunk.toString()).split('\n');
-          rest = lines.pop()!;
-          events.push(...lines.map((line) => JSON.parse(line)));
-        });
-        res.on('error', () => resolve(false));
-        res.on('close', () => resolve(res.complete));
-      });
-    });
-    const opened = new Promise<number>((resolve) => req.on('response', (res) => resolve(res.statusCode!)));
-    req.end();
-    return { events, ended, opened, leave: () => req.destroy() };
+    return watch({ port: straddle.port, ca: this.certificates.ca.pem }, path);
   }
 
   names(answer: Answer): string[] {

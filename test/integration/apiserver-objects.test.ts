@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RunningServer } from '../../src/compose.js';
+import { openEmbeddedBackend } from '../../src/storage/engines/embedded/embedded-backend.js';
+import { makeCertificates } from './certificates.js';
+import { startEmbedded, temporaryDirectory } from './embedded-server.js';
+import { type Answer, type Ask, ask } from './https-client.js';
+
+interface KubeObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly continue?: string;
+    readonly remainingItemCount?: number;
+    readonly labels?: Record<string, string>;
+    readonly managedFields?: { manager: string; operation: string }[];
+  };
+  readonly data?: Record<string, string>;
+  readonly items?: KubeObject[];
+  readonly reason?: string;
+}
+
+const certificates = makeCertificates();
+const admin = certificates.user('admin', 'system:masters');
+const store = temporaryDirectory();
+let server: RunningServer;
+
+beforeAll(async () => {
+  server = await startEmbedded(certificates, store.path);
+});
+afterAll(async () => {
+  await server.close();
+  store.remove();
+  certificates.remove();
+});
+
+const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
+
+const send = (path: string, options: Ask = {}): Promise<Answer> =>
+  ask({ port: server.port, ca: certificates.ca.pem }, path, { as: admin, ...options });
+
+async function ok(path: string, options: Ask = {}): Promise<KubeObject> {
+  const answer = await send(path, options);
+  expect([200, 201], answer.text).toContain(answer.status);
+  return answer.json<KubeObject>();
+}
+
+const patch = (type: string, body: unknown): Ask => ({ method: 'PATCH', headers: { 'Content-Type': type }, body });
+
+describe('an API server of our own', () => {
+  it('creates, reads, replaces, patches in every way, applies and deletes an object', async () => {
+    const made = await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: 'one' }, data: { a: '1' } } });
+    const path = `${CONFIG_MAPS}/one`;
+    expect((await ok(path)).metadata.uid).toBe(made.metadata.uid);
+
+    const replaced = await ok(path, { method: 'PUT', body: { ...made, data: { a: '2', b: '1' } } });
+    expect(Number(replaced.metadata.resourceVersion)).toBeGreaterThan(Number(made.metadata.resourceVersion));
+    const stale = await send(path, { method: 'PUT', body: { ...made, data: {} } });
+    expect([stale.status, stale.json<KubeObject>().reason]).toEqual([409, 'Conflict']);
+
+    await ok(path, patch('application/merge-patch+json', { data: { a: null, c: '1' } }));
+    await ok(path, patch('application/json-patch+json', [{ op: 'add', path: '/data/d', value: '1' }]));
+    await ok(path, patch('application/strategic-merge-patch+json', { metadata: { labels: { tier: 'web' } } }));
+    const applied = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'one' }, data: { e: '1' } };
+    const last = await ok(`${path}?fieldManager=tester`, patch('application/apply-patch+yaml', applied));
+    expect(last.data).toEqual({ b: '1', c: '1', d: '1', e: '1' });
+    expect(last.metadata.labels).toEqual({ tier: 'web' });
+    expect(last.metadata.managedFields).toContainEqual(
+      expect.objectContaining({ manager: 'tester', operation: 'Apply' }),
+    );
+    const taken = { ...applied, data: { b: 'mine' } };
+    const conflict = await send(`${path}?fieldManager=tester`, patch('application/apply-patch+yaml', taken));
+    expect([conflict.status, conflict.json<KubeObject>().reason]).toEqual([409, 'Conflict']);
+
+    expect((await ok(`${CONFIG_MAPS}?labelSelector=tier%3Dweb`)).items).toHaveLength(1);
+    expect((await ok(`${CONFIG_MAPS}?fieldSelector=metadata.name%3Dtwo`)).items).toHaveLength(0);
+    await ok(path, { method: 'DELETE' });
+    expect((await send(path)).status).toBe(404);
+  });
+
+  it('pages through a list as it was, and says so when that is no longer known', async () => {
+    for (let i = 0; i < 7; i++) {
+      await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: `page-${i}`, labels: { paged: 'yes' } } } });
+    }
+    const first = await ok(`${CONFIG_MAPS}?limit=3`);
+    expect(first.metadata.remainingItemCount).toBe(4);
+    await ok(`${CONFIG_MAPS}/page-5`, { method: 'DELETE' });
+    const token = encodeURIComponent(first.metadata.continue!);
+    const second = await ok(`${CONFIG_MAPS}?limit=3&continue=${token}`);
+    expect(second.metadata.resourceVersion).toBe(first.metadata.resourceVersion);
+    expect(second.items!.map(({ metadata }) => metadata.name)).toEqual(['page-3', 'page-4', 'page-5']);
+
+    await compactAll();
+    const late = await send(`${CONFIG_MAPS}?limit=3&continue=${token}`);
+    expect([late.status, late.json<KubeObject>().reason]).toEqual([410, 'Expired']);
+    const goOn = encodeURIComponent(late.json<KubeObject>().metadata.continue!);
+    const rest = await ok(`${CONFIG_MAPS}?limit=3&continue=${goOn}`);
+    expect(rest.items!.map(({ metadata }) => metadata.name)).toEqual(['page-3', 'page-4', 'page-6']);
+    const old = await send(
+      `${CONFIG_MAPS}?resourceVersion=${first.metadata.resourceVersion}&resourceVersionMatch=Exact`,
+    );
+    expect([old.status, old.json<KubeObject>().reason]).toEqual([410, 'Expired']);
+  });
+
+  it('has all that was stored after a restart, at the same revision and on', async () => {
+    const made = await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: 'lasting' }, data: { a: 'é' } } });
+    const before = Number((await ok(`${CONFIG_MAPS}?limit=1`)).metadata.resourceVersion);
+    await server.close();
+    server = await startEmbedded(certificates, store.path);
+    expect(await ok(`${CONFIG_MAPS}/lasting`)).toEqual(made);
+    const after = await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: 'next' } } });
+    expect(Number(after.metadata.resourceVersion)).toBeGreaterThan(before);
+  });
+});
+
+/** What the background does after minutes. */
+async function compactAll(): Promise<void> {
+  const backend = await openEmbeddedBackend({
+    dataDir: join(store.path, 'store'),
+    compaction: { historyMs: 0, historyRevisionsMax: 0 },
+  });
+  await backend.compact(await backend.currentRevision());
+  await backend.close();
+}

@@ -1,0 +1,107 @@
+import { join } from 'node:path';
+import { type RunningServer, startProxy } from '../../../src/compose.js';
+import type { FlagName } from '../../../src/config/flags.js';
+import { loadProxyConfig } from '../../../src/config/load-proxy-config.js';
+import { createLogger } from '../../../src/observe/logger.js';
+import type { Certificates } from '../certificates.js';
+import type { LogLine } from '../control-plane.js';
+import { type Flags, startEmbedded, temporaryDirectory } from '../embedded-server.js';
+import type { Where } from '../https-client.js';
+
+/** A running server with the whole chain, whatever host stands behind it. */
+export interface Subject extends Where {
+  readonly log: readonly LogLine[];
+  /** Drains and stops the server with the chain, and only that. */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** One kind of host. The suite makes no exception for any: whoever needs one declares it here, with its reason. */
+export interface HostKind {
+  readonly name: string;
+  start(certificates: Certificates, flags?: Flags): Promise<Subject>;
+}
+
+/** The API server is this process itself. */
+export const EMBEDDED: HostKind = {
+  name: 'embedded',
+  async start(certificates, flags = {}) {
+    const store = temporaryDirectory();
+    const log: LogLine[] = [];
+    const server = await startEmbedded(certificates, store.path, flags, log);
+    return {
+      port: server.port,
+      ca: certificates.ca.pem,
+      log,
+      drain: () => server.close(),
+      close: () => server.close().finally(() => store.remove()),
+    };
+  },
+};
+
+/**
+ * The API server is another one, behind a sidecar. It is an embedded server with the mixed version proxy switched off, so
+ * that the answers of both kinds of host can be held to the same expectations.
+ */
+export const UPSTREAM: HostKind = {
+  name: 'upstream',
+  async start(certificates, flags = {}) {
+    const store = temporaryDirectory();
+    const api = await startEmbedded(certificates, store.path, {
+      'server-name': 'behind',
+      'feature-gates': 'UnknownVersionInteroperabilityProxy=false',
+      'peer-ca-file': '',
+    });
+    const log: LogLine[] = [];
+    const server = await startSidecar(certificates, api, flags, log);
+    return {
+      port: server.port,
+      ca: certificates.ca.pem,
+      log,
+      drain: () => server.close(),
+      async close() {
+        await server.close();
+        await api.close();
+        store.remove();
+      },
+    };
+  },
+};
+
+function startSidecar(
+  { file, directory }: Certificates,
+  api: RunningServer,
+  flags: Flags,
+  log: LogLine[],
+): Promise<RunningServer> {
+  const given: Flags = {
+    'server-name': 'a',
+    'bind-address': '127.0.0.1',
+    'secure-port': '0',
+    upstream: `https://127.0.0.1:${api.port}`,
+    'tls-cert-file': file('server.crt'),
+    'tls-private-key-file': file('server.key'),
+    'client-ca-file': file('ca.crt'),
+    'requestheader-client-ca-file': file('front-proxy-ca.crt'),
+    'requestheader-allowed-names': 'front-proxy-client',
+    'proxy-client-cert-file': file('front-proxy-client.crt'),
+    'proxy-client-key-file': file('front-proxy-client.key'),
+    'upstream-ca-file': file('ca.crt'),
+    'peer-ca-file': file('ca.crt'),
+    'surface-refresh': '100ms',
+    'shutdown-grace': '2s',
+    'state-dir': join(directory, `state-${api.port}`),
+    ...flags,
+  };
+  const config = loadProxyConfig(new Map(Object.entries(given).map(([flag, value]) => [flag as FlagName, [value]])), {
+    hostname: 'a',
+    addresses: ['127.0.0.1'],
+    readFile: () => {
+      throw new Error('not expected');
+    },
+  });
+  const write = (line: string): void => void log.push(JSON.parse(line) as LogLine);
+  return startProxy(config, {
+    logger: createLogger({ level: 'info', format: 'json', write, nowMs: () => Date.now() }),
+  });
+}
