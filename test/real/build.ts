@@ -1,21 +1,15 @@
 /** `npm run real:build`: the real servers as Go modules, built once into a cache outside the checkout. */
 import { BINARIES, binaryPath, cacheDir, ensureBinaries } from './rig/binaries.js';
 
-const USAGE = `Usage: npm run real:build [-- [--help] [<optional binary> …]]
+const USAGE = `Usage: npm run real:build [-- --help]
 
-Builds what is missing of: ${BINARIES.filter((binary) => binary.optional !== true)
-  .map((binary) => binary.name)
-  .join(', ')}
-Only when named: ${BINARIES.filter((binary) => binary.optional === true)
-  .map((binary) => binary.name)
-  .join(', ')}
+Builds what is missing of: ${BINARIES.map((binary) => binary.name).join(', ')}
 
 A program found in the folder $STRADDLE_REAL_BIN is taken from there. What is missing is built into
 \${XDG_CACHE_HOME:-~/.cache}/straddle/real-bin.
 
-Examples:
+Example:
   npm run real:build
-  npm run real:build -- kube-controller-manager
 `;
 
 async function main(args: readonly string[]): Promise<number> {
@@ -23,15 +17,13 @@ async function main(args: readonly string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  const unknown = args.filter((name) => !BINARIES.some((binary) => binary.name === name));
-  if (unknown.length > 0) {
-    process.stderr.write(`unknown binary ${unknown.join(', ')}\n\n${USAGE}`);
+  if (args.length > 0) {
+    process.stderr.write(`unknown argument ${args.join(', ')}\n\n${USAGE}`);
     return 2;
   }
   try {
-    await ensureBinaries((line) => process.stdout.write(`${line}\n`), args);
-    const wanted = BINARIES.filter((binary) => binary.optional !== true || args.includes(binary.name));
-    process.stdout.write(wanted.map((binary) => `${binaryPath(binary.name)}\n`).join(''));
+    await ensureBinaries((line) => process.stdout.write(`${line}\n`));
+    process.stdout.write(BINARIES.map((binary) => `${binaryPath(binary.name)}\n`).join(''));
     return 0;
   } catch (error) {
     process.stderr.write(`${(error as Error).message}\n(cache folder: ${cacheDir()})\n`);

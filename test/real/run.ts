@@ -7,8 +7,9 @@ import { ensureBinaries } from './rig/binaries.js';
 import { ControlPlane } from './rig/control-plane.js';
 import { ensureBuilt } from './rig/ensure-built.js';
 import { within } from './rig/eventually.js';
-import { call } from './rig/http-client.js';
+import { makeNamespace, namespaceName } from './rig/namespace.js';
 import { requireNamespaces, stopEverything } from './rig/process.js';
+import { runsFromSources } from './rig/program.js';
 import type { Scenario, ScenarioContext } from './scenario.js';
 import { SCENARIOS } from './scenarios/index.js';
 
@@ -18,6 +19,8 @@ Runs the scenarios (all, or those with these numbers) against real kube-apiserve
 
   --keep      keep the folder with logs and data; it is kept anyway when something fails
   --verbose   say what is started, and show where a failure came from
+
+With STRADDLE_REAL_SOURCES=1 the servers run from src/ as it stands; else what is in dist/ is built first if need be.
 
 ${SCENARIOS.map(({ number, name }) => `  ${String(number).padStart(2)}  ${name}`).join('\n')}
 
@@ -89,16 +92,10 @@ async function runScenario(scenario: Scenario, plane: ControlPlane, verbose: boo
 }
 
 async function createNamespace(plane: ControlPlane, number: number): Promise<string> {
-  const name = `scenario-${number}-${Date.now().toString(36)}`;
+  const name = namespaceName(number);
   const server = plane.all.find(({ kube }) => kube.running);
   if (server === undefined) throw new Error('no kube-apiserver runs');
-  const create = async (path: string, body: object): Promise<void> => {
-    const answer = await call(server.kube.admin, path, { method: 'POST', body });
-    if (answer.status !== 201) throw new Error(`${path}: ${answer.status} ${answer.text}`);
-  };
-  await create('/api/v1/namespaces', { metadata: { name } });
-  await create(`/api/v1/namespaces/${name}/serviceaccounts`, { metadata: { name: 'default' } });
-  return name;
+  return makeNamespace(server.kube.admin, name);
 }
 
 function indented(text: string): string {
@@ -117,7 +114,7 @@ async function main(args: string[]): Promise<number> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   requireNamespaces();
   await ensureBinaries(say);
-  ensureBuilt(say);
+  if (!runsFromSources()) ensureBuilt(say);
   const dir = mkdtempSync(join(tmpdir(), 'straddle-real-'));
   const plane = await ControlPlane.create(dir, chosen.verbose ? say : undefined);
   let passed = 0;

@@ -1,9 +1,10 @@
 import type { ControlPlane } from './rig/control-plane.js';
+import type { Plane } from './rig/plane.js';
 
 /** What a scenario gets. */
-export interface ScenarioContext {
+export interface ScenarioContext<P extends Plane = ControlPlane> {
   /** Shared by all scenarios: start with `plane.arrange(…)`, which heals whatever the one before left. */
-  readonly plane: ControlPlane;
+  readonly plane: P;
   /** A new namespace with its default service account (no controller makes one here). */
   namespace(): Promise<string>;
   /** Runs when the scenario is over, passed or not, last registered first. */

@@ -12,8 +12,6 @@ export interface Binary {
   readonly package: string;
   /** Stamped into the program; Kubernetes derives what it serves from it. */
   readonly version?: string;
-  /** Built only when it is named. */
-  readonly optional?: boolean;
 }
 
 export const BINARIES: readonly Binary[] = [
@@ -22,10 +20,7 @@ export const BINARIES: readonly Binary[] = [
   kubernetes('kube-apiserver-v1.36.4', 'k8s.io/kubernetes/cmd/kube-apiserver', 'v1.36.4'),
   kubernetes('kube-apiserver-v1.35.8', 'k8s.io/kubernetes/cmd/kube-apiserver', 'v1.35.8'),
   kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4'),
-  {
-    ...kubernetes('kube-controller-manager', 'k8s.io/kubernetes/cmd/kube-controller-manager', 'v1.36.4'),
-    optional: true,
-  },
+  kubernetes('kube-controller-manager', 'k8s.io/kubernetes/cmd/kube-controller-manager', 'v1.36.4'),
 ];
 
 /** What the newest module's go.mod asks for. */
@@ -50,10 +45,8 @@ export function binaryPath(name: string): string {
   return join(cacheDir(), name);
 }
 
-export function missingBinaries(also: readonly string[] = []): Binary[] {
-  return BINARIES.filter((binary) => binary.optional !== true || also.includes(binary.name)).filter(
-    (binary) => !isExecutable(binaryPath(binary.name)),
-  );
+export function missingBinaries(): Binary[] {
+  return BINARIES.filter((binary) => !isExecutable(binaryPath(binary.name)));
 }
 
 function isExecutable(path: string): boolean {
@@ -66,8 +59,8 @@ function isExecutable(path: string): boolean {
 }
 
 /** Builds what is missing, one after another: a Kubernetes link step alone needs gigabytes. */
-export async function ensureBinaries(say: (line: string) => void, also: readonly string[] = []): Promise<void> {
-  const missing = missingBinaries(also);
+export async function ensureBinaries(say: (line: string) => void): Promise<void> {
+  const missing = missingBinaries();
   if (missing.length === 0) return;
   requireGo();
   const dir = cacheDir();

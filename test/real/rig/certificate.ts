@@ -15,6 +15,8 @@ export interface Certified {
   readonly privateKey: KeyObject;
   readonly publicKey: KeyObject;
   readonly subject: CertificateSubject;
+  /** Made by somebody else, whose way to name keys is not ours: what it signs then does not name the key. */
+  readonly adopted?: boolean;
 }
 
 const VALID_MS = 24 * 3600 * 1000;
@@ -81,8 +83,10 @@ function leafExtensions({ hosts = [] }: CertificateSubject, issuer: Certified): 
     // digitalSignature.
     extension(OID.keyUsage, bits(Buffer.from([0x80]), 7), true),
     extension(OID.extendedKeyUsage, sequence(oid(usage))),
-    extension(OID.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(issuer.publicKey)))),
   ];
+  if (!issuer.adopted) {
+    extensions.push(extension(OID.authorityKeyIdentifier, sequence(implicit(0, keyIdentifier(issuer.publicKey)))));
+  }
   if (hosts.length > 0) extensions.push(extension(OID.subjectAlternativeName, sequence(...hosts.map(alternativeName))));
   return extensions;
 }

@@ -1,19 +1,17 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { converged } from './converged.js';
 import { type Etcd, startEtcd } from './etcd.js';
-import { eventually } from './eventually.js';
 import { freePort } from './free-port.js';
-import { call } from './http-client.js';
-import { KubeApiserver, type KubeSettings } from './kube-apiserver.js';
+import { KubeApiserver } from './kube-apiserver.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { Kubectl } from './kubectl.js';
 import { createPki, type Pki } from './pki.js';
-import { NEWER, SKEWS, type Skew } from './skew.js';
-import { runStraddle, Straddle, type StraddleFlags } from './straddle.js';
+import { type Layout, type Plane, SERVER_NAMES, type ServerName } from './plane.js';
+import { runStraddle, Straddle } from './straddle.js';
 
-export const SERVER_NAMES = ['a', 'b', 'c'] as const;
-export type ServerName = (typeof SERVER_NAMES)[number];
+export { AGGREGATED_V2, type Layout, layoutOf, SERVER_NAMES, type ServerName } from './plane.js';
 
 /** One server: a kube-apiserver and the Straddle before it, on one address as on one machine. */
 export interface Server {
@@ -23,27 +21,13 @@ export interface Server {
   readonly straddle: Straddle;
 }
 
-/** What shall run. Whatever differs from what runs now is restarted. */
-export interface Layout {
-  readonly kube: Readonly<Record<ServerName, KubeSettings | undefined>>;
-  readonly straddle: Readonly<Record<ServerName, StraddleFlags | undefined>>;
-}
-
-export const AGGREGATED_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
-const CONVERGE_TIMEOUT_MS = 30_000;
 const LAST_STOP_MS = 4_000;
 /** Servers live on 127.0.0.11, .12, .13: each its own address, as machines have. */
 const FIRST_ADDRESS = 11;
 
-export function layoutOf(skew: Skew, straddleFlags: StraddleFlags = {}): Layout {
-  return {
-    kube: { a: SKEWS[skew].settings, b: NEWER, c: NEWER },
-    straddle: { a: straddleFlags, b: straddleFlags, c: straddleFlags },
-  };
-}
-
 /** etcd, three kube-apiservers and a Straddle before each, in one folder. */
-export class ControlPlane {
+export class ControlPlane implements Plane {
+  readonly isOneProcess = false;
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
   private hasRights = false;
@@ -112,22 +96,8 @@ export class ControlPlane {
   }
 
   /** All these Straddles answer the same merged discovery, and it holds what each kube-apiserver serves. */
-  async converged(servers: readonly Server[] = this.all, timeoutMs = CONVERGE_TIMEOUT_MS): Promise<string> {
-    return eventually(
-      `the Straddles of ${servers.map(({ name }) => name).join(', ')} agree on merged discovery`,
-      async () => {
-        const merged = await Promise.all(servers.map(({ straddle }) => groupVersions(straddle.admin)));
-        const local = await Promise.all(servers.map(({ kube }) => groupVersions(kube.admin, ';profile=nopeer')));
-        const wanted = new Set(local.flatMap(({ names }) => names));
-        for (const { names, etag } of merged) {
-          if (etag !== merged[0]?.etag) throw new Error(`ETags differ: ${merged.map((each) => each.etag).join(' ')}`);
-          const lacks = [...wanted].filter((name) => !names.includes(name));
-          if (lacks.length > 0) throw new Error(`merged discovery lacks ${lacks.join(' ')}`);
-        }
-        return merged[0]?.etag ?? '';
-      },
-      { timeoutMs },
-    );
+  converged(servers: readonly Server[] = this.all, timeoutMs?: number): Promise<string> {
+    return converged(servers, timeoutMs);
   }
 
   /** The end: nothing of it is needed afterwards, so nobody is waited for long. */
@@ -189,17 +159,4 @@ export class ControlPlane {
 
 function seconds(sinceMs: number): string {
   return `${((Date.now() - sinceMs) / 1000).toFixed(1)} s`;
-}
-
-async function groupVersions(
-  endpoint: Parameters<typeof call>[0],
-  parameters = '',
-): Promise<{ names: string[]; etag: string }> {
-  const answer = await call(endpoint, '/apis', { headers: { accept: AGGREGATED_V2 + parameters } });
-  if (answer.status !== 200) throw new Error(`${endpoint.url}/apis: ${answer.status} ${answer.text.slice(0, 200)}`);
-  const { items } = answer.json<{ items: { metadata: { name: string }; versions: { version: string }[] }[] }>();
-  return {
-    names: items.flatMap((group) => group.versions.map(({ version }) => `${group.metadata.name}/${version}`)),
-    etag: String(answer.headers.etag ?? ''),
-  };
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { KeyPair, Pki } from './pki.js';
 
 export interface KubeconfigOptions {
-  readonly pki: Pki;
+  readonly pki: Pick<Pki, 'ca' | 'users'>;
   /** Cluster name → URL. Each becomes a context of the same name, used as admin. */
   readonly clusters: Readonly<Record<string, string>>;
   readonly current: string;

@@ -8,6 +8,8 @@ export interface KubectlOptions {
   readonly input?: string | object;
   readonly env?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  /** Where files that it is given by a relative path lie. */
+  readonly cwd?: string;
 }
 
 export interface KubectlResult {
@@ -46,7 +48,7 @@ export class Kubectl {
     return this.start(options, ...args).done;
   }
 
-  start({ context, user, input, env, timeoutMs = TIMEOUT_MS }: KubectlOptions, ...args: string[]): RunningKubectl {
+  start({ context, user, input, env, cwd, timeoutMs = TIMEOUT_MS }: KubectlOptions, ...args: string[]): RunningKubectl {
     const connection = [
       `--kubeconfig=${this.kubeconfig}`,
       `--context=${context}`,
@@ -55,6 +57,7 @@ export class Kubectl {
     ];
     const child = spawn(binaryPath('kubectl'), [...connection, ...args], {
       env: { ...process.env, ...env },
+      ...(cwd === undefined ? {} : { cwd }),
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CertificateSubject, type Certified, certify } from './certificate.js';
@@ -48,7 +48,23 @@ export function createPki(dir: string): Pki {
 }
 
 export function createAuthority(dir: string, fileName: string, commonName: string): Authority {
-  const authority = certify({ commonName });
+  return authorityOf(dir, fileName, certify({ commonName }));
+}
+
+/** An authority that somebody else made; what it issues is written to `dir`. */
+export function adoptAuthority(dir: string, fileName: string, pem: { certPem: string; keyPem: string }): Authority {
+  const [, commonName = ''] = /^CN=(.*)$/m.exec(new X509Certificate(pem.certPem).subject) ?? [];
+  const privateKey = createPrivateKey(pem.keyPem);
+  return authorityOf(dir, fileName, {
+    ...pem,
+    privateKey,
+    publicKey: createPublicKey(privateKey),
+    subject: { commonName },
+    adopted: true,
+  });
+}
+
+function authorityOf(dir: string, fileName: string, authority: Certified): Authority {
   return {
     ...write(dir, fileName, authority),
     issue: (leafName, subject) => write(dir, leafName, certify(subject, authority)),

@@ -17,7 +17,7 @@ export interface SampleApiserver {
 
 export interface SampleApiserverOptions {
   readonly dir: string;
-  readonly pki: Pki;
+  readonly pki: Pick<Pki, 'ca'>;
   readonly etcdUrl: string;
   /** For its own questions to the control plane: who is this, may they do that. */
   readonly kubeconfig: string;

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { eventually, GiveUp } from './eventually.js';
 import { call, type Endpoint } from './http-client.js';
 import { type KeyPair, type Pki, servingHosts } from './pki.js';
 import { type Exit, RigProcess } from './process.js';
+import { straddleProgram } from './program.js';
 
 /** Flags by name without dashes; undefined leaves one out that the rig would set. */
 export type StraddleFlags = Readonly<Record<string, string | undefined>>;
@@ -20,7 +20,6 @@ export interface StraddleOptions {
 }
 
 const READY_TIMEOUT_MS = 30_000;
-const PROGRAM = fileURLToPath(new URL('../../../bin/straddle.js', import.meta.url));
 
 /** One Straddle before one kube-apiserver, as its own process. */
 export class Straddle {
@@ -63,7 +62,11 @@ export class Straddle {
     this.process = new RigProcess({
       name: `straddle ${name}`,
       command: process.execPath,
-      args: [PROGRAM, 'proxy', ...all.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}=${value}`]))],
+      args: [
+        ...straddleProgram(),
+        'proxy',
+        ...all.flatMap(([flag, value]) => (value === undefined ? [] : [`--${flag}=${value}`])),
+      ],
       logFile: join(dir, `straddle-${name}.log`),
       hostname,
     });
@@ -123,6 +126,6 @@ export class Straddle {
 
 /** Runs a `straddle` command that ends by itself. */
 export function runStraddle(...args: string[]): { code: number | null; stdout: string; stderr: string } {
-  const run = spawnSync(process.execPath, [PROGRAM, ...args], { encoding: 'utf8', timeout: 30_000 });
+  const run = spawnSync(process.execPath, [...straddleProgram(), ...args], { encoding: 'utf8', timeout: 30_000 });
   return { code: run.status, stdout: run.stdout, stderr: run.stderr };
 }

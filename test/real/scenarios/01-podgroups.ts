@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
 import { call, openWatch } from '../rig/http-client.js';
-import type { Scenario } from '../scenario.js';
+import { layoutOf, type Plane } from '../rig/plane.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
 import { podGroup, podGroupsIn } from './podgroups.js';
 
-export const podgroupsThroughA: Scenario = {
+export const podgroupsThroughA = {
   number: 1,
   name: 'podgroups (1.36 only) through A’s Straddle: get, create, patch, delete, watch; straight at A a 404',
-  async run({ plane, namespace, defer }) {
+  async run({ plane, namespace, defer }: ScenarioContext<Plane>) {
     await plane.arrange(layoutOf('default'));
     const ns = await namespace();
     const straddle = { context: 'straddle-a' };
@@ -52,4 +52,4 @@ export const podgroupsThroughA: Scenario = {
     await eventually('kubectl --watch has shown the deletion', () => /DELETED\s+first/.test(kubectlWatch.output()));
     assert.match(kubectlWatch.output(), /ADDED\s+first[\s\S]*MODIFIED\s+first[\s\S]*DELETED\s+first/);
   },
-};
+} satisfies Scenario;

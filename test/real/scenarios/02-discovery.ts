@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { gunzipSync } from 'node:zlib';
-import { AGGREGATED_V2, layoutOf } from '../rig/control-plane.js';
 import { type Answer, call, type Endpoint } from '../rig/http-client.js';
-import type { Scenario } from '../scenario.js';
+import { AGGREGATED_V2, layoutOf, type Plane } from '../rig/plane.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
 
 const V2BETA1 = AGGREGATED_V2.replace('v=v2', 'v=v2beta1');
 const NOPEER = `${AGGREGATED_V2};profile=nopeer`;
@@ -10,10 +10,10 @@ const NOPEER = `${AGGREGATED_V2};profile=nopeer`;
 const ask = (endpoint: Endpoint, path: string, accept: string, more: Record<string, string> = {}): Promise<Answer> =>
   call(endpoint, path, { headers: { accept, ...more } });
 
-export const mergedDiscovery: Scenario = {
+export const mergedDiscovery = {
   number: 2,
   name: 'merged discovery: same bytes and ETag everywhere, nopeer as the raw server, v2beta1, 304, gzip, q order',
-  async run({ plane }) {
+  async run({ plane }: ScenarioContext<Plane>) {
     await plane.arrange(layoutOf('default'));
     for (const path of ['/apis', '/api']) {
       const answers = await Promise.all(plane.all.map(({ straddle }) => ask(straddle.admin, path, AGGREGATED_V2)));
@@ -30,7 +30,7 @@ export const mergedDiscovery: Scenario = {
     await conditionalAndCompressed(plane.a.straddle.admin, merged);
     await negotiation(plane.a.straddle.admin, merged);
   },
-};
+} satisfies Scenario;
 
 async function localViewIsTheServersOwn(pairs: readonly (readonly [Endpoint, Endpoint])[]): Promise<void> {
   for (const [straddle, kube] of pairs) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { AGGREGATED_V2, type ControlPlane, layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
 import { call, type KubeObject } from '../rig/http-client.js';
+import { AGGREGATED_V2, layoutOf, type Plane, type ServerName } from '../rig/plane.js';
 import { startSampleApiserver } from '../rig/sample-apiserver.js';
 import { StatusTrail } from '../rig/status-trail.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
@@ -10,10 +10,10 @@ const LIMIT_MS = 5_000;
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const APISERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 
-export const cameAndWent: Scenario = {
+export const cameAndWent = {
   number: 5,
   name: 'a CRD and an APIService (real sample-apiserver) show through all Straddles within 5 s, go within 5 s, no wrong answer between',
-  async run(context) {
+  async run(context: ScenarioContext<Plane>) {
     const { plane } = context;
     await plane.arrange(layoutOf('default'));
     const ns = await context.namespace();
@@ -30,9 +30,9 @@ export const cameAndWent: Scenario = {
     }
     await aggregatedApi(context, ns);
   },
-};
+} satisfies Scenario;
 
-async function aggregatedApi(context: ScenarioContext, ns: string): Promise<void> {
+async function aggregatedApi(context: ScenarioContext<Plane>, ns: string): Promise<void> {
   const { plane } = context;
   const sample = await startSampleApiserver({
     dir: plane.dir,
@@ -69,7 +69,7 @@ interface Newcomer {
   unregister(): Promise<void>;
 }
 
-async function comesAndGoes({ plane, defer }: ScenarioContext, newcomer: Newcomer): Promise<void> {
+async function comesAndGoes({ plane, defer }: ScenarioContext<Plane>, newcomer: Newcomer): Promise<void> {
   // 503 and 429 (a kube-apiserver that still sets up the storage) say "wait", which is never wrong; a 200 must be a list.
   const honest = (status: number, text: string): boolean =>
     [404, 429, 503].includes(status) || (status === 200 && /"kind":"\w+List"/.test(text));
@@ -107,7 +107,7 @@ function definiteAnswers({ changes }: StatusTrail): string[] {
   return definite.filter((status, index) => status !== definite[index - 1]);
 }
 
-function listed(plane: ControlPlane, { group, version, resource }: Newcomer, wanted: boolean): Promise<boolean> {
+function listed(plane: Plane, { group, version, resource }: Newcomer, wanted: boolean): Promise<boolean> {
   return eventually(
     `merged discovery of every Straddle ${wanted ? 'lists' : 'no longer lists'} ${resource}.${group}`,
     async () => {
@@ -130,7 +130,7 @@ interface DiscoveredGroup {
   readonly versions: readonly { readonly version: string; readonly resources?: readonly { resource: string }[] }[];
 }
 
-async function usableThroughAll(plane: ControlPlane, { collection, object }: Newcomer): Promise<void> {
+async function usableThroughAll(plane: Plane, { collection, object }: Newcomer): Promise<void> {
   const created = await call(plane.a.straddle.admin, collection, { method: 'POST', body: object });
   assert.equal(created.status, 201, created.text);
   for (const { straddle } of plane.all) {
@@ -142,8 +142,8 @@ async function usableThroughAll(plane: ControlPlane, { collection, object }: New
 }
 
 async function must(
-  plane: ControlPlane,
-  server: 'a' | 'b' | 'c',
+  plane: Plane,
+  server: ServerName,
   method: 'POST' | 'DELETE',
   path: string,
   body?: object,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type ControlPlane, layoutOf } from '../rig/control-plane.js';
 import type { KubeObject } from '../rig/http-client.js';
 import type { KubectlResult } from '../rig/kubectl.js';
+import { layoutOf, type Plane } from '../rig/plane.js';
 import type { Skew } from '../rig/skew.js';
-import type { Scenario } from '../scenario.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
 import { podGroup } from './podgroups.js';
 
 const EXPLAINED = [
@@ -16,19 +16,19 @@ const EXPLAINED = [
   ['pod.spec', '--recursive'],
 ] as const;
 
-export const explainAndValidate: Scenario = {
+export const explainAndValidate = {
   number: 16,
   name: 'kubectl explain and apply --validate=strict through A’s Straddle print what they print straight at B',
-  async run({ plane, namespace }) {
+  async run({ plane, namespace }: ScenarioContext<Plane>) {
     for (const skew of ['default', 'batch'] as const) {
       await plane.arrange(layoutOf(skew));
       await explainsAlike(plane, skew);
       await validatesAlike(plane, skew, [await namespace(), await namespace()]);
     }
   },
-};
+} satisfies Scenario;
 
-async function explainsAlike(plane: ControlPlane, skew: Skew): Promise<void> {
+async function explainsAlike(plane: Plane, skew: Skew): Promise<void> {
   for (const args of EXPLAINED) {
     const through = await plane.kubectl.try({ context: 'straddle-a' }, 'explain', ...args);
     const straight = await plane.kubectl.try({ context: 'raw-b' }, 'explain', ...args);
@@ -40,7 +40,7 @@ async function explainsAlike(plane: ControlPlane, skew: Skew): Promise<void> {
 }
 
 /** The same objects in two namespaces: through A's Straddle into one, straight at B into the other. */
-async function validatesAlike(plane: ControlPlane, skew: Skew, [here, there]: [string, string]): Promise<void> {
+async function validatesAlike(plane: Plane, skew: Skew, [here, there]: [string, string]): Promise<void> {
   for (const [what, object] of manifests()) {
     for (const validate of ['strict', 'warn', 'ignore']) {
       const apply = (context: string, ns: string): Promise<KubectlResult> =>

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { BatchV1Api, KubeConfig, type KubernetesObject, KubernetesObjectApi, Watch } from '@kubernetes/client-node';
-import { type ControlPlane, layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
-import type { Scenario } from '../scenario.js';
+import { layoutOf, type Plane } from '../rig/plane.js';
+import type { Scenario, ScenarioContext } from '../scenario.js';
 import { podGroup } from './podgroups.js';
 
-export const clientNode: Scenario = {
+export const clientNode = {
   number: 18,
   name: '@kubernetes/client-node through A’s Straddle: typed and dynamic clients with kinds that only peers serve',
-  async run({ plane, namespace }) {
+  async run({ plane, namespace }: ScenarioContext<Plane>) {
     await plane.arrange(layoutOf('batch'));
     const config = throughA(plane);
     await typedJobs(config, await namespace());
@@ -16,9 +16,9 @@ export const clientNode: Scenario = {
     await dynamic(config, { ...podGroup('one'), metadata: { name: 'one', namespace: ns } });
     await dynamic(config, job('two', ns));
   },
-};
+} satisfies Scenario;
 
-function throughA(plane: ControlPlane): KubeConfig {
+function throughA(plane: Plane): KubeConfig {
   const config = new KubeConfig();
   config.loadFromFile(plane.kubeconfig);
   config.setCurrentContext('straddle-a');

@@ -18,6 +18,21 @@ import { explainAndValidate } from './16-explain-validate.js';
 import { oldAndNewKubectl } from './17-old-and-new-kubectl.js';
 import { clientNode } from './18-client-node.js';
 import { everyDocument } from './19-every-document.js';
+import { goldenKubectl } from './20-golden-kubectl.js';
+import { badInput } from './21-bad-input.js';
+import { controllerManager } from './22-controller-manager.js';
+import { informers } from './23-informers.js';
+import {
+  embeddedCameAndWent,
+  embeddedClientNode,
+  embeddedDiscovery,
+  embeddedExplain,
+  embeddedJobs,
+  embeddedJobsOnEtcd,
+  embeddedPodgroups,
+} from './24-embedded.js';
+import { embeddedSharedStore } from './28-embedded-shared-store.js';
+import { inspectCommands } from './40-inspect.js';
 
 /** In running order. A new scenario is a file and a line here. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -40,4 +55,17 @@ export const SCENARIOS: readonly Scenario[] = [
   oldAndNewKubectl,
   clientNode,
   everyDocument,
+  goldenKubectl,
+  badInput,
+  controllerManager,
+  informers,
+  embeddedPodgroups,
+  embeddedDiscovery,
+  embeddedJobs,
+  embeddedCameAndWent,
+  embeddedSharedStore,
+  embeddedJobsOnEtcd,
+  embeddedExplain,
+  embeddedClientNode,
+  inspectCommands,
 ];

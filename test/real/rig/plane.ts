@@ -1,0 +1,53 @@
+import type { Etcd } from './etcd.js';
+import type { Endpoint } from './http-client.js';
+import type { KubeSettings } from './kube-apiserver.js';
+import type { Kubectl } from './kubectl.js';
+import type { Pki } from './pki.js';
+import { NEWER, SKEWS, type Skew } from './skew.js';
+import type { StraddleFlags } from './straddle.js';
+
+export const SERVER_NAMES = ['a', 'b', 'c'] as const;
+export type ServerName = (typeof SERVER_NAMES)[number];
+
+export const AGGREGATED_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+
+/** What shall run. Whatever differs from what runs now is restarted. */
+export interface Layout {
+  readonly kube: Readonly<Record<ServerName, KubeSettings | undefined>>;
+  readonly straddle: Readonly<Record<ServerName, StraddleFlags | undefined>>;
+}
+
+export function layoutOf(skew: Skew, straddleFlags: StraddleFlags = {}): Layout {
+  return {
+    kube: { a: SKEWS[skew].settings, b: NEWER, c: NEWER },
+    straddle: { a: straddleFlags, b: straddleFlags, c: straddleFlags },
+  };
+}
+
+/** One server, as a scenario asks it. */
+export interface PlaneServer {
+  readonly name: ServerName;
+  /** The API server for itself, that knows no peers. */
+  readonly kube: { readonly url: string; readonly admin: Endpoint };
+  /** The same server as clients see it, with the chain before it. */
+  readonly straddle: { readonly url: string; readonly admin: Endpoint };
+}
+
+/** A control plane of three servers, whatever they are made of: what scenarios need that run on more than one kind. */
+export interface Plane {
+  readonly dir: string;
+  readonly pki: Pick<Pki, 'ca'>;
+  /** For what else a scenario runs; not always where the servers store. */
+  readonly etcd: Etcd;
+  /** Contexts `straddle-a` and `raw-a`, and so on. */
+  readonly kubeconfig: string;
+  readonly kubectl: Kubectl;
+  readonly servers: Readonly<Record<ServerName, PlaneServer>>;
+  readonly all: readonly PlaneServer[];
+  readonly a: PlaneServer;
+  readonly b: PlaneServer;
+  readonly c: PlaneServer;
+  /** The chain runs in the API server's own process: while that restarts, nobody answers at its address. */
+  readonly isOneProcess: boolean;
+  arrange(layout: Layout): Promise<void>;
+}
