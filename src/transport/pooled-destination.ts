@@ -1,4 +1,5 @@
-import { type Dispatcher, Pool } from 'undici';
+import { createRequire } from 'node:module';
+import type { Dispatcher, Pool } from 'undici';
 import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
@@ -8,6 +9,16 @@ import { attemptError } from './attempt-errors.js';
 import type { ConnectionTls } from './connection-tls.js';
 import { replyHeaders } from './reply-headers.js';
 import { openUpgrade } from './upgrade.js';
+
+type Undici = typeof import('undici');
+
+/** Loaded when the first request goes out: it takes longer to load than most of the rest, and a server alone sends none. */
+function undici(): Undici {
+  loaded ??= createRequire(import.meta.url)('undici') as Undici;
+  return loaded;
+}
+
+let loaded: Undici | undefined;
 
 export interface PooledDestinationOptions {
   /** host:port, an IPv6 host in brackets */
@@ -107,7 +118,7 @@ export class PooledDestination implements Destination {
     const known = this.#pools.get(lane);
     if (known) return known;
     const tls = this.#laneTls(lane);
-    const pool = new Pool(`https://${this.address}`, {
+    const pool = new (undici().Pool)(`https://${this.address}`, {
       pipelining: 1,
       keepAliveTimeout: this.#options.keepAliveMs,
       keepAliveMaxTimeout: this.#options.keepAliveMs,

@@ -83,7 +83,7 @@ export class EventTail {
 
   #toEvent(revision: number, bytes: Buffer): WatchEvent {
     // Copied: what a range hands out is valid only until the next reading.
-    const record = decodeLogRecord(Buffer.from(bytes));
+    const record = decodeLogRecord(ownCopy(bytes));
     const previous = record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
     if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
     const { key, value, createRevision } = record;
@@ -102,7 +102,16 @@ export class EventTail {
       this.#recent.push(event);
       this.#recentBytes += sizeOf(event);
     }
-    while (this.#recent.length > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) this.#drop(1);
+    if (this.#recent.length > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) this.#makeRoom();
+  }
+
+  /** A quarter at a time: each dropping moves all that stays. */
+  #makeRoom(): void {
+    let bytes = this.#recentBytes;
+    let count = Math.max(0, this.#recent.length - (RECENT_EVENTS_MAX * 3) / 4);
+    for (let index = 0; index < count; index++) bytes -= sizeOf(this.#recent[index]!);
+    while (bytes > (RECENT_BYTES_MAX * 3) / 4) bytes -= sizeOf(this.#recent[count++]!);
+    this.#drop(count);
   }
 
   /** What is compacted is compacted for everyone, whether it happens to be in memory or not. */
@@ -114,6 +123,13 @@ export class EventTail {
   #drop(count: number): void {
     for (const event of this.#recent.splice(0, count)) this.#recentBytes -= sizeOf(event);
   }
+}
+
+/** Not from Node's pool: events are kept for long, and one of them would keep all that was taken from the pool beside it. */
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
 }
 
 function chunk(events: readonly WatchEvent[]): Chunk {
