@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { surfaceVersions } from '../apiserver/surfaces/load-surface.js';
@@ -65,6 +66,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<R
     if (!known.includes(version))
       throw new Error(`--versions: ${version} does not come with Straddle; ${known.join(', ')} do.`);
   }
+  await checkPorts(options);
   mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
   progress('making certificates');
   const flags: [FlagName, string[]][] = [
@@ -134,6 +136,23 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<R
     tls.close();
     throw error;
   }
+}
+
+/** Said before anything is started: a server that finds its port taken would say it in its log only. */
+async function checkPorts({ port, versions }: ControlPlaneOptions): Promise<void> {
+  for (let each = port; each <= port + versions.length; each++) {
+    if (await isFree(each)) continue;
+    throw new Error(
+      `Port ${each} of ${HOST} is in use by another process; ports ${port} to ${port + versions.length} are needed: stop it, or choose another --port.`,
+    );
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', () => resolve(false));
+    server.listen(port, HOST, () => server.close(() => resolve(true)));
+  });
 }
 
 interface Wanted {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningControlPlane, startControlPlane } from '../../src/compose.js';
+import { type ControlPlaneOptions, type RunningControlPlane, startControlPlane } from '../../src/compose.js';
 import { createLogger } from '../../src/observe/logger.js';
 
 interface Kubeconfig {
@@ -15,12 +15,13 @@ interface Kubeconfig {
 
 const dir = mkdtempSync(join(tmpdir(), 'straddle-up-'));
 const PODGROUPS = '/apis/scheduling.k8s.io/v1alpha2/podgroups';
+let options: ControlPlaneOptions;
 let plane: RunningControlPlane;
 let agent: Agent;
 let config: Kubeconfig;
 
 beforeAll(async () => {
-  plane = await startControlPlane({
+  options = {
     dataDir: dir,
     versions: ['1.35', '1.36'],
     port: await freePorts(3),
@@ -36,7 +37,8 @@ beforeAll(async () => {
       nowMs: Date.now,
     }),
     progress: () => {},
-  });
+  };
+  plane = await startControlPlane(options);
   config = load(readFileSync(plane.kubeconfig, 'utf8')) as Kubeconfig;
   const pem = (base64: string): Buffer => Buffer.from(base64, 'base64');
   const { user } = config.users[0]!;
@@ -91,6 +93,11 @@ describe('a control plane from one command', () => {
     for (const context of ['front', 'server-1', 'server-2', 'front']) {
       expect((await get(context, PODGROUPS)).status).toBe(200);
     }
+  });
+
+  it('refuses a port that is taken, in one sentence, and starts nothing', async () => {
+    const taken = { ...options, dataDir: join(dir, 'second'), port: Number(plane.front.split(':')[1]) };
+    await expect(startControlPlane(taken)).rejects.toThrow(/^Port \d+ of 127\.0\.0\.1 is in use .* --port\.$/);
   });
 
   it('goes on behind the front door when a server is gone, and says which', async () => {
