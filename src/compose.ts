@@ -1,6 +1,7 @@
 import { controllersWithin } from './compose/controllers.js';
 import { embeddedBacking, openEmbedded } from './compose/embedded-backing.js';
 import { type RunningServer, startServer } from './compose/server.js';
+import { loadServerTls } from './compose/server-tls.js';
 import { upstreamBacking } from './compose/upstream-backing.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
 import type { ProxyConfig } from './config/proxy-config.js';
@@ -9,7 +10,6 @@ import { systemClock } from './core/clock.js';
 import { createMetrics } from './observe/catalogue.js';
 import type { Logger } from './observe/logger.js';
 import { OwnRequests } from './transport/own-requests.js';
-import { ProxyTls } from './transport/proxy-tls.js';
 
 export { type ControlPlaneOptions, type RunningControlPlane, startControlPlane } from './compose/control-plane.js';
 export type { RunningServer } from './compose/server.js';
@@ -51,19 +51,7 @@ async function surroundingsOf(
   upstream: { readonly caFile: string; readonly serverName: string } | undefined,
 ) {
   const clock = systemClock;
-  const tls = await ProxyTls.load(
-    {
-      serving: { certFile: config.tlsCertFile, keyFile: config.tlsPrivateKeyFile },
-      frontProxy: config.frontProxyCertificate,
-      clientCaFile: config.clientCaFile,
-      requestHeaderCaFile: config.requestHeader.clientCaFile,
-      peerCaFile: config.peerCaFile,
-      peerServerName: config.peerServerName,
-      upstreamCaFile: upstream?.caFile,
-      upstreamServerName: upstream?.serverName ?? '',
-    },
-    { logger, clock },
-  );
+  const tls = await loadServerTls(config, { logger, clock }, upstream);
   const own = new OwnRequests({
     frontProxy: tls.frontProxy !== undefined,
     userHeader: config.requestHeader.usernameHeaders[0] ?? 'X-Remote-User',

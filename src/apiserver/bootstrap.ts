@@ -1,9 +1,9 @@
 import type { JsonObject } from '../api/json.js';
+import { nameOf } from '../api/metadata-of.js';
 import type { Logger } from '../observe/logger.js';
 import { defaultRbacObjects, reconcileBinding, reconcileRole } from './authorization/default-roles.js';
 import type { InternalClient } from './internal-client.js';
 import type { ObjectReader } from './object-reader.js';
-import { nameOf } from './registry/metadata.js';
 
 export interface BootstrapOptions {
   readonly client: InternalClient;

@@ -14,9 +14,10 @@ import { FrontDoor } from '../plane/front-door.js';
 import { ServerProcess } from '../plane/server-process.js';
 import { Destinations } from '../transport/destinations.js';
 import { OwnRequests } from '../transport/own-requests.js';
-import { ProxyTls } from '../transport/proxy-tls.js';
+import type { ProxyTls } from '../transport/proxy-tls.js';
 import { planeKubeconfig } from './admin-kubeconfig.js';
 import { makePki, replaceFile } from './pki.js';
+import { loadServerTls } from './server-tls.js';
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
@@ -76,19 +77,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<R
   ];
   const config = loadApiServerConfig(new Map(flags), machine);
   const pki = (await makePki(config))!;
-  const tls = await ProxyTls.load(
-    {
-      serving: { certFile: config.tlsCertFile, keyFile: config.tlsPrivateKeyFile },
-      frontProxy: config.frontProxyCertificate,
-      clientCaFile: config.clientCaFile,
-      requestHeaderCaFile: config.requestHeader.clientCaFile,
-      peerCaFile: config.peerCaFile,
-      peerServerName: config.peerServerName,
-      upstreamCaFile: undefined,
-      upstreamServerName: '',
-    },
-    { logger, clock: systemClock },
-  );
+  const tls = await loadServerTls(config, { logger, clock: systemClock });
   const processes: ServerProcess[] = [];
   try {
     const servers = versions.map((version, index) => ({

@@ -69,7 +69,7 @@ async function authority(dir: string, name: string, commonName: string): Promise
   const [certPem = ''] = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/.exec(text) ?? [];
   const [keyPem = ''] = /-----BEGIN PRIVATE KEY-----[\s\S]*?-----END PRIVATE KEY-----\n?/.exec(text) ?? [];
   createPrivateKey(keyPem);
-  await replace(join(dir, `${name}.crt`), certPem);
+  await replaceFile(join(dir, `${name}.crt`), certPem);
   return { certPem, keyPem };
 }
 
@@ -83,8 +83,8 @@ async function leaf(
     if (Date.parse(cert.validTo) - Date.now() > RENEW_BEFORE_MS && isGood(cert)) return;
   }
   const { certPem, keyPem } = make();
-  await replace(files.keyFile, keyPem);
-  await replace(files.certFile, certPem);
+  await replaceFile(files.keyFile, keyPem);
+  await replaceFile(files.certFile, certPem);
 }
 
 interface ServingName {
@@ -144,10 +144,8 @@ async function createOnce(path: string, text: string): Promise<void> {
 }
 
 /** Readers see the old file or the new one, never half. */
-async function replace(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(temporary, text, { mode: 0o600, flush: true });
   await rename(temporary, path);
 }
-
-export { replace as replaceFile };

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, member } from '../api/json.js';
+import { metadataOf } from '../api/metadata-of.js';
 import type { ApiAnswer } from './api-client.js';
 
 /** What a GET of one object has shown. */
@@ -26,11 +27,6 @@ export function isDefinitelyAbsent({ status, body }: ApiAnswer, name: string): b
   if (status !== 404 || body['kind'] !== 'Status' || body['reason'] !== 'NotFound') return false;
   const details = body['details'];
   return isObject(details) && details['name'] === name;
-}
-
-export function metadataOf(object: JsonObject): JsonObject {
-  const metadata = member(object, 'metadata');
-  return isObject(metadata) ? metadata : {};
 }
 
 export function textOf(object: JsonObject, key: string): string {

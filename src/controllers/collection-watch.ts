@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '../api/json.js';
+import { metadataOf } from '../api/metadata-of.js';
 import type { Clock } from '../core/clock.js';
-import { metadataOf, textOf } from './answers.js';
+import { textOf } from './answers.js';
 import { type ApiClient, ApiRefusal, type OpenWatch, type WatchEvent } from './api-client.js';
 
 export interface CollectionWatchOptions<T> {

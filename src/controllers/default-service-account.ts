@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from '../api/json.js';
-import { isDefinitelyAbsent, metadataOf, readFound, textOf } from './answers.js';
+import { metadataOf } from '../api/metadata-of.js';
+import { isDefinitelyAbsent, readFound, textOf } from './answers.js';
 import { ApiRefusal, isSuccess } from './api-client.js';
 import { CollectionWatch } from './collection-watch.js';
 import type { Controller, ControllerOptions } from './controller.js';

@@ -2,8 +2,9 @@ import type { GroupDiscovery } from '../api/discovery.js';
 import { groupVersion } from '../api/gvr.js';
 import { cloneJson, isObject, type Json, type JsonObject } from '../api/json.js';
 import { applyMergePatch } from '../api/merge-patch.js';
+import { metadataOf } from '../api/metadata-of.js';
 import { parseRequestInfo } from '../core/request-info.js';
-import { metadataOf, textOf, textsOf } from './answers.js';
+import { textOf, textsOf } from './answers.js';
 import {
   type ApiAnswer,
   type ApiClient,

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../api/json.js';
+import { metadataOf } from '../api/metadata-of.js';
 import { ManualClock } from '../core/manual-clock.fixture.js';
 import { createMetrics } from '../observe/catalogue.js';
 import { silentLogger } from '../observe/logger.js';
-import { metadataOf } from './answers.js';
 import { CatalogueReader } from './catalogue.js';
 import {
   CONFIG_MAPS,

@@ -1,4 +1,5 @@
 import { groupVersion } from '../api/gvr.js';
+import { timestamp } from '../api/timestamp.js';
 import { ApiRefusal, isSuccess } from './api-client.js';
 import type { Catalogue } from './catalogue.js';
 import type { Controller, ControllerOptions } from './controller.js';
@@ -113,7 +114,7 @@ export class GarbageCollector implements Controller {
     const message = `${named} does not exist ${where}`;
     logger.warn('an owner reference is not allowed', { dependent: `${dependent.kind}/${dependent.name}`, message });
     const namespace = dependent.namespace === '' ? 'default' : dependent.namespace;
-    const now = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const now = timestamp(clock.nowMs());
     try {
       const resource = (await reader.read()).ofKey(dependent.resource);
       const answer = await client.request({

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isObject, type JsonObject } from '../api/json.js';
+import { metadataOf } from '../api/metadata-of.js';
 import type { Clock } from '../core/clock.js';
 import type { Logger } from '../observe/logger.js';
-import { isDefinitelyAbsent, metadataOf, textOf } from './answers.js';
+import { isDefinitelyAbsent, textOf } from './answers.js';
 import { type ApiAnswer, type ApiClient, ApiRefusal, isSuccess } from './api-client.js';
 
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';

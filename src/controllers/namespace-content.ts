@@ -1,5 +1,6 @@
 import { isObject, type Json } from '../api/json.js';
-import { isDefinitelyAbsent, metadataOf, textOf, textsOf } from './answers.js';
+import { metadataOf } from '../api/metadata-of.js';
+import { isDefinitelyAbsent, textOf, textsOf } from './answers.js';
 import { type ApiClient, ApiRefusal, isSuccess } from './api-client.js';
 import { type ApiResource, type Catalogue, type CatalogueReader, pathOf } from './catalogue.js';
 import { LeadershipLost } from './fenced-client.js';

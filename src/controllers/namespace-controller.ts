@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, jsonEqual } from '../api/json.js';
-import { isDefinitelyAbsent, metadataOf, readFound, textOf, textsOf } from './answers.js';
+import { metadataOf } from '../api/metadata-of.js';
+import { timestamp } from '../api/timestamp.js';
+import { isDefinitelyAbsent, readFound, textOf, textsOf } from './answers.js';
 import { ApiRefusal, isSuccess } from './api-client.js';
 import { CollectionWatch } from './collection-watch.js';
 import type { Controller, ControllerOptions } from './controller.js';
@@ -153,7 +155,7 @@ export class NamespaceController implements Controller {
     const found = readFound(await client.request({ method: 'GET', target }), name);
     if (found.kind !== 'present') return;
     const status = isObject(found.object['status']) ? found.object['status'] : {};
-    const now = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const now = timestamp(clock.nowMs());
     const conditions = namespaceConditions(status['conditions'], report, now);
     if (jsonEqual(conditions, status['conditions'])) return;
     const body = { ...found.object, status: { ...status, conditions } };

@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
@@ -7,6 +6,7 @@ import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ControlPlaneOptions, type RunningControlPlane, startControlPlane } from '../../src/compose.js';
 import { createLogger } from '../../src/observe/logger.js';
+import { freePorts } from './free-ports.js';
 
 interface Kubeconfig {
   readonly clusters: readonly { name: string; cluster: { server: string; 'certificate-authority-data': string } }[];
@@ -56,21 +56,6 @@ afterAll(async () => {
   await plane?.close();
   rmSync(dir, { recursive: true, force: true });
 }, 60_000);
-
-/** That many free ports in a row; the first of them. */
-async function freePorts(count: number): Promise<number> {
-  for (let first = 20_000 + Math.floor(Math.random() * 20_000); ; first += count) {
-    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(first + index)));
-    if (free.every(Boolean)) return first;
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
-  });
-}
 
 async function get(
   context: string,

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { GroupDiscovery } from '../../api/discovery.js';
 import { isObject, type JsonObject } from '../../api/json.js';
+import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import type { Logger } from '../../observe/logger.js';
@@ -133,7 +134,7 @@ export class AggregatedApis {
 
   /** Conditions that differ from what the objects say, for whoever may write them. Empty once they are written. */
   statusUpdates(): ApiServiceStatusUpdate[] {
-    const now = `${new Date(this.#options.clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const now = timestamp(this.#options.clock.nowMs());
     return this.#options.objects.list(API_SERVICES).flatMap((object) => {
       const apiService = parseApiService(object);
       const follower = isRemote(apiService) ? this.#followers.get(apiService.name) : undefined;

@@ -1,4 +1,6 @@
 import { isObject, type JsonObject } from '../../api/json.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
+import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Logger } from '../../observe/logger.js';
 import type { InternalClient } from '../internal-client.js';
@@ -48,7 +50,7 @@ export class LocalServiceKeeper {
 
   async #sync(): Promise<void> {
     const { objects, client, clock } = this.#options;
-    const now = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const now = timestamp(clock.nowMs());
     const wanted = new Map(localApiServices(this.#groupVersions(), now).map((each) => [nameOf(each), each]));
     const present = new Map(objects.list(API_SERVICES).map((each) => [nameOf(each), each]));
     for (const [name, object] of wanted) {
@@ -71,13 +73,7 @@ export class LocalServiceKeeper {
   }
 }
 
-function nameOf(object: JsonObject): string {
-  const metadata = object['metadata'];
-  return isObject(metadata) ? String(metadata['name']) : '';
-}
-
 function labelOf(object: JsonObject): string | undefined {
-  const metadata = object['metadata'];
-  const labels = isObject(metadata) ? metadata['labels'] : undefined;
+  const { labels } = metadataOf(object);
   return isObject(labels) ? (labels[AUTOMANAGED_LABEL] as string | undefined) : undefined;
 }

@@ -1,9 +1,9 @@
+import { goQuote } from '../../api/go-quote.js';
 import { dnsSubdomainProblems } from '../../api/object-meta.js';
 import type { RawHeaders } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
 import type { Attributes, ResourceAttributes } from '../authorization/authorizer.js';
 import { forbiddenError } from '../authorization/forbidden.js';
-import { goQuote } from '../authorization/go-quote.js';
 import { MASTERS_GROUP, type User } from '../user.js';
 import { type Authorize, completeUser, demand, rightsTo } from './impersonation.js';
 import { nodeOfUserName, refusalWithConstraints, type WantedUser, wantedUser } from './impersonation-headers.js';

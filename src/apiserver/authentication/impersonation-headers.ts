@@ -1,7 +1,7 @@
+import { goQuote } from '../../api/go-quote.js';
 import { dnsSubdomainProblems } from '../../api/object-meta.js';
 import { headerValue, headerValues, type RawHeaders } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
-import { goQuote } from '../authorization/go-quote.js';
 
 const USER_HEADER = 'impersonate-user';
 const GROUP_HEADER = 'impersonate-group';

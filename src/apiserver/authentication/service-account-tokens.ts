@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
+import { goQuoteList } from '../../api/go-quote.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
 import { type Clock, systemClock } from '../../core/clock.js';
-import { goQuoteList } from '../authorization/go-quote.js';
 import type { ObjectReader } from '../object-reader.js';
 import {
   isSignedBy,

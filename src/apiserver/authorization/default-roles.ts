@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
 import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../../api/label-selector.js';
+import { nameOf } from '../../api/metadata-of.js';
 import { RBAC_GROUP, readRoleRef, rulesOf, text, writeRule } from './policy-rule.js';
 import { uncoveredRules } from './rule-coverage.js';
 
@@ -156,10 +157,6 @@ function objectAt(object: JsonObject, key: string): JsonObject {
 
 function labelsOf(role: JsonObject): Record<string, string> {
   return objectAt(role, 'labels') as Record<string, string>;
-}
-
-function nameOf(object: JsonObject): string {
-  return text(member(object, 'metadata'), 'name');
 }
 
 function list(object: JsonObject, key: string): Json[] {

@@ -1,10 +1,10 @@
+import { goQuote, goQuoteList } from '../../api/go-quote.js';
 import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
 import { StatusError } from '../../core/status-error.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission/admission.js';
 import { MASTERS_GROUP, type User } from '../user.js';
 import type { Authorizer } from './authorizer.js';
 import { forbidden } from './forbidden.js';
-import { goQuote, goQuoteList } from './go-quote.js';
 import { type PolicyRule, RBAC_GROUP, type RoleRef, readRoleRef, rulesOf, ruleText } from './policy-rule.js';
 import { type HeldRules, missingText, type RbacAuthorizer } from './rbac.js';
 import { joinVerbs, partCount, uncoveredRules } from './rule-coverage.js';

@@ -1,7 +1,7 @@
+import { goQuote } from '../../api/go-quote.js';
 import { StatusError } from '../../core/status-error.js';
 import type { GroupResource } from '../object-reader.js';
 import type { Attributes } from './authorizer.js';
-import { goQuote } from './go-quote.js';
 
 /** The message of the answer to a request that nobody allowed. */
 export function forbiddenMessage(attributes: Attributes, reason: string): string {

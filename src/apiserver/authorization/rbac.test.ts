@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { goQuote } from '../../api/go-quote.js';
 import type { JsonObject } from '../../api/json.js';
 import { recorded, recordedWorld, user } from '../reviews/recorded.fixture.js';
 import type { User } from '../user.js';
 import type { ResourceAttributes } from './authorizer.js';
 import { forbiddenError, forbiddenMessage } from './forbidden.js';
-import { goQuote } from './go-quote.js';
 import { createRbacAuthorizer } from './rbac.js';
 import { StoredObjects } from './stored-objects.fixture.js';
 

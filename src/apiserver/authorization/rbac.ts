@@ -1,9 +1,9 @@
+import { goQuote } from '../../api/go-quote.js';
 import type { GroupResource, ObjectReader } from '../object-reader.js';
 import { MASTERS_GROUP, type User } from '../user.js';
 import type { Attributes, Authorizer, Decision } from './authorizer.js';
 import { type Binding, BindingIndex } from './binding-index.js';
 import { CompiledRules } from './compiled-rules.js';
-import { goQuote } from './go-quote.js';
 import { type PolicyRule, RBAC_GROUP, type RoleRef, rulesOf } from './policy-rule.js';
 
 /** Namespaces whose bindings are kept sorted out; anybody may ask about any name, so there is an end to it. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/json.js';
+import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Logger } from '../../observe/logger.js';
 import type { InternalClient } from '../internal-client.js';
@@ -74,7 +75,7 @@ export class DefinitionController {
 
   async #settleOnce(): Promise<void> {
     const { caches, client, clock } = this.#options;
-    const now = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const now = timestamp(clock.nowMs());
     const definitions = caches.list(DEFINITIONS);
     await this.#loadInstances(definitions);
     const { updates, cleanups } = settleDefinitions(definitions, {

@@ -1,11 +1,11 @@
+import { goQuote } from '../../api/go-quote.js';
 import { isObject, type JsonObject } from '../../api/json.js';
 import { dnsSubdomainProblems } from '../../api/object-meta.js';
 import type { PartStrategy, Strategy } from '../registry/strategy.js';
 import { isKnownFormat } from '../schema/formats.js';
-import { goQuote } from '../schema/go-values.js';
 import { listIn, objectIn, readDefinition, textIn, textsIn } from './definition.js';
 import { setDefinitionDefaults } from './set-definition-defaults.js';
-import { CLEANUP_FINALIZER } from './settle-definitions.js';
+import { markDefinitionDeleted } from './settle-definitions.js';
 import { visitSchemas } from './sub-schemas.js';
 import {
   type DefinitionOptions,
@@ -14,20 +14,12 @@ import {
   validateDefinitionUpdate,
 } from './validate-definition.js';
 
-export interface DefinitionStrategyOptions extends DefinitionOptions {
-  /**
-   * Definitions are held by their finalizer from the beginning. False where whoever deletes one marks it with
-   * `markDefinitionDeleted`, as kube-apiserver does.
-   */
-  readonly addsFinalizer?: boolean;
-}
-
 /** The strategy of the kind CustomResourceDefinition itself. */
-export function definitionStrategy(options: DefinitionStrategyOptions = {}): Strategy {
+export function definitionStrategy(options: DefinitionOptions = {}): Strategy {
   return {
     nameProblems: (name) => dnsSubdomainProblems(name),
     setDefaults: setDefinitionDefaults,
-    prepareForCreate: (crd) => newDefinition(crd, options.addsFinalizer ?? true),
+    prepareForCreate: newDefinition,
     prepareForUpdate: (crd, live) => withStoredVersion({ ...crd, status: live['status'] ?? {} }),
     validateCreate: (crd) => validateDefinition(crd, { ...options, isNameChecked: true }),
     validateUpdate: (crd, live) => validateDefinitionUpdate(crd, live, options),
@@ -36,6 +28,7 @@ export function definitionStrategy(options: DefinitionStrategyOptions = {}): Str
     hasStatus: true,
     createsOnUpdate: false,
     updatesUnconditionally: false,
+    whenDeleted: markDefinitionDeleted,
     parts: new Map([['status', STATUS]]),
   };
 }
@@ -47,15 +40,8 @@ const STATUS: PartStrategy = {
   ignoredPaths: ['f:spec'],
 };
 
-function newDefinition(crd: JsonObject, addsFinalizer: boolean): JsonObject {
-  const metadata = objectIn(crd, 'metadata') ?? {};
-  const finalizers = textsIn(metadata, 'finalizers');
-  const isHeld = !addsFinalizer || finalizers.includes(CLEANUP_FINALIZER);
-  return withStoredVersion({
-    ...crd,
-    metadata: isHeld ? metadata : { ...metadata, finalizers: [...finalizers, CLEANUP_FINALIZER] },
-    status: { conditions: null, acceptedNames: { plural: '', kind: '' } },
-  });
+function newDefinition(crd: JsonObject): JsonObject {
+  return withStoredVersion({ ...crd, status: { conditions: null, acceptedNames: { plural: '', kind: '' } } });
 }
 
 /** Every version that objects were ever stored in is remembered. */

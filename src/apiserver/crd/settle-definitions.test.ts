@@ -19,7 +19,7 @@ function definition(plural: string, kind: string, more: JsonObject = {}): JsonOb
       versions: [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: { type: 'object' } } }],
     },
   });
-  return definitionStrategy({ addsFinalizer: false }).prepareForCreate(crd, context);
+  return definitionStrategy().prepareForCreate(crd, context);
 }
 
 const settle = (all: readonly JsonObject[], count?: number) =>

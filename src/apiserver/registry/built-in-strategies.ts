@@ -2,7 +2,6 @@ import { builtInStrategy } from '../builtin/built-in-strategy.js';
 import { compileRules } from '../cel/definition-rules.js';
 import { ruleProblems } from '../cel/validate-rules.js';
 import { definitionStrategy } from '../crd/definition-strategy.js';
-import { markDefinitionDeleted } from '../crd/settle-definitions.js';
 import type { Schema } from '../schema/schema.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import type { BuiltInResource } from './built-in-types.js';
@@ -17,8 +16,7 @@ export function builtInStrategies(options: {
   const objectMeta = surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta');
   return (resource, schema) => {
     if (resource.group === 'apiextensions.k8s.io') {
-      const rules = { compileRules, ruleProblems, addsFinalizer: false, ...(objectMeta ? { objectMeta } : {}) };
-      return { ...definitionStrategy(rules), whenDeleted: markDefinitionDeleted };
+      return definitionStrategy({ compileRules, ruleProblems, ...(objectMeta ? { objectMeta } : {}) });
     }
     const hasStatus = resource.subresources.includes('status');
     return builtInStrategy({ ...resource, hasStatus, surfaceVersion: surface.version }, schema, {

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { isObject, type Json, type JsonObject, jsonEqual } from '../../api/json.js';
+import { metadataOf } from '../../api/metadata-of.js';
 import { ANNOTATIONS_BYTES_MAX, labelKeyProblems, labelValueProblems } from '../../api/object-meta.js';
 import type { FieldProblem } from '../schema/validate.js';
 import type { ResourceType } from './resource-type.js';
@@ -8,16 +9,6 @@ import type { ResourceType } from './resource-type.js';
 const SUFFIX_CHARS = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 const GENERATED_NAME_MAX = 63;
-
-export function metadataOf(object: JsonObject): JsonObject {
-  const metadata = object['metadata'];
-  return isObject(metadata) ? metadata : {};
-}
-
-export function nameOf(object: JsonObject): string {
-  const name = metadataOf(object)['name'];
-  return typeof name === 'string' ? name : '';
-}
 
 export function finalizersOf(object: JsonObject): string[] {
   const finalizers = metadataOf(object)['finalizers'];

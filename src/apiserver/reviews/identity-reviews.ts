@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../api/json.js';
+import { timestamp } from '../../api/timestamp.js';
 import { StatusError } from '../../core/status-error.js';
 import { bearerToken } from '../authentication/token-authenticator.js';
 import { TokenError } from '../authentication/token-error.js';
@@ -9,7 +10,7 @@ import { part, pick, texts, typeOf, userInfo } from './review-object.js';
 /** Who am I? */
 export const selfSubjectReview: ReviewHandler = ({ object, user }, { tokens }) => ({
   ...typeOf(object),
-  metadata: { creationTimestamp: wholeSeconds(tokens.nowMs) },
+  metadata: { creationTimestamp: timestamp(tokens.nowMs) },
   status: { userInfo: userInfo(user) },
 });
 
@@ -42,8 +43,4 @@ function tokenStatus(token: string, wanted: readonly string[], { authenticator }
     if (!(error instanceof TokenError)) throw error;
     return { user: {}, error: error.message };
   }
-}
-
-export function wholeSeconds(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }

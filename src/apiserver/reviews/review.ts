@@ -1,9 +1,9 @@
+import { goQuote } from '../../api/go-quote.js';
 import type { JsonObject } from '../../api/json.js';
 import { StatusError } from '../../core/status-error.js';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import type { TokenAuthenticator } from '../authentication/token-authenticator.js';
 import type { Authorizer } from '../authorization/authorizer.js';
-import { goQuote } from '../authorization/go-quote.js';
 import type { HeldRules } from '../authorization/rbac.js';
 import type { ObjectReader } from '../object-reader.js';
 import { type FieldProblem, formatProblems } from '../schema/validate.js';

@@ -1,11 +1,11 @@
+import { goQuote } from '../../api/go-quote.js';
 import { type JsonObject, member } from '../../api/json.js';
+import { timestamp } from '../../api/timestamp.js';
 import { StatusError } from '../../core/status-error.js';
 import type { BoundObject } from '../authentication/service-account-tokens.js';
-import { goQuote } from '../authorization/go-quote.js';
 import { text } from '../authorization/policy-rule.js';
 import type { ObjectReader } from '../object-reader.js';
 import type { FieldProblem } from '../schema/validate.js';
-import { wholeSeconds } from './identity-reviews.js';
 import { invalid, invalidField, type ReviewDependencies, type ReviewHandler, type ReviewRequest } from './review.js';
 import { part, pick, texts, typeOf } from './review-object.js';
 
@@ -46,14 +46,14 @@ export const tokenRequest: ReviewHandler = (request, dependencies) => {
   });
   return {
     ...typeOf(request.object),
-    metadata: { ...account, namespace: request.namespace, creationTimestamp: wholeSeconds(nowMs) },
+    metadata: { ...account, namespace: request.namespace, creationTimestamp: timestamp(nowMs) },
     spec: {
       audiences: [...audiences],
       expirationSeconds: seconds,
       boundObjectRef: ref ? pick(ref, ['kind', 'apiVersion', 'name', 'uid']) : null,
     },
     // What was asked for, even where the token lives longer.
-    status: { token, expirationTimestamp: wholeSeconds(nowMs + seconds * 1000) },
+    status: { token, expirationTimestamp: timestamp(nowMs + seconds * 1000) },
   };
 };
 

@@ -1,5 +1,6 @@
+import { goQuote } from '../../api/go-quote.js';
 import type { Json } from '../../api/json.js';
-import { goQuote, goValue } from './go-values.js';
+import { goValue } from './go-values.js';
 
 /** One cause of an `Invalid` answer. */
 export interface FieldProblem {

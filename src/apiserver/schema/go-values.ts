@@ -1,3 +1,4 @@
+import { goQuote } from '../../api/go-quote.js';
 import { isObject, type Json } from '../../api/json.js';
 
 /** A value as kube-apiserver's messages show it: quoted text, plain numbers, JSON for the rest. */
@@ -17,30 +18,6 @@ export function goJsonInOrder(value: Json): string {
     /[<>&\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
-}
-
-const SHORT: Readonly<Record<string, string>> = {
-  '\u0007': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '"': '\\"',
-  '\\': '\\\\',
-};
-
-/** Text in Go's quotes (`%q`). */
-export function goQuote(text: string): string {
-  const body = text.replace(/["\\]|[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu, (char) => {
-    const short = SHORT[char];
-    if (short !== undefined) return short;
-    const code = char.codePointAt(0)!;
-    if (code < 0x80) return `\\x${code.toString(16).padStart(2, '0')}`;
-    return code > 0xffff ? `\\U${code.toString(16).padStart(8, '0')}` : `\\u${code.toString(16).padStart(4, '0')}`;
-  });
-  return `"${body}"`;
 }
 
 function inOrder(value: Json): Json {

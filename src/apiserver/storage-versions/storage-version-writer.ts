@@ -1,8 +1,9 @@
 import type { JsonObject } from '../../api/json.js';
+import { nameOf } from '../../api/metadata-of.js';
+import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Logger } from '../../observe/logger.js';
 import type { InternalClient } from '../internal-client.js';
-import { nameOf } from '../registry/metadata.js';
 import type { TypeRegistry } from '../registry/type-registry.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import type { Caches } from '../watch/caches.js';
@@ -136,7 +137,7 @@ export class StorageVersionWriter {
 
   async #write(name: string, object: JsonObject, entries: readonly ServerStorageVersion[]): Promise<void> {
     const { client, clock } = this.#options;
-    const now = `${new Date(clock.nowMs()).toISOString().slice(0, 19)}Z`;
+    const now = timestamp(clock.nowMs());
     const wanted = { ...withEntries(object, entries, now), kind: 'StorageVersion', apiVersion: `${GROUP}/${VERSION}` };
     this.#accept(name, await client.request('PUT', `${PATH}/${name}/status`, wanted));
   }

@@ -1,11 +1,13 @@
 import { isObject, type JsonObject } from '../../api/json.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
+import { timestamp } from '../../api/timestamp.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { trackUpdate } from '../apply/track-update.js';
-import { metadataOf, nameOf, withMetadata } from '../registry/metadata.js';
+import { withMetadata } from '../registry/metadata.js';
 import type { PartStrategy } from '../registry/strategy.js';
 import { plainAnswer } from '../verbs/answer.js';
-import { type ApiCall, timestamp } from '../verbs/api-call.js';
+import type { ApiCall } from '../verbs/api-call.js';
 import { changeObject } from '../verbs/change-object.js';
 import { bodyEncoding, parseDocument } from '../verbs/decode.js';
 import { optionsObject, writeOptions } from '../verbs/options.js';

@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../api/json.js';
 import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../../api/label-selector.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
-import { metadataOf, nameOf } from '../registry/metadata.js';
 import { servedViews } from '../registry/served-view.js';
 import { plainAnswer } from '../verbs/answer.js';
 import { type ApiCall, keyOf } from '../verbs/api-call.js';

@@ -2,10 +2,10 @@ import { isObject, type Json, type JsonObject, member } from '../../api/json.js'
 import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
 import { formatLabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../api/label-selector.js';
 import { applyMergePatch } from '../../api/merge-patch.js';
+import { metadataOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
-import { metadataOf } from '../registry/metadata.js';
 import type { ResourceType, ScalePaths } from '../registry/resource-type.js';
 import { servedViews } from '../registry/served-view.js';
 import { plainAnswer } from '../verbs/answer.js';

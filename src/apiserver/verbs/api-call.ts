@@ -1,3 +1,4 @@
+import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import type { RequestInfo } from '../../core/request-info.js';
@@ -40,11 +41,6 @@ export type Verb = (call: ApiCall) => Promise<Reply>;
 
 export function keyOf({ type, info }: ApiCall, name = info.name): string {
   return storageKey(type.storage.prefix, type.namespaced ? info.namespace : '', name);
-}
-
-/** RFC 3339 with whole seconds, as Kubernetes writes times. */
-export function timestamp(nowMs: number): string {
-  return `${new Date(nowMs).toISOString().slice(0, 19)}Z`;
 }
 
 export function strategyContext({ machinery }: ApiCall): StrategyContext {

@@ -1,11 +1,11 @@
 import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../api/json.js';
+import { metadataOf } from '../../api/metadata-of.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
 import type { AdmissionRequest } from '../admission/admission.js';
 import {
   finalizersOf,
   metadataForUpdate,
-  metadataOf,
   metadataProblems,
   metadataUpdateProblems,
   withGeneration,

@@ -1,17 +1,11 @@
 import type { JsonObject } from '../../api/json.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
 import type { AdmissionRequest } from '../admission/admission.js';
 import { trackUpdate } from '../apply/track-update.js';
-import {
-  generatedName,
-  metadataForCreate,
-  metadataOf,
-  metadataProblems,
-  nameOf,
-  withMetadata,
-} from '../registry/metadata.js';
+import { generatedName, metadataForCreate, metadataProblems, withMetadata } from '../registry/metadata.js';
 import { ServedView, shape } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
 import { objectAnswer } from './answer.js';
@@ -36,15 +30,11 @@ export async function create(call: ApiCall): Promise<Reply> {
   const sent = decodeObject(body, encoding, call.type, { ...options, warnings: call.warnings });
   const defaulted = call.type.strategy.setDefaults(withNamespace(call, sent));
   const tracked = trackUpdate(undefined, defaulted, writerOf(call, options));
-  return objectAnswer(call, 201, await createObject(call, tracked, { ...options, kind: 'CreateOptions' }));
+  return objectAnswer(call, 201, await createObject(call, tracked, options));
 }
 
 /** Stores a new object whose defaults are set and whose managed fields are those of its creator. */
-export async function createObject(
-  call: ApiCall,
-  object: JsonObject,
-  options: WriteOptions & { readonly kind: string },
-): Promise<ServedView> {
+export async function createObject(call: ApiCall, object: JsonObject, options: WriteOptions): Promise<ServedView> {
   const { type, machinery } = call;
   const context = strategyContext(call);
   const request = admissionRequest(call, object, options);
@@ -109,11 +99,7 @@ export function withNamespace({ type, info }: ApiCall, object: JsonObject): Json
   return withMetadata(object, { ...metadata, namespace: info.namespace });
 }
 
-function admissionRequest(
-  call: ApiCall,
-  object: JsonObject,
-  options: WriteOptions & { readonly kind: string },
-): AdmissionRequest {
+function admissionRequest(call: ApiCall, object: JsonObject, options: WriteOptions): AdmissionRequest {
   return {
     operation: 'CREATE',
     type: call.type,

@@ -1,14 +1,16 @@
 import { isObject, type JsonObject, jsonEqual } from '../../api/json.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
+import { timestamp } from '../../api/timestamp.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
-import { finalizersOf, metadataOf, nameOf, withMetadata } from '../registry/metadata.js';
+import { finalizersOf, withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { servedViews, shape } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
 import type { StoredObject } from '../watch/stored-object.js';
 import { objectAnswer, plainAnswer } from './answer.js';
-import { type ApiCall, timestamp } from './api-call.js';
+import type { ApiCall } from './api-call.js';
 import { type DeleteOptions, deleteOptions } from './delete-options.js';
 import { readNewest } from './get.js';
 import { conflict, detailsOf, notFound, qualifiedResource, storageFailure } from './storage-failure.js';

@@ -1,8 +1,8 @@
 import { groupVersion } from '../../api/gvr.js';
 import type { JsonObject } from '../../api/json.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
-import { metadataOf, nameOf } from '../registry/metadata.js';
 import { plainAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { deleteObject } from './delete.js';

@@ -5,6 +5,7 @@ import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } f
 import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
 import { PatchError } from '../../api/json-patch-error.js';
 import { applyMergePatch } from '../../api/merge-patch.js';
+import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { StatusReason } from '../../api/status.js';
 import { applyStrategicMergePatch } from '../../api/strategic-merge-patch.js';
 import type { Reply } from '../../core/exchange.js';
@@ -12,7 +13,7 @@ import { headerValue } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
 import { AppliedObjectError, ApplyConflictError, applyServerSide } from '../apply/apply.js';
 import { trackUpdate } from '../apply/track-update.js';
-import { metadataOf, nameOf, withMetadata } from '../registry/metadata.js';
+import { withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { duplicateFields } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';
@@ -257,10 +258,7 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
     ...(info.subresource === '' && type.verbs.has('create')
       ? {
           create: () =>
-            createObject(call, type.strategy.setDefaults(checkedNew(apply(undefined), call, options)), {
-              ...options,
-              kind: 'PatchOptions',
-            }),
+            createObject(call, type.strategy.setDefaults(checkedNew(apply(undefined), call, options)), options),
         }
       : {}),
     options: optionsObject('PatchOptions', options),

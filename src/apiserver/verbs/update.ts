@@ -1,8 +1,8 @@
 import { cloneJson } from '../../api/json.js';
+import { nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { trackUpdate } from '../apply/track-update.js';
-import { nameOf } from '../registry/metadata.js';
 import { objectAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { changeObject } from './change-object.js';
@@ -35,11 +35,7 @@ export async function update(call: ApiCall): Promise<Reply> {
     wish: (live) => trackUpdate(live, cloneJson(defaulted), writer),
     ...(type.strategy.createsOnUpdate && info.subresource === ''
       ? {
-          create: () =>
-            createObject(call, trackUpdate(undefined, cloneJson(defaulted), writer), {
-              ...options,
-              kind: 'CreateOptions',
-            }),
+          create: () => createObject(call, trackUpdate(undefined, cloneJson(defaulted), writer), options),
         }
       : {}),
     options: optionsObject('UpdateOptions', options),

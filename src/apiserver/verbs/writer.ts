@@ -1,9 +1,10 @@
 import { groupVersion } from '../../api/gvr.js';
+import { timestamp } from '../../api/timestamp.js';
 import { headerValue } from '../../core/headers.js';
 import { FieldSet } from '../apply/field-set.js';
 import type { Writer } from '../apply/track-update.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { type ApiCall, timestamp } from './api-call.js';
+import type { ApiCall } from './api-call.js';
 import type { WriteOptions } from './options.js';
 
 const MANAGER_CHARS_MAX = 128;

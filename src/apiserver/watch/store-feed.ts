@@ -30,7 +30,6 @@ export class StoreFeed {
   readonly #options: StoreFeedOptions;
   readonly #receivers = new Map<string, FeedReceiver>();
   readonly #waiters = new Set<Waiter>();
-  readonly #movedListeners = new Set<() => void>();
   #watch: Watch | undefined;
   #revision = 0;
   #closed = false;
@@ -64,12 +63,6 @@ export class StoreFeed {
 
   unsubscribe(prefix: string): void {
     this.#receivers.delete(prefix);
-  }
-
-  /** Calls back whenever the revision has grown, after the receivers have it all. */
-  onMoved(listener: () => void): () => void {
-    this.#movedListeners.add(listener);
-    return () => this.#movedListeners.delete(listener);
   }
 
   /** Resolves to true once everything up to that revision has arrived, to false if that takes too long. */
@@ -125,7 +118,6 @@ export class StoreFeed {
     if (revision <= this.#revision) return;
     this.#revision = revision;
     for (const waiter of this.#waiters) if (waiter.revision <= revision) waiter.settle(true);
-    for (const listener of this.#movedListeners) listener();
   }
 
   /** Prefixes are `/registry/<resource>/` or `/registry/<group>/<resource>/`. */

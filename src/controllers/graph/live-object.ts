@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/json.js';
-import { isDefinitelyAbsent, metadataOf, readFound, textOf } from '../answers.js';
+import { metadataOf } from '../../api/metadata-of.js';
+import { isDefinitelyAbsent, readFound, textOf } from '../answers.js';
 import { type ApiAnswer, type ApiClient, ApiRefusal, isSuccess, MERGE_PATCH, NotYet } from '../api-client.js';
 import { type CatalogueReader, pathOf } from '../catalogue.js';
 import type { ObservedObject } from './owner-reference.js';

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../api/json.js';
-import { metadataOf, readFound, textOf } from '../answers.js';
+import { metadataOf } from '../../api/metadata-of.js';
+import { readFound, textOf } from '../answers.js';
 import type { ApiClient } from '../api-client.js';
 import { type CatalogueReader, pathOf } from '../catalogue.js';
 import type { GoneObjects } from './gone-objects.js';

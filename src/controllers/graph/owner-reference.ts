@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import { metadataOf, textOf, textsOf } from '../answers.js';
+import { metadataOf } from '../../api/metadata-of.js';
+import { textOf, textsOf } from '../answers.js';
 
 export const ORPHAN_FINALIZER = 'orphan';
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';

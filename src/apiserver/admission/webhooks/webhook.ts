@@ -1,5 +1,6 @@
 import { isObject, type Json, type JsonObject } from '../../../api/json.js';
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../../api/label-selector.js';
+import { nameOf } from '../../../api/metadata-of.js';
 import type { ObjectReader } from '../../object-reader.js';
 import type { MatchCondition } from './webhook-deps.js';
 import type { WebhookRule } from './webhook-rules.js';
@@ -102,10 +103,6 @@ function once<T>(make: () => T): () => T {
     made ??= { value: make() };
     return made.value;
   };
-}
-
-function nameOf(object: JsonObject): string {
-  return (isObject(object['metadata']) ? text(object['metadata']['name']) : undefined) ?? '';
 }
 
 function objects(value: Json | undefined): JsonObject[] {

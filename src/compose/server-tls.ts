@@ -1,0 +1,24 @@
+import type { ServerConfig } from '../config/server-config.js';
+import { ProxyTls } from '../transport/proxy-tls.js';
+import type { WatchOptions } from '../transport/tls-files.js';
+
+/** The certificates that a configuration names, and of the API server behind where there is one. */
+export function loadServerTls(
+  config: ServerConfig,
+  io: WatchOptions,
+  upstream?: { readonly caFile: string; readonly serverName: string },
+): Promise<ProxyTls> {
+  return ProxyTls.load(
+    {
+      serving: { certFile: config.tlsCertFile, keyFile: config.tlsPrivateKeyFile },
+      frontProxy: config.frontProxyCertificate,
+      clientCaFile: config.clientCaFile,
+      requestHeaderCaFile: config.requestHeader.clientCaFile,
+      peerCaFile: config.peerCaFile,
+      peerServerName: config.peerServerName,
+      upstreamCaFile: upstream?.caFile,
+      upstreamServerName: upstream?.serverName ?? '',
+    },
+    io,
+  );
+}
