@@ -15,9 +15,11 @@ const allowed = {
   filters: ['core', 'api', 'identity', 'routing', 'discovery', 'peers', 'observe'],
   server: ['core', 'api', 'transport', 'observe'],
   plane: ['core', 'api', 'identity', 'filters', 'server', 'transport', 'observe'],
+  rehearse: ['core', 'api', 'observe'],
+  testing: ['apiserver', 'compose', 'config', 'core', 'observe', 'peers', 'plane', 'transport'],
   config: ['api'],
   inspect: ['core', 'api', 'identity', 'peers', 'apiserver'],
-  cli: ['api', 'core', 'config', 'compose', 'observe', 'transport', 'apiserver', 'inspect'],
+  cli: ['api', 'core', 'config', 'compose', 'observe', 'transport', 'apiserver', 'inspect', 'plane', 'rehearse'],
 };
 
 const folders = Object.keys(allowed);

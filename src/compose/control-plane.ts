@@ -1,201 +1,192 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
-import { surfaceVersions } from '../apiserver/surfaces/load-surface.js';
 import { formatHostPort } from '../config/addresses.js';
-import { CONTROLLER_CHOICES } from '../config/api-server-config.js';
-import type { FlagName } from '../config/flags.js';
-import { loadApiServerConfig, PKI_NAMES } from '../config/load-api-server-config.js';
-import type { Machine } from '../config/load-server-config.js';
 import { systemClock } from '../core/clock.js';
-import type { Logger } from '../observe/logger.js';
+import { ConnectionDoor } from '../plane/connection-door.js';
+import { ControlSocket, controlSocketPath, isSteered } from '../plane/control-socket.js';
+import type { Door } from '../plane/door.js';
 import { FrontDoor } from '../plane/front-door.js';
-import { ServerProcess } from '../plane/server-process.js';
-import { Destinations } from '../transport/destinations.js';
-import { OwnRequests } from '../transport/own-requests.js';
-import type { ProxyTls } from '../transport/proxy-tls.js';
+import type { Member } from '../plane/member.js';
+import { PLANE_FILE, planeStateText, readPlaneState } from '../plane/plane-state.js';
+import { roll } from '../plane/roll.js';
 import { planeKubeconfig } from './admin-kubeconfig.js';
-import { makePki, replaceFile } from './pki.js';
-import { loadServerTls } from './server-tls.js';
-
-export interface ControlPlaneOptions {
-  readonly dataDir: string;
-  /** One server each: `1.35`. */
-  readonly versions: readonly string[];
-  /** The front door's; servers take the following ones. */
-  readonly port: number;
-  /** The mixed version proxy; without it clients meet the wrong 404s. */
-  readonly proxy: boolean;
-  readonly etcdServers: readonly string[];
-  readonly runtimeConfig: readonly string[];
-  /** How this program runs itself: Node's own arguments and the program. */
-  readonly self: readonly string[];
-  readonly machine: Machine;
-  readonly logger: Logger;
-  readonly progress: (sentence: string) => void;
-}
+import { type ControlPlaneOptions, DEFAULT_VERSIONS, PLANE_HOST } from './control-plane-options.js';
+import { type MadePki, replaceFile } from './pki.js';
+import type { PlaneMaterial } from './plane-material.js';
+import { checkVersion, planeOfOwnServers } from './plane-of-own-servers.js';
+import { planeOfUpstreams } from './plane-of-upstreams.js';
 
 export interface PlaneServer {
   readonly name: string;
   readonly version: string;
   readonly address: string;
-  readonly pid: number;
+  /** Undefined where it is not a process of ours. */
+  readonly pid: number | undefined;
 }
 
 export interface RunningControlPlane {
   readonly front: string;
   readonly kubeconfig: string;
+  /** The admin's certificate, and the CA of every server. */
+  readonly pki: MadePki;
+  /** As they are now. */
   readonly servers: readonly PlaneServer[];
-  /** Resolves with a sentence if a server ends without having been asked. */
-  readonly failed: Promise<string>;
+  /** One after the other; resolves with how many were replaced. */
+  roll(order: RollOrder): Promise<number>;
   close(): Promise<void>;
 }
 
-const HOST = '127.0.0.1';
-const READY_MS_MAX = 60_000;
-const READY_POLL_MS = 50;
-const PROBE_TIMEOUT_MS = 2_000;
-const FRONT_GRACE_MS = 5_000;
-const LOG_LINES = 5;
+export interface RollOrder {
+  readonly to: string;
+  /** Only this one; undefined for all. */
+  readonly server: string | undefined;
+  /** A server that runs the version already is restarted. */
+  readonly again?: boolean;
+  readonly progress: (sentence: string) => void;
+}
 
-/** Several API servers as processes of their own on one store, and a load balancer before them. */
-export async function startControlPlane(options: ControlPlaneOptions): Promise<RunningControlPlane> {
-  const { dataDir, versions, machine, logger, progress } = options;
-  const known = await surfaceVersions();
-  for (const version of versions) {
-    if (!known.includes(version))
-      throw new Error(`--versions: ${version} does not come with Straddle; ${known.join(', ')} do.`);
-  }
-  await checkPorts(options);
-  mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
-  progress('making certificates');
-  const flags: [FlagName, string[]][] = [
-    ['data-dir', [dataDir]],
-    ['server-name', ['front']],
-    ['bind-address', [HOST]],
-  ];
-  const config = loadApiServerConfig(new Map(flags), machine);
-  const pki = (await makePki(config))!;
-  const tls = await loadServerTls(config, { logger, clock: systemClock });
-  const processes: ServerProcess[] = [];
-  try {
-    const servers = versions.map((version, index) => ({
-      name: `server-${index + 1}`,
-      version,
-      address: formatHostPort({ host: HOST, port: options.port + index + 1 }),
-    }));
-    for (const server of servers) {
-      progress(`starting ${server.name} (Kubernetes ${server.version}) at ${server.address}`);
-      processes.push(startServer(options, server));
-    }
-    await Promise.all(servers.map((server, index) => untilReady(server, processes[index]!, { tls, dataDir })));
-    const front = new FrontDoor({
-      host: HOST,
-      port: options.port,
-      servers: servers.map(({ address }) => address),
-      tls,
-      frontProxyNames: [PKI_NAMES.frontProxyClient],
-      clock: systemClock,
-      logger,
-    });
-    const { port } = await front.start().catch((error: NodeJS.ErrnoException) => {
-      throw error.code === 'EADDRINUSE'
-        ? new Error(`Port ${options.port} is in use by another process; choose another with --port.`)
-        : error;
-    });
-    const frontAddress = formatHostPort({ host: HOST, port });
-    const kubeconfig = join(dataDir, 'kubeconfig');
-    await replaceFile(kubeconfig, planeKubeconfig([{ name: 'front', address: frontAddress }, ...servers], pki));
-    return {
-      front: frontAddress,
-      kubeconfig,
-      servers: servers.map((each, index) => ({ ...each, pid: processes[index]!.pid })),
-      failed: Promise.race(
-        processes.map(async (each) => `${each.name} ended: ${await each.ended} (log: ${logFile(dataDir, each.name)})`),
-      ),
-      async close() {
-        await front.close(FRONT_GRACE_MS);
-        await Promise.all(processes.map((each) => each.stop()));
-        tls.close();
-      },
-    };
-  } catch (error) {
-    await Promise.all(processes.map((each) => each.stop()));
+const KUBECONFIG = 'kubeconfig';
+const FRONT_GRACE_MS = 5_000;
+const PORTS_TRIED_MAX = 50;
+
+/** Several API servers, and a load balancer before them. Rejects, with nothing left running, when it cannot start. */
+export async function startControlPlane(asked: ControlPlaneOptions): Promise<RunningControlPlane> {
+  const socketPath = controlSocketPath(asked.dataDir);
+  if (await isSteered(socketPath))
+    throw new Error(`${asked.dataDir} is in use by another \`straddle up\`; stop that one, or use another --data-dir.`);
+  const stateFile = join(asked.dataDir, PLANE_FILE);
+  const before = readPlaneState(stateFile);
+  const versions = asked.versions ?? before?.versions ?? DEFAULT_VERSIONS;
+  const count = asked.upstream?.urls.length ?? versions.length;
+  const options = { ...asked, port: await portOf(asked.port, count) };
+  makeFolders(options.dataDir);
+  // It appears when everything is ready; one of the last run would promise too much.
+  rmSync(join(options.dataDir, KUBECONFIG), { force: true });
+  const material = options.upstream
+    ? await planeOfUpstreams(options, options.upstream)
+    : await planeOfOwnServers(options, versions);
+  const { members, tls } = material;
+  const doors: Door[] = [];
+  const sockets: ControlSocket[] = [];
+  const close = async (): Promise<void> => {
+    await Promise.all(sockets.map((each) => each.close()));
+    await Promise.all(doors.map((each) => each.close(FRONT_GRACE_MS)));
+    await Promise.all(members.map((each) => each.stop()));
+    await Promise.all(members.map(({ destination }) => destination.close()));
     tls.close();
+  };
+  try {
+    await material.prepare();
+    await Promise.all(members.map((member) => start(member, options.progress)));
+    const door = openDoor(options, material);
+    const { port } = await door.start();
+    doors.push(door);
+    const remember = (): Promise<void> =>
+      options.upstream ? Promise.resolve() : replaceFile(stateFile, planeStateText({ versions: versionsOf(members) }));
+    await remember();
+    const plane = running(options, material, { door, port, close, remember });
+    const socket = new ControlSocket(socketPath, {
+      roll: ({ to, server }, progress) => plane.roll({ to, server, progress }),
+    });
+    await socket.listen();
+    sockets.push(socket);
+    const front = { name: 'front', address: plane.front };
+    await replaceFile(plane.kubeconfig, planeKubeconfig([front, ...plane.servers], material.pki));
+    return plane;
+  } catch (error) {
+    await close();
     throw error;
   }
 }
 
+function running(
+  options: ControlPlaneOptions,
+  { members, pki }: PlaneMaterial,
+  { door, port, close, remember }: { door: Door; port: number; close(): Promise<void>; remember(): Promise<void> },
+): RunningControlPlane {
+  let closing: Promise<void> | undefined;
+  return {
+    front: formatHostPort({ host: PLANE_HOST, port }),
+    kubeconfig: join(options.dataDir, KUBECONFIG),
+    pki,
+    get servers() {
+      return members.map(({ name, version, address, pid }) => ({ name, version, address, pid }));
+    },
+    async roll({ to, server, again = false, progress }) {
+      if (!options.upstream) await checkVersion(to, '--to');
+      return roll({
+        members,
+        to,
+        only: server,
+        again,
+        agree: options.proxy,
+        progress,
+        async replace(member, version) {
+          await member.replace(version);
+          await remember();
+          await door.look();
+        },
+      });
+    },
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+async function start(member: Member, progress: (sentence: string) => void): Promise<void> {
+  progress(`starting ${member.name}${member.version && ` (Kubernetes ${member.version})`} at ${member.address}`);
+  await member.start();
+}
+
+function versionsOf(members: readonly Member[]): string[] {
+  return members.map(({ version }) => version);
+}
+
+function openDoor(options: ControlPlaneOptions, { members, tls, frontProxyNames }: PlaneMaterial): Door {
+  const servers = members.map(({ address }) => address);
+  const { port, logger } = options;
+  const common = { host: PLANE_HOST, port, servers, tls, clock: systemClock };
+  return options.balance === 'connection'
+    ? new ConnectionDoor(common)
+    : new FrontDoor({ ...common, frontProxyNames, logger });
+}
+
+function makeFolders(dataDir: string): void {
+  try {
+    mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`${dataDir} cannot be used (${code}); choose another --data-dir, or mend its rights.`);
+  }
+}
+
 /** Said before anything is started: a server that finds its port taken would say it in its log only. */
-async function checkPorts({ port, versions }: ControlPlaneOptions): Promise<void> {
-  for (let each = port; each <= port + versions.length; each++) {
+async function portOf(port: number, servers: number): Promise<number> {
+  if (port === 0) return freePorts(servers);
+  for (let each = port; each <= port + servers; each++) {
     if (await isFree(each)) continue;
     throw new Error(
-      `Port ${each} of ${HOST} is in use by another process; ports ${port} to ${port + versions.length} are needed: stop it, or choose another --port.`,
+      `Port ${each} of ${PLANE_HOST} is in use by another process; ports ${port} to ${port + servers} are needed: stop it, or choose another --port.`,
     );
   }
+  return port;
+}
+
+async function freePorts(servers: number): Promise<number> {
+  for (let tried = 0; tried < PORTS_TRIED_MAX; tried++) {
+    const port = 20_000 + Math.floor(Math.random() * 12_000);
+    const each = Array.from({ length: servers + 1 }, (_, index) => isFree(port + index));
+    if ((await Promise.all(each)).every((free) => free)) return port;
+  }
+  throw new Error(`No ${servers + 1} free ports in a row were found on ${PLANE_HOST}; give one with --port.`);
 }
 
 function isFree(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer().once('error', () => resolve(false));
-    server.listen(port, HOST, () => server.close(() => resolve(true)));
+    server.listen(port, PLANE_HOST, () => server.close(() => resolve(true)));
   });
-}
-
-interface Wanted {
-  readonly name: string;
-  readonly version: string;
-  readonly address: string;
-}
-
-function startServer(options: ControlPlaneOptions, { name, version, address }: Wanted): ServerProcess {
-  const { dataDir, proxy, etcdServers, runtimeConfig, self } = options;
-  const flags = [
-    `--data-dir=${dataDir}`,
-    `--server-name=${name}`,
-    `--bind-address=${HOST}`,
-    `--secure-port=${address.split(':')[1]}`,
-    `--kubernetes-version=${version}`,
-    `--feature-gates=UnknownVersionInteroperabilityProxy=${proxy}`,
-    `--controllers=${CONTROLLER_CHOICES.join(',')}`,
-    '--admin-kubeconfig=',
-    '--log-format=json',
-    ...etcdServers.map((each) => `--etcd-servers=${each}`),
-    ...runtimeConfig.map((each) => `--runtime-config=${each}`),
-  ];
-  return new ServerProcess({ name, command: [...self, 'apiserver', ...flags], logFile: logFile(dataDir, name) });
-}
-
-function logFile(dataDir: string, name: string): string {
-  return join(dataDir, 'logs', `${name}.log`);
-}
-
-async function untilReady(
-  { name, address }: Wanted,
-  running: ServerProcess,
-  { tls, dataDir }: { readonly tls: ProxyTls; readonly dataDir: string },
-): Promise<void> {
-  const own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
-  const destination = new Destinations(() => tls.peerTls()).make(address);
-  const deadlineMs = Date.now() + READY_MS_MAX;
-  try {
-    for (;;) {
-      if (!running.isRunning) throw new Error(`${name} could not start: ${lastLines(logFile(dataDir, name))}`);
-      const verdict = await own.probeReady(destination, PROBE_TIMEOUT_MS).catch((error: Error) => error.message);
-      if (verdict === true) return;
-      if (Date.now() > deadlineMs)
-        throw new Error(
-          `${name} is not ready after ${READY_MS_MAX / 1000} s: ${verdict} (log: ${logFile(dataDir, name)})`,
-        );
-      await delay(READY_POLL_MS);
-    }
-  } finally {
-    await destination.close();
-  }
-}
-
-function lastLines(file: string): string {
-  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n');
 }

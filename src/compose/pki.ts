@@ -65,26 +65,46 @@ async function authority(dir: string, name: string, commonName: string): Promise
     const made = issueAuthority({ commonName, days: AUTHORITY_DAYS });
     await createOnce(path, made.certPem + made.keyPem);
   }
-  const text = await readFile(path, 'utf8');
-  const [certPem = ''] = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/.exec(text) ?? [];
-  const [keyPem = ''] = /-----BEGIN PRIVATE KEY-----[\s\S]*?-----END PRIVATE KEY-----\n?/.exec(text) ?? [];
+  const { certPem, keyPem } = pairIn(await readFile(path, 'utf8'));
   createPrivateKey(keyPem);
   await replaceFile(join(dir, `${name}.crt`), certPem);
   return { certPem, keyPem };
 }
 
+/**
+ * Key and certificate in one file first, as for an authority, from which both files are written: whoever comes at the same
+ * time writes the same.
+ */
 async function leaf(
   files: { certFile: string; keyFile: string },
   make: () => IssuedCertificate,
   isGood: (cert: X509Certificate) => boolean = () => true,
 ): Promise<void> {
-  if (existsSync(files.certFile) && existsSync(files.keyFile)) {
-    const cert = new X509Certificate(await readFile(files.certFile));
-    if (Date.parse(cert.validTo) - Date.now() > RENEW_BEFORE_MS && isGood(cert)) return;
+  const isStillGood = (pem: string): boolean => {
+    const cert = new X509Certificate(pem);
+    return Date.parse(cert.validTo) - Date.now() > RENEW_BEFORE_MS && isGood(cert);
+  };
+  const path = pairFile(files);
+  const isThere = existsSync(files.certFile) && existsSync(files.keyFile);
+  if (isThere && isStillGood(await readFile(files.certFile, 'utf8'))) return;
+  if (existsSync(path) && !isStillGood(pairIn(await readFile(path, 'utf8')).certPem)) await rm(path, { force: true });
+  if (!existsSync(path)) {
+    const made = make();
+    await createOnce(path, made.certPem + made.keyPem);
   }
-  const { certPem, keyPem } = make();
+  const { certPem, keyPem } = pairIn(await readFile(path, 'utf8'));
   await replaceFile(files.keyFile, keyPem);
   await replaceFile(files.certFile, certPem);
+}
+
+function pairFile({ certFile }: { readonly certFile: string }): string {
+  return `${certFile.replace(/\.crt$/, '')}.pem`;
+}
+
+function pairIn(text: string): IssuedCertificate {
+  const [certPem = ''] = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----\n?/.exec(text) ?? [];
+  const [keyPem = ''] = /-----BEGIN PRIVATE KEY-----[\s\S]*?-----END PRIVATE KEY-----\n?/.exec(text) ?? [];
+  return { certPem, keyPem };
 }
 
 interface ServingName {

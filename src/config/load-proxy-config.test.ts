@@ -170,7 +170,7 @@ describe('what is refused, with what to do', () => {
     ['a path in a peer', { peer: 'https://10.0.0.2:6443/x' }, /only scheme, host and port/],
     ['bad ip', { 'peer-advertise-ip': 'cp1' }, /must be an IP address/],
     ['bad port', { 'secure-port': '70000' }, /port from 0 to 65535/],
-    ['more workers', { workers: '4' }, /--workers is "4"; it must be 1\./],
+    ['too many workers', { workers: '65' }, /--workers is "65"; it must be a whole number from 1 to 64\./],
     ['a number without unit', { 'departed-grace': '600' }, /duration with its unit/],
     [
       'unknown gate',
@@ -242,6 +242,8 @@ describe('advertised addresses', () => {
     const ipv6 = load({ ...peering, upstream: 'https://[fd00::9]:6443', 'peer-advertise-ip': 'fd00::5' });
     expect(ipv6.upstream).toMatchObject({ host: 'fd00::9', advertised: { host: 'fd00::9', port: 6443 } });
     expect(peerAdvertiseAddress(ipv6, 1)).toBe('[fd00::5]:6443');
+    const oneMachine = load({ ...peering, upstream: 'https://127.0.0.12:7443', 'peer-advertise-ip': '127.0.0.1' });
+    expect(oneMachine.upstream.advertised).toEqual({ host: '127.0.0.12', port: 7443 });
   });
 });
 

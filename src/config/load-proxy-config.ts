@@ -31,8 +31,10 @@ function assemble(values: FlagValues, machine: Machine, problems: string[]): Pro
   };
 }
 
+/** What is a loopback address here is this machine to others; where all servers are on one machine, it is what it is. */
 function advertisedUpstream(upstream: HostPort, advertiseIp: string): HostPort {
-  return isLoopback(upstream.host) ? { host: advertiseIp, port: upstream.port } : upstream;
+  const isKnownOnlyHere = upstream.host === 'localhost' || (isLoopback(upstream.host) && !isLoopback(advertiseIp));
+  return isKnownOnlyHere ? { host: advertiseIp, port: upstream.port } : upstream;
 }
 
 function kubeconfig(values: FlagValues, machine: Machine, problems: string[]): KubeconfigAccess | undefined {

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,36 +7,14 @@ import { type RunningControlPlane, startControlPlane } from '../../src/compose.j
 import type { CheckReport } from '../../src/inspect/check-report.js';
 import type { DiffReport } from '../../src/inspect/diff-report.js';
 import type { StatusReport } from '../../src/inspect/status-report.js';
-import { createLogger } from '../../src/observe/logger.js';
 import { eventually } from './control-plane.js';
-import { freePorts } from './free-ports.js';
+import { machine, planeOptions } from './plane-options.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'straddle-inspect-'));
-const machine = {
-  hostname: 'test',
-  addresses: ['127.0.0.1'],
-  readFile: (path: string) => readFileSync(path, 'utf8'),
-};
 let plane: RunningControlPlane;
 
 beforeAll(async () => {
-  plane = await startControlPlane({
-    dataDir: dir,
-    versions: ['1.35', '1.36'],
-    port: await freePorts(3),
-    proxy: true,
-    etcdServers: [],
-    runtimeConfig: ['scheduling.k8s.io/v1alpha2=true'],
-    self: ['--import', 'tsx', 'src/cli/main.ts'],
-    machine,
-    logger: createLogger({
-      level: 'error',
-      format: 'text',
-      write: (text) => process.stderr.write(text),
-      nowMs: Date.now,
-    }),
-    progress: () => {},
-  });
+  plane = await startControlPlane(planeOptions(dir));
 }, 120_000);
 
 afterAll(async () => {
@@ -66,7 +44,7 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
       onStopSignal: () => () => {},
       exitNow: () => {},
     },
-    { proxy: never, apiServer: never, controlPlane: never },
+    { proxy: never, apiServer: never, controlPlane: never, rehearse: never },
   );
   return { code, out, err };
 }
@@ -128,8 +106,8 @@ describe('looking at a control plane of two versions', () => {
   });
 
   it('a server that is gone is a row with the reason, and fails the check', async () => {
-    process.kill(plane.servers[0]!.pid, 'SIGKILL');
-    await plane.failed;
+    process.kill(plane.servers[0]!.pid!, 'SIGKILL');
+    await expect.poll(() => plane.servers[0]!.pid).toBeUndefined();
     const { servers } = await report<StatusReport>('status', '--context=server-2');
     expect(servers[0]).toMatchObject({ name: 'server-1', health: 'unreachable: connection refused' });
     const { code, out } = await run('check', '--context=server-2');

@@ -1,54 +1,50 @@
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ControlPlaneOptions, type RunningControlPlane, startControlPlane } from '../../src/compose.js';
-import { createLogger } from '../../src/observe/logger.js';
-import { freePorts } from './free-ports.js';
+import { type RunningControlPlane, startControlPlane } from '../../src/compose.js';
+import { controlSocketPath, isSteered, sendRoll } from '../../src/plane/control-socket.js';
+import { planeOptions } from './plane-options.js';
 
 interface Kubeconfig {
   readonly clusters: readonly { name: string; cluster: { server: string; 'certificate-authority-data': string } }[];
   readonly users: readonly { user: { 'client-certificate-data': string; 'client-key-data': string } }[];
 }
 
+interface Body {
+  readonly items?: readonly { metadata: { name: string }; spec: { containers: { command: string[] }[] } }[];
+  readonly minor?: string;
+  readonly data?: Readonly<Record<string, string>>;
+}
+
 const dir = mkdtempSync(join(tmpdir(), 'straddle-up-'));
+const options = planeOptions(dir, { restart: true });
 const PODGROUPS = '/apis/scheduling.k8s.io/v1alpha2/podgroups';
-let options: ControlPlaneOptions;
+const PODS = '/api/v1/namespaces/kube-system/pods?labelSelector=component%3Dkube-apiserver';
+const MAPS = '/api/v1/namespaces/default/configmaps';
 let plane: RunningControlPlane;
 let agent: Agent;
 let config: Kubeconfig;
 
-beforeAll(async () => {
-  options = {
-    dataDir: dir,
-    versions: ['1.35', '1.36'],
-    port: await freePorts(3),
-    proxy: true,
-    etcdServers: [],
-    runtimeConfig: ['scheduling.k8s.io/v1alpha2=true'],
-    self: ['--import', 'tsx', 'src/cli/main.ts'],
-    machine: { hostname: 'test', addresses: ['127.0.0.1'], readFile: (path) => readFileSync(path, 'utf8') },
-    logger: createLogger({
-      level: 'error',
-      format: 'text',
-      write: (text) => process.stderr.write(text),
-      nowMs: Date.now,
-    }),
-    progress: () => {},
-  };
-  plane = await startControlPlane(options);
+function connect(): void {
   config = load(readFileSync(plane.kubeconfig, 'utf8')) as Kubeconfig;
   const pem = (base64: string): Buffer => Buffer.from(base64, 'base64');
   const { user } = config.users[0]!;
   agent = new Agent({
+    connections: 1,
     connect: {
       ca: pem(config.clusters[0]!.cluster['certificate-authority-data']),
       cert: pem(user['client-certificate-data']),
       key: pem(user['client-key-data']),
     },
   });
+}
+
+beforeAll(async () => {
+  plane = await startControlPlane(options);
+  connect();
 }, 120_000);
 
 afterAll(async () => {
@@ -57,13 +53,20 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 }, 60_000);
 
-async function get(
-  context: string,
-  path: string,
-): Promise<{ status: number; body: { items?: unknown[]; message?: string } }> {
+async function ask(context: string, path: string, body?: object): Promise<{ status: number; body: Body }> {
   const { server } = config.clusters.find(({ name }) => name === context)!.cluster;
-  const answer = await request(server + path, { dispatcher: agent, headers: { accept: 'application/json' } });
-  return { status: answer.statusCode, body: (await answer.body.json()) as { items?: unknown[] } };
+  const answer = await request(server + path, {
+    dispatcher: agent,
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return { status: answer.statusCode, body: (await answer.body.json()) as Body };
+}
+
+async function commands(): Promise<string[][]> {
+  const { body } = await ask('front', PODS);
+  return body.items!.map(({ spec }) => spec.containers[0]!.command);
 }
 
 describe('a control plane from one command', () => {
@@ -71,13 +74,31 @@ describe('a control plane from one command', () => {
     expect(config.clusters.map(({ name }) => name)).toEqual(['front', 'server-1', 'server-2']);
     expect(plane.servers.map(({ version }) => version)).toEqual(['1.35', '1.36']);
     expect(statSync(plane.kubeconfig).mode & 0o077).toBe(0);
+    expect(statSync(controlSocketPath(dir)).mode & 0o077).toBe(0);
   });
 
   it('serves through every door what only one server has', async () => {
-    await expect.poll(async () => (await get('server-1', PODGROUPS)).status, { timeout: 15_000 }).toBe(200);
+    await expect.poll(async () => (await ask('server-1', PODGROUPS)).status, { timeout: 15_000 }).toBe(200);
     for (const context of ['front', 'server-1', 'server-2', 'front']) {
-      expect((await get(context, PODGROUPS)).status).toBe(200);
+      expect((await ask(context, PODGROUPS)).status).toBe(200);
     }
+  });
+
+  it('deals requests out to the servers in turn', async () => {
+    const minors = new Set<string | undefined>();
+    for (let count = 0; count < 4; count++) minors.add((await ask('front', '/version')).body.minor);
+    expect(minors).toEqual(new Set(['35', '36']));
+  });
+
+  it('shows each server as a mirror pod with its command line', async () => {
+    const { body } = await ask('front', PODS);
+    expect(body.items!.map(({ metadata }) => metadata.name)).toEqual([
+      'kube-apiserver-server-1',
+      'kube-apiserver-server-2',
+    ]);
+    const [first] = await commands();
+    expect(first).toContain('--kubernetes-version=1.35');
+    expect(first).toContain(`--peer-ca-file=${join(dir, 'pki', 'ca.crt')}`);
   });
 
   it('refuses a port that is taken, in one sentence, and starts nothing', async () => {
@@ -85,10 +106,78 @@ describe('a control plane from one command', () => {
     await expect(startControlPlane(taken)).rejects.toThrow(/^Port \d+ of 127\.0\.0\.1 is in use .* --port\.$/);
   });
 
-  it('goes on behind the front door when a server is gone, and says which', async () => {
-    const { pid } = plane.servers[0]!;
-    process.kill(pid, 'SIGKILL');
-    expect(await plane.failed).toContain('server-1 ended: SIGKILL');
-    for (let count = 0; count < 6; count++) expect((await get('front', '/api/v1/namespaces')).status).toBe(200);
+  it('refuses a folder that another one uses', async () => {
+    await expect(startControlPlane(options)).rejects.toThrow(/is in use by another `straddle up`.*--data-dir\.$/);
   });
+
+  it('refuses a folder that a newer program wrote, and a version that nobody knows', async () => {
+    const newer = mkdtempSync(join(tmpdir(), 'straddle-newer-'));
+    writeFileSync(join(newer, 'plane.json'), '{"format": 99, "versions": ["1.40"]}');
+    await expect(startControlPlane(planeOptions(newer))).rejects.toThrow(/newer Straddle \(format 99/);
+    rmSync(newer, { recursive: true });
+    await expect(startControlPlane(planeOptions(join(dir, 'third'), { versions: ['1.2'] }))).rejects.toThrow(
+      '--versions: 1.2 does not come with Straddle; 1.34, 1.35, 1.36 do.',
+    );
+  });
+
+  it('is rolled to another version by order, one server after the other, while it serves', async () => {
+    await ask('front', MAPS, { metadata: { name: 'kept' }, data: { of: '1.35' } });
+    const said: string[] = [];
+    const stop = { asked: false };
+    const wrong: number[] = [];
+    const client = (async () => {
+      while (!stop.asked) {
+        const { status } = await ask('front', `${MAPS}/kept`);
+        if (status !== 200) wrong.push(status);
+      }
+    })();
+    expect(await sendRoll(controlSocketPath(dir), { to: '1.36' }, (sentence) => said.push(sentence))).toBe(1);
+    stop.asked = true;
+    await client;
+    expect(wrong).toEqual([]);
+    expect(plane.servers.map(({ version }) => version)).toEqual(['1.36', '1.36']);
+    expect(said[0]).toBe('1/1 server-1: 1.35 → 1.36');
+    expect(said[1]).toMatch(/^1\/1 server-1: ready, and every server shows the same APIs after /);
+    expect((await commands())[0]).toContain('--kubernetes-version=1.36');
+  }, 60_000);
+
+  it('says why an order cannot be followed', async () => {
+    const send = (order: { to: string; server?: string }): Promise<number> =>
+      sendRoll(controlSocketPath(dir), order, () => {});
+    await expect(send({ to: '1.99' })).rejects.toThrow('--to: 1.99 does not come with Straddle');
+    await expect(send({ to: '1.35', server: 'x' })).rejects.toThrow('no server x; there are server-1, server-2');
+    await expect(send({ to: '1.36' })).resolves.toBe(0);
+  });
+
+  it('goes on behind the front door when a server is gone, says which, and starts it again', async () => {
+    process.kill(plane.servers[0]!.pid!, 'SIGKILL');
+    await expect.poll(() => options.notes[0], { timeout: 10_000 }).toContain('server-1 ended: SIGKILL');
+    for (let count = 0; count < 6; count++) expect((await ask('front', '/api/v1/namespaces')).status).toBe(200);
+    await expect.poll(() => options.notes.at(-1), { timeout: 30_000 }).toContain('server-1 is back');
+  }, 60_000);
+
+  it('goes on with its data and versions when it is started again', async () => {
+    await agent.close();
+    await plane.close();
+    expect(await isSteered(controlSocketPath(dir))).toBe(false);
+    const { versions: _, ...rest } = options;
+    plane = await startControlPlane({ ...rest, versions: undefined, balance: 'connection' });
+    connect();
+    expect(plane.servers.map(({ version }) => version)).toEqual(['1.36', '1.36']);
+    expect((await ask('front', `${MAPS}/kept`)).body.data).toEqual({ of: '1.35' });
+  }, 60_000);
+
+  it('deals connections out in turn if told to, and one connection stays with its server', async () => {
+    expect(await plane.roll({ to: '1.35', server: 'server-1', progress: () => {} })).toBe(1);
+    const minors: (string | undefined)[] = [];
+    for (let connection = 0; connection < 4; connection++) {
+      await agent.close();
+      connect();
+      const seen = new Set<string | undefined>();
+      for (let count = 0; count < 5; count++) seen.add((await ask('front', '/version')).body.minor);
+      expect(seen.size).toBe(1);
+      minors.push(...seen);
+    }
+    expect(minors.filter((minor) => minor === '35')).toHaveLength(2);
+  }, 60_000);
 });
