@@ -61,7 +61,7 @@ async function run(...argv: string[]) {
       onStopSignal: () => () => {},
       exitNow: () => {},
     },
-    { proxy: never, apiServer: never, controlPlane: never },
+    { proxy: never, apiServer: never, controlPlane: never, rehearse: never },
   );
   return { code, out, err };
 }

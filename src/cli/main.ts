@@ -9,6 +9,7 @@ const surroundings: Surroundings = {
   stdout: (text) => process.stdout.write(text),
   stderr: (text) => process.stderr.write(text),
   stderrIsTerminal: process.stderr.isTTY === true,
+  stdoutIsTerminal: process.stdout.isTTY === true,
   environment: process.env,
   homeDirectory: homedir(),
   hostname: hostname(),
@@ -25,16 +26,30 @@ const surroundings: Surroundings = {
   exitNow: (code) => process.exit(code),
 };
 
+/** Workers of `--workers` are this same program. No command of a user's: without a head there is nothing to serve. */
+const WORKER_ARGUMENT = 'worker';
+const workerProgram = { execArgv: process.execArgv, file: process.argv[1]!, arguments: [WORKER_ARGUMENT] };
+const isWorker = process.argv[2] === WORKER_ARGUMENT && process.send !== undefined;
+
 /** Loaded only when it is needed: `straddle --help` should not wait for the whole server. */
 const start: Starters = {
-  proxy: async (config, io) => (await import('../compose.js')).startProxy(config, io),
+  proxy: async (config, io) => (await import('../compose.js')).startProxy(config, { ...io, program: workerProgram }),
   apiServer: async (config, io) => (await import('../compose.js')).startApiServer(config, io),
   controlPlane: async (options) => (await import('../compose.js')).startControlPlane(options),
+  rehearse: async (options, places) => {
+    const [{ rehearse }, { startRehearsalPlane }] = await Promise.all([
+      import('../rehearse/rehearse.js'),
+      import('../compose/rehearsal-plane.js'),
+    ]);
+    return rehearse({ ...options, start: (wanted) => startRehearsalPlane(places, wanted) });
+  },
 };
 
 // A pipe that is closed early (`straddle rbac | head`) is no failure of ours.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
-const code = await runStraddle(process.argv.slice(2), surroundings, start);
+const code = isWorker
+  ? await (await import('../compose/proxy-worker.js')).runProxyWorker(surroundings)
+  : await runStraddle(process.argv.slice(2), surroundings, start);
 // Once all is closed nothing may keep the process, but output that still waits for its pipe must get out first.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

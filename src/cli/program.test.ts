@@ -60,6 +60,7 @@ function run(
     proxy: start,
     apiServer: async () => Promise.reject(new Error('not started here')),
     controlPlane: async () => Promise.reject(new Error('not started here')),
+    rehearse: async () => Promise.reject(new Error('not started here')),
   });
   return result;
 }
@@ -110,7 +111,7 @@ describe('straddle', () => {
 
 describe('straddle proxy', () => {
   it('lists everything wrong, a line each, and starts nothing', async () => {
-    const wrong = run(['proxy', '--workers=3']);
+    const wrong = run(['proxy', '--workers=65']);
     expect(await wrong.code).toBe(1);
     expect(wrong.err.trim().split('\n').length).toBeGreaterThan(2);
     expect(wrong.err).not.toContain('not started here');

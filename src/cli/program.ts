@@ -10,6 +10,8 @@ import { addDiffCommand } from './diff.js';
 import { addForgetCommand } from './forget.js';
 import { addProxyCommand } from './proxy.js';
 import { addRbacCommand } from './rbac.js';
+import { addRehearseCommand, type Rehearse } from './rehearse.js';
+import { addRollCommand } from './roll.js';
 import type { Start } from './serve.js';
 import { addStatusCommand } from './status.js';
 import { addSurfaceCommand } from './surface.js';
@@ -20,6 +22,8 @@ import { addVersionCommand, versionLine } from './version.js';
 const EXAMPLES = `
 Examples:
   $ straddle up
+  $ straddle roll --to=1.36
+  $ straddle rehearse --from=1.35 --to=1.36
   $ straddle proxy --config=/etc/straddle/straddle.yaml
   $ straddle apiserver --data-dir=./data --secure-port=7443
   $ straddle check --kubeconfig=/etc/kubernetes/admin.conf
@@ -34,6 +38,7 @@ export interface Starters {
   readonly proxy: Start<ProxyConfig>;
   readonly apiServer: Start<ApiServerConfig>;
   readonly controlPlane: StartControlPlane;
+  readonly rehearse: Rehearse;
 }
 
 /** Runs one command line and resolves with the exit code; never ends the process and never rejects. */
@@ -58,6 +63,8 @@ export async function runStraddle(
   addProxyCommand(program, surroundings, { start: start.proxy, exitWith });
   addApiServerCommand(program, surroundings, { start: start.apiServer, exitWith });
   addUpCommand(program, surroundings, { start: start.controlPlane, exitWith });
+  addRollCommand(program, surroundings);
+  addRehearseCommand(program, surroundings, { rehearse: start.rehearse, exitWith });
   addStatusCommand(program, surroundings);
   addDiffCommand(program, surroundings);
   addCheckCommand(program, surroundings, { exitWith });

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../config/flag.js';
 import { type FlagName, flagsOf } from '../config/flags.js';
 import type { ServerConfig } from '../config/server-config.js';
-import { createLogger, type Logger } from '../observe/logger.js';
+import { type Logger, serverLogger } from '../observe/logger.js';
 import type { Surroundings } from './surroundings.js';
 import { straddleVersion } from './version.js';
 
@@ -73,12 +73,7 @@ export async function runServer<Config extends ServerConfig>(
   surroundings: Surroundings,
   start: Start<Config>,
 ): Promise<number> {
-  const logger = createLogger({
-    level: config.logLevel,
-    format: config.logFormat === 'auto' ? (surroundings.stderrIsTerminal ? 'text' : 'json') : config.logFormat,
-    write: surroundings.stderr,
-    nowMs: surroundings.nowMs,
-  });
+  const logger = serverLogger(config, surroundings);
   for (const note of config.notes) logger.warn(note);
   const stop = stopSignals(surroundings, logger);
   try {

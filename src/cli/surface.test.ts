@@ -121,6 +121,7 @@ async function capture(documents: Readonly<Record<string, object | null>>, ...fl
     proxy: notStarted,
     apiServer: notStarted,
     controlPlane: notStarted,
+    rehearse: notStarted,
   });
   return { code, out, err, files, accepts };
 }

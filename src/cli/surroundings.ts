@@ -3,6 +3,7 @@ export interface Surroundings {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly stderrIsTerminal: boolean;
+  readonly stdoutIsTerminal?: boolean;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly hostname: string;

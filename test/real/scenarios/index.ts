@@ -33,6 +33,8 @@ import {
 } from './24-embedded.js';
 import { embeddedSharedStore } from './28-embedded-shared-store.js';
 import { inspectCommands } from './40-inspect.js';
+import { rehearsal } from './41-rehearse.js';
+import { rehearsalWithControllers } from './42-rehearse-controllers.js';
 
 /** In running order. A new scenario is a file and a line here. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -68,4 +70,6 @@ export const SCENARIOS: readonly Scenario[] = [
   embeddedExplain,
   embeddedClientNode,
   inspectCommands,
+  rehearsal,
+  rehearsalWithControllers,
 ];

@@ -1,0 +1,149 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { loadAll } from 'js-yaml';
+import { isObject, type JsonObject } from '../api/json.js';
+import { ConfigError } from '../config/config-error.js';
+
+const EXTENSIONS = /\.(ya?ml|json)$/i;
+const FOLDER_LEVELS_MAX = 16;
+const FILES_MAX = 2_000;
+const FILE_BYTES_MAX = 16 << 20;
+const OBJECTS_MAX = 10_000;
+/** More would scroll the first ones away, and those are mended first. */
+const PROBLEMS_MAX = 10;
+
+interface Reading {
+  readonly objects: JsonObject[];
+  readonly problems: string[];
+}
+
+/**
+ * All objects in a folder (or in one file), in the order of their paths: files of YAML or JSON, with any number of documents
+ * each. Lists are unrolled. What is wrong is said with file and line, all of it in one go.
+ */
+export function readManifests(path: string): JsonObject[] {
+  const reading: Reading = { objects: [], problems: [] };
+  const files = filesUnder(path);
+  for (const file of files) readFile(file, reading);
+  const { objects, problems } = reading;
+  if (problems.length === 0 && objects.length === 0) {
+    problems.push(`--manifests: ${path} holds no objects; give files that end in .yaml, .yml or .json.`);
+  }
+  if (objects.length > OBJECTS_MAX) {
+    problems.push(`--manifests: ${path} holds ${objects.length} objects; at most ${OBJECTS_MAX} can be taken.`);
+  }
+  if (problems.length > PROBLEMS_MAX) {
+    problems.splice(
+      PROBLEMS_MAX,
+      Infinity,
+      `--manifests: ${problems.length - PROBLEMS_MAX} more problems are not shown.`,
+    );
+  }
+  if (problems.length > 0) throw new ConfigError(problems);
+  return objects;
+}
+
+function filesUnder(path: string): string[] {
+  try {
+    const files = statSync(path).isDirectory() ? folderFiles(path, FOLDER_LEVELS_MAX) : [path];
+    if (files.length <= FILES_MAX) return files;
+    throw new ConfigError([`--manifests: ${path} has more than ${FILES_MAX} files; name a smaller folder.`]);
+  } catch (error) {
+    if (error instanceof ConfigError) throw error;
+    const { code, path: where = path } = error as NodeJS.ErrnoException;
+    throw new ConfigError([`--manifests: ${where} cannot be read (${code ?? error}).`]);
+  }
+}
+
+/** Hidden entries are left out: editors and mounted ConfigMaps keep copies there. */
+function folderFiles(folder: string, levelsLeft: number): string[] {
+  if (levelsLeft === 0) {
+    throw new ConfigError([`--manifests: ${folder} is too deep; at most ${FOLDER_LEVELS_MAX} folders may be nested.`]);
+  }
+  const found: string[] = [];
+  for (const name of readdirSync(folder).sort()) {
+    if (name.startsWith('.')) continue;
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) found.push(...folderFiles(path, levelsLeft - 1));
+    else if (EXTENSIONS.test(name)) found.push(path);
+    if (found.length > FILES_MAX) break;
+  }
+  return found;
+}
+
+function readFile(file: string, reading: Reading): void {
+  let text: string;
+  try {
+    const { size } = statSync(file);
+    if (size > FILE_BYTES_MAX) {
+      reading.problems.push(`--manifests: ${file} has ${size} bytes; at most ${FILE_BYTES_MAX} can be taken.`);
+      return;
+    }
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    reading.problems.push(`--manifests: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? error}).`);
+    return;
+  }
+  for (const document of documentsOf(text)) readDocument(file, document, reading);
+}
+
+interface Document {
+  /** Begins with as many empty lines as there are before it in the file, so that the parser's line numbers are the file's. */
+  readonly text: string;
+  /** Of its first line with content, from 1. */
+  readonly line: number;
+}
+
+/** A line that begins with three dashes ends a document wherever it stands, so documents can be told apart without parsing. */
+function documentsOf(text: string): Document[] {
+  const lines = text.replace(/^\uFEFF/, '').split('\n');
+  const starts = lines.flatMap((line, index) => (/^---(\s|$)/.test(line) ? [index] : []));
+  // What stands before the first separator is a document too, unless it only has directives, which belong to the next.
+  if (starts.length === 0 || lines.slice(0, starts[0]).some((line) => !/^\s*(#|$)|^%/.test(line))) starts.unshift(0);
+  else starts[0] = 0;
+  return starts.map((start, index) => {
+    const own = lines.slice(start, starts[index + 1]);
+    const content = own.findIndex((line) => !/^\s*(#|$)|^%|^---\s*(#|$)/.test(line));
+    return { text: '\n'.repeat(start) + own.join('\n'), line: start + Math.max(0, content) + 1 };
+  });
+}
+
+function readDocument(file: string, { text, line }: Document, reading: Reading): void {
+  let parsed: unknown;
+  try {
+    [parsed] = loadAll(text);
+  } catch (error) {
+    const { reason, mark } = error as { reason?: string; mark?: { line: number } };
+    const at = mark === undefined ? line : mark.line + 1;
+    reading.problems.push(`--manifests: ${file}:${at}: ${reason ?? (error as Error).message}.`);
+    return;
+  }
+  if (parsed === undefined || parsed === null) return;
+  takeObject(parsed, `--manifests: ${file}:${line}:`, reading);
+}
+
+function takeObject(value: unknown, where: string, reading: Reading): void {
+  if (!isObject(value)) {
+    reading.problems.push(`${where} this is not an object with apiVersion and kind.`);
+    return;
+  }
+  const { apiVersion, kind, metadata, items } = value;
+  if (typeof apiVersion !== 'string' || apiVersion === '' || typeof kind !== 'string' || kind === '') {
+    reading.problems.push(`${where} an object needs apiVersion and kind.`);
+    return;
+  }
+  // Read by kustomize alone, no server knows it.
+  if (apiVersion.startsWith('kustomize.config.k8s.io/')) return;
+  if (kind.endsWith('List') && Array.isArray(items)) {
+    items.forEach((item, index) => {
+      takeObject(item, `${where} items[${index}]:`, reading);
+    });
+    return;
+  }
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  if (typeof name !== 'string' || name === '') {
+    reading.problems.push(`${where} ${kind} needs metadata.name: the rehearsal asks for it again by that name.`);
+    return;
+  }
+  reading.objects.push(value);
+}

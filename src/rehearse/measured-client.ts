@@ -1,0 +1,70 @@
+import { type Api, type ApiAnswer, type ApiRequest, type Discovered, messageOf } from './api-connection.js';
+import type { HalfRecord, Share, Verdict } from './half-record.js';
+
+export interface Expectation {
+  readonly share: Share;
+  /** Whether a 404 would be wrong, asked when the answer is there. */
+  readonly exists: () => boolean;
+}
+
+/** No answer came; `status` 0 elsewhere would look like one. */
+export const NO_ANSWER: ApiAnswer = { status: 0, body: {} };
+
+/** Answers that are part of normal life among several writers. */
+const ORDINARY = new Set([404, 409, 410]);
+
+/** A client at the front door, each of whose requests is timed and judged. */
+export class MeasuredClient {
+  readonly #api: Api;
+  readonly #record: HalfRecord;
+
+  constructor(api: Api, record: HalfRecord) {
+    this.#api = api;
+    this.#record = record;
+  }
+
+  /** Never rejects: no answer is a finding too. */
+  async request(request: ApiRequest, expectation: Expectation): Promise<ApiAnswer> {
+    const what = `${request.method} ${request.target}`;
+    const answer = await this.#timed(what, expectation, async () => {
+      const { status, body } = await this.#api.request(request);
+      return { status, why: messageOf(body), value: { status, body } };
+    });
+    return answer ?? NO_ANSWER;
+  }
+
+  /** Undefined where there was no answer. */
+  discover(): Promise<Discovered | undefined> {
+    const expectation: Expectation = { share: 'common', exists: () => true };
+    return this.#timed('GET /apis', expectation, async () => {
+      const value = await this.#api.discover();
+      return { status: value.status, why: '', value };
+    });
+  }
+
+  async #timed<T>(
+    what: string,
+    { share, exists }: Expectation,
+    ask: () => Promise<{ readonly status: number; readonly why: string; readonly value: T }>,
+  ): Promise<T | undefined> {
+    const beganMs = performance.now();
+    try {
+      const { status, why, value } = await ask();
+      const verdict = verdictOf(status, exists);
+      const text = `${what}: ${status}${why === '' ? '' : ` ${why}`}`;
+      this.#record.answer({ share, verdict, tookMs: performance.now() - beganMs, text });
+      return value;
+    } catch (error) {
+      const text = `${what}: no answer: ${(error as Error).message}`;
+      this.#record.answer({ share, verdict: 'other-error', tookMs: performance.now() - beganMs, text });
+      return undefined;
+    }
+  }
+}
+
+function verdictOf(status: number, exists: () => boolean): Verdict {
+  if (status === 404 && exists()) return 'wrong-404';
+  if (status === 503) return 'unavailable-503';
+  if ((status >= 200 && status < 300) || ORDINARY.has(status)) return 'well';
+  return 'other-error';
+}

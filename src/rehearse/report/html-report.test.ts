@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import type { SecondSample } from '../rehearsal-result.js';
+import { htmlReport } from './html-report.js';
+import { half, rehearsal } from './rehearsal.fixture.js';
+
+const HOSTILE = `"><img src=x onerror='alert(1)'></style></title><script>alert(1)</script>&amp;\x00\u202e`;
+
+/** Tag by tag: everything that is opened is closed, in order, and no attribute is cut open. */
+function unbalanced(page: string): string[] {
+  const open: string[] = [];
+  const wrong: string[] = [];
+  const tags = page
+    .replace(/<style>.*?<\/style>/s, '')
+    .matchAll(/<(\/?)([a-z0-9]+)((?:\s+[a-zA-Z-]+(?:="[^"<>]*")?)*)\s*(\/?)>/g);
+  for (const [tag, closing, name, , self] of tags) {
+    if (self === '/' || name === 'meta') continue;
+    if (closing === '') open.push(name!);
+    else if (open.pop() !== name) wrong.push(tag);
+  }
+  return [...wrong, ...open];
+}
+
+function plotNamed(page: string, title: string): string {
+  return page.split('<svg').find((each) => each.includes(`>${title}</title>`))!;
+}
+
+const valuesOf = (plot: string) =>
+  [.../class="values">(.*?)<\/g>/s.exec(plot)![1]!.matchAll(/>([^<]+)<\/text>/g)].map(([, text]) => text);
+const timesOf = (plot: string) =>
+  [.../class="times">(.*?)<\/g>/s.exec(plot)![1]!.matchAll(/>([^<]+)<\/text>/g)].map(([, text]) => text);
+
+describe('the report as a page', () => {
+  const page = htmlReport(rehearsal());
+
+  it('needs nothing from anywhere and no script', () => {
+    expect(page).not.toMatch(/<(script|link|img|iframe|object|embed|form|a|base)\b/);
+    expect(page).not.toMatch(/\bon[a-z]+=|url\(|@import|https?:|javascript:/);
+    expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'`);
+    expect(page).toMatch(/^<!doctype html>\n<html lang="en">/);
+    expect(unbalanced(page)).toEqual([]);
+  });
+
+  it('escapes whatever comes from outside, in text and in attributes', () => {
+    const hostile = htmlReport({
+      from: HOSTILE,
+      to: HOSTILE,
+      startedAt: HOSTILE,
+      made: HOSTILE,
+      servers: 3,
+      halves: [
+        half(false, {
+          skewed: HOSTILE,
+          steps: [{ name: HOSTILE, beginMs: 0, endMs: 80_000 }],
+          examples: [{ atMs: 0, kind: 'wrong-404', text: HOSTILE }],
+          exec: [{ beginMs: 0, endMs: 1, exitCode: 1, output: HOSTILE }],
+        }),
+      ],
+    });
+    expect(hostile).not.toMatch(/<script|<img|[\x00\u202e]/);
+    expect(hostile).toContain('&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;');
+    expect(hostile).toContain('&amp;amp;');
+    expect(unbalanced(hostile)).toEqual([]);
+  });
+
+  it('draws both halves with the same scales', () => {
+    for (const title of [
+      'Wrong 404s per second',
+      '503s per second',
+      'Discovery flaps per second',
+      'Latency per second, logarithmic',
+    ]) {
+      const [off, on] = [plotNamed(page, `${title}, proxy off`), plotNamed(page, `${title}, proxy on`)];
+      expect(valuesOf(off)).toEqual(valuesOf(on));
+      expect(timesOf(off)).toEqual(timesOf(on));
+    }
+    expect(valuesOf(plotNamed(page, 'Wrong 404s per second, proxy off'))).toEqual(['0', '10', '20']);
+    expect(timesOf(plotNamed(page, 'Wrong 404s per second, proxy off'))).toEqual([
+      '0:00',
+      '0:15',
+      '0:30',
+      '0:45',
+      '1:00',
+      '1:15',
+      '1:30',
+    ]);
+  });
+
+  it('draws a bar for each second with failures, and says none in words', () => {
+    const { seconds } = half(false);
+    const bad = seconds.filter(({ wrong404s }) => wrong404s > 0).length;
+    const off = plotNamed(page, 'Wrong 404s per second, proxy off');
+    expect(off.match(/<title>\d+:\d\d: \d+ wrong 404s?<\/title>/g)).toHaveLength(bad);
+    expect(off).toContain('>762 wrong 404s in all; most at ');
+    expect(plotNamed(page, 'Wrong 404s per second, proxy on')).toContain('>none</text>');
+  });
+
+  it('interrupts a line where nothing was answered', () => {
+    const on = half(true);
+    const seconds = on.seconds.map((each, index) =>
+      index === 5 || index === 7 ? { ...each, p50Ms: undefined, p99Ms: undefined } : each,
+    );
+    const plot = plotNamed(
+      htmlReport(rehearsal({ halves: [{ ...on, seconds }] })),
+      'Latency per second, logarithmic, proxy on',
+    );
+    expect(/class="p50" d="([^"]*)"/.exec(plot)![1]!.match(/M/g)).toHaveLength(3);
+  });
+
+  it('puts several seconds into one bar where there are very many, and loses none', () => {
+    const second: SecondSample = {
+      requests: 1,
+      wrong404s: 1,
+      unavailable503s: 0,
+      otherErrors: 0,
+      discoveryFlaps: 0,
+      p50Ms: 1,
+      p99Ms: 2,
+    };
+    const long = half(false, { durationMs: 3_600_000, seconds: Array(3_600).fill(second), steps: [] });
+    const plot = plotNamed(htmlReport(rehearsal({ halves: [long] })), 'Wrong 404s per 15 s, proxy off');
+    const bars = [...plot.matchAll(/<title>[\d:]+: ([\d,]+) wrong 404s<\/title>/g)].map(([, count]) => Number(count));
+    expect(bars).toHaveLength(240);
+    expect(bars.reduce((sum, each) => sum + each, 0)).toBe(3_600);
+  });
+
+  it('names each step in the ribbon and lists it with its number', () => {
+    expect(page).toContain('<title>2 upgrade server-1 to 1.36, 0:10–0:13</title>');
+    expect(page).toMatch(
+      /<td class="number">2<\/td><th scope="row">upgrade server-1 to 1\.36<\/th><td>0:10–0:13.*<b>\d+ wrong 404s<\/b>/,
+    );
+  });
+
+  it('says in words what colours say', () => {
+    expect(page).toContain('<td class="figure harm"><i role="img" aria-label="harm">✗</i>762</td>');
+    expect(page).toContain('<td class="figure clean"><i role="img" aria-label="clean">✓</i>0</td>');
+    for (const [, content] of page.matchAll(/<table[^>]*>(.*?)<\/table>/gs)) expect(content).toMatch(/^<caption>/);
+    const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const [, labels] of page.matchAll(/aria-labelledby="([^"]+)"/g)) {
+      for (const label of labels!.split(' ')) expect(ids).toContain(label);
+    }
+  });
+
+  it.each([
+    ['nothing', rehearsal({ halves: [] })],
+    [
+      'one half without a second',
+      rehearsal({ halves: [half(true, { durationMs: 0, seconds: [], steps: [], examples: [] })] }),
+    ],
+  ])('is a whole page of %s', (_, result) => {
+    const small = htmlReport(result);
+    expect(unbalanced(small)).toEqual([]);
+    expect(small).not.toMatch(/NaN|Infinity|undefined/);
+  });
+});

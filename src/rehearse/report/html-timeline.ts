@@ -1,0 +1,93 @@
+import type { HalfResult } from '../rehearsal-result.js';
+import { type Bin, binSeconds, binsOf } from './bins.js';
+import { type Markup, markup } from './markup.js';
+import { ACROSS, barPlot, type Frame, latencyPlot, stepRibbon, UPWARDS } from './plots.js';
+import { countScale, logScale, timeScale } from './scales.js';
+import { clockText, durationText, halfName, isQuiet, millisecondsText, plural } from './words.js';
+
+const BARS: readonly {
+  readonly title: string;
+  readonly noun: string;
+  readonly tint: string;
+  readonly value: (bin: Bin) => number;
+}[] = [
+  { title: 'Wrong 404s', noun: 'wrong 404', tint: 'harm', value: ({ wrong404s }) => wrong404s },
+  { title: '503s', noun: '503', tint: 'notice', value: ({ unavailable503s }) => unavailable503s },
+  { title: 'Discovery flaps', noun: 'flap', tint: 'flap', value: ({ discoveryFlaps }) => discoveryFlaps },
+];
+
+/** Latencies below this are noise of the clock, and a logarithm wants a lowest value. */
+const LATENCY_MS_MIN = 0.1;
+
+interface Timeline {
+  readonly half: HalfResult;
+  readonly bins: readonly Bin[];
+  readonly frame: Omit<Frame, 'id' | 'title' | 'description'>;
+}
+
+/** The plots of all halves, row by row, each row with one scale. */
+export function timelineSection(halves: readonly HalfResult[]): Markup {
+  const size = binSeconds(Math.max(1, ...halves.map(({ seconds }) => seconds.length)));
+  const time = timeScale(Math.max(...halves.map(({ durationMs }) => durationMs)), ACROSS);
+  const timelines = halves.map((half) => ({
+    half,
+    bins: binsOf(half.seconds, size),
+    frame: { steps: half.steps, durationMs: half.durationMs, time },
+  }));
+  const unit = size === 1 ? 'second' : durationText(size * 1_000);
+  return markup`<section aria-labelledby="timeline"><h2 id="timeline">Second by second</h2>
+<p class="lead">${halves.length > 1 ? 'Left and right have the same scales. ' : ''}Shaded: a server is being replaced; the numbers are those of the steps below.</p>
+<div class="plots columns-${halves.length}">
+${timelines.map(({ half }) => markup`<h3 class="half">${sentenceCase(halfName(half.proxy))}</h3>`)}
+${timelines.map(ribbon)}
+${BARS.map((bar) => barRow(bar, timelines, unit))}
+${latencyRow(timelines, unit)}
+</div></section>
+`;
+}
+
+function ribbon({ half, frame }: Timeline, index: number): Markup {
+  const names = half.steps.flatMap((step, at) => (isQuiet(step) ? [] : `${at + 1} ${step.name}`));
+  return markup`<div>${stepRibbon({ ...frame, id: `steps-${index}`, title: `Steps, ${halfName(half.proxy)}`, description: names.join('; ') })}</div>`;
+}
+
+function barRow(
+  { title, noun, tint, value }: (typeof BARS)[number],
+  timelines: readonly Timeline[],
+  unit: string,
+): Markup[] {
+  const scale = countScale(Math.max(0, ...timelines.flatMap(({ bins }) => bins.map(value))), UPWARDS);
+  return timelines.map(({ half, bins, frame }, index) => {
+    const total = bins.reduce((sum, bin) => sum + value(bin), 0);
+    const highest = bins.reduce<Bin | undefined>(
+      (best, bin) => (best && value(best) >= value(bin) ? best : bin),
+      undefined,
+    );
+    const description =
+      total === 0 || highest === undefined
+        ? 'None.'
+        : `${plural(total, noun)} in all; most at ${clockText(highest.beginMs)}: ${value(highest)}.`;
+    const id = `${tint}-${index}`;
+    const plot = { ...frame, bins, value, noun, scale, tint, id, description };
+    return markup`<figure><figcaption data-half="${halfName(half.proxy)}"><b>${title}</b> per ${unit}</figcaption>${barPlot({ ...plot, title: `${title} per ${unit}, ${halfName(half.proxy)}` })}</figure>
+`;
+  });
+}
+
+function latencyRow(timelines: readonly Timeline[], unit: string): Markup[] {
+  const all = timelines.flatMap(({ bins }) => bins.flatMap(({ p50Ms, p99Ms }) => [p50Ms ?? [], p99Ms ?? []].flat()));
+  const known = all.filter((ms) => ms > LATENCY_MS_MIN);
+  if (known.length === 0) return [];
+  const scale = logScale(Math.min(...known), Math.max(...known), UPWARDS);
+  return timelines.map(({ half, bins, frame }, index) => {
+    const { p50Ms, p99Ms } = half.findings.latency;
+    const description = `Median ${millisecondsText(p50Ms)} ms and 99th percentile ${millisecondsText(p99Ms)} ms over the whole half.`;
+    const title = `Latency per ${unit}, logarithmic, ${halfName(half.proxy)}`;
+    return markup`<figure><figcaption data-half="${halfName(half.proxy)}"><b>Latency</b> per ${unit}, log scale <span class="key"><svg viewBox="0 0 24 8" aria-hidden="true"><path class="p50" d="M1 4H23"/></svg> median</span> <span class="key"><svg viewBox="0 0 24 8" aria-hidden="true"><path class="p99" d="M1 4H23"/></svg> 99th percentile</span></figcaption>${latencyPlot({ ...frame, bins, scale, id: `latency-${index}`, title, description })}</figure>
+`;
+  });
+}
+
+export function sentenceCase(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

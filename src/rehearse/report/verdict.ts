@@ -1,0 +1,88 @@
+import { type HalfResult, harmOf, type RehearsalResult } from '../rehearsal-result.js';
+import { plural } from './words.js';
+
+export interface Verdict {
+  readonly tone: 'good' | 'harm' | 'open';
+  readonly headline: string;
+  readonly sentence: string;
+}
+
+/** Nothing but figures of the result goes into it: it is what people quote. */
+export function verdictOf({ from, to, halves }: RehearsalResult): Verdict {
+  const off = halves.find(({ proxy }) => !proxy);
+  const on = halves.find(({ proxy }) => proxy);
+  if (on === undefined) return off === undefined ? NOTHING_SEEN : withoutOnly(off);
+  if (isHarmful(on)) {
+    return {
+      tone: 'harm',
+      headline: 'There is harm with the proxy on',
+      sentence: `With the proxy on clients still met ${harmText(on)}. Find out why before the upgrade: the examples say where to look.`,
+    };
+  }
+  if (off === undefined) {
+    return {
+      tone: 'good',
+      headline: 'No harm with the proxy on',
+      sentence: `${asked(on)} No wrong 404, nothing deleted by mistake, no namespace ended too early or stuck, no flap.`,
+    };
+  }
+  if (isHarmful(off)) {
+    return {
+      tone: 'good',
+      headline: 'The proxy takes the harm out of this upgrade',
+      sentence: `With the proxy off clients met ${harmText(off)}. With it on: none of it, in ${plural(on.findings.requests, 'request')}.`,
+    };
+  }
+  return {
+    tone: 'good',
+    headline: 'No harm was seen in either half',
+    sentence: `Nothing that the clients asked for is missing in ${from === to ? to : `${from} or ${to}`}, or it was not asked for at the wrong server.`,
+  };
+}
+
+/** The program of the user's counts too: it knows what matters to them. */
+export function isHarmful(half: HalfResult): boolean {
+  return harmOf(half) > 0 || failedRuns(half) > 0;
+}
+
+const NOTHING_SEEN: Verdict = {
+  tone: 'open',
+  headline: 'Nothing was seen to the end',
+  sentence: 'The rehearsal was stopped before its first half was over.',
+};
+
+function withoutOnly(off: HalfResult): Verdict {
+  const tail = 'What the proxy does about it was not rehearsed.';
+  return isHarmful(off)
+    ? {
+        tone: 'open',
+        headline: 'Without the proxy this upgrade does harm',
+        sentence: `With the proxy off clients met ${harmText(off)}. ${tail}`,
+      }
+    : { tone: 'open', headline: 'No harm was seen with the proxy off', sentence: `${asked(off)} ${tail}` };
+}
+
+function asked({ findings }: HalfResult): string {
+  return `${plural(findings.requests, 'request was', 'requests were')} made.`;
+}
+
+function harmText(half: HalfResult): string {
+  const { findings } = half;
+  const parts = [
+    counted(findings.wrong404s, 'wrong 404'),
+    counted(findings.collectedByMistake.bad, 'object deleted by mistake', 'objects deleted by mistake'),
+    counted(findings.namespacesEndedEarly.bad, 'namespace ended too early', 'namespaces ended too early'),
+    counted(findings.namespacesStuck.bad, 'stuck namespace'),
+    counted(findings.discoveryFlaps, 'discovery flap'),
+    counted(failedRuns(half), 'failed run of the own program', 'failed runs of the own program'),
+  ].flat();
+  return parts.length < 2 ? parts.join() : `${parts.slice(0, -1).join(', ')} and ${parts.at(-1)}`;
+}
+
+function counted(count: number, one: string, many?: string): string[] {
+  return count === 0 ? [] : [plural(count, one, many)];
+}
+
+function failedRuns({ exec }: HalfResult): number {
+  return exec.filter(({ exitCode }) => exitCode !== 0).length;
+}

@@ -1,0 +1,106 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRehearsalPlane } from '../../src/compose.js';
+import { systemClock } from '../../src/core/clock.js';
+import { harmOf, type RehearsalResult } from '../../src/rehearse/rehearsal-result.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions, rehearse } from '../../src/rehearse/rehearse.js';
+import { planeOptions } from './plane-options.js';
+
+const workDir = mkdtempSync(join(tmpdir(), 'straddle-rehearse-'));
+const WIDGETS = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'widgets.example.com' },
+  spec: {
+    group: 'example.com',
+    scope: 'Namespaced',
+    names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
+    versions: [
+      {
+        name: 'v1',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+      },
+    ],
+  },
+};
+const WIDGET = { apiVersion: 'example.com/v1', kind: 'Widget', metadata: { name: 'mine' }, spec: { size: 3 } };
+
+function options(more: Partial<RehearsalOptions> = {}): RehearsalOptions {
+  const { dataDir: _, ...places } = planeOptions(workDir);
+  return {
+    ...REHEARSAL_DEFAULTS,
+    from: '1.35',
+    to: '1.36',
+    servers: 2,
+    made: 'straddle apiserver',
+    start: (wanted) => startRehearsalPlane({ ...places, workDir }, wanted),
+    secondsPerStep: 1.5,
+    load: { requestsPerSecond: 40, clients: 4 },
+    progress: () => {},
+    signal: new AbortController().signal,
+    clock: systemClock,
+    ...more,
+  };
+}
+
+afterAll(() => rmSync(workDir, { recursive: true, force: true }));
+
+describe('a rehearsal from 1.35 to 1.36 and back', () => {
+  let result: RehearsalResult;
+
+  beforeAll(async () => {
+    const exec = 'test -s "$KUBECONFIG" && echo it is there';
+    result = await rehearse(options({ manifests: [WIDGET, WIDGETS], exec }));
+  }, 300_000);
+
+  it('rolls every server there and back, and the only one that knows an API once more', () => {
+    expect(result.halves.map(({ proxy }) => proxy)).toEqual([false, true]);
+    for (const { steps, seconds, durationMs, skewed, leftInStore } of result.halves) {
+      expect(steps.map(({ name }) => name).filter((name) => name !== 'hold')).toEqual([
+        'upgrade server-1 to 1.36',
+        'restart server-1',
+        'upgrade server-2 to 1.36',
+        'roll server-2 back to 1.35',
+        'settle',
+        'roll server-1 back to 1.35',
+      ]);
+      expect(skewed).toBe('podgroups.v1alpha2.scheduling.k8s.io');
+      expect(seconds.length).toBe(Math.floor(durationMs / 1_000) + 1);
+      expect(leftInStore).toBeGreaterThan(0);
+    }
+  });
+
+  it('finds the harm with the proxy off', () => {
+    const { findings, examples } = result.halves[0]!;
+    expect(findings.wrong404s).toBeGreaterThan(0);
+    expect(findings.collectedByMistake.bad).toBeGreaterThan(0);
+    expect(findings.namespacesEndedEarly.bad + findings.namespacesStuck.bad).toBeGreaterThan(0);
+    expect(new Set(examples.map(({ kind }) => kind))).toContain('collected-by-mistake');
+  });
+
+  it('finds none with it on, and what should go has gone', () => {
+    const half = result.halves[1]!;
+    const { findings, examples } = half;
+    expect(harmOf(half), JSON.stringify(examples, null, 1)).toBe(0);
+    expect(findings.collectedByMistake.of).toBeGreaterThan(0);
+    expect(findings.namespacesEndedEarly.of).toBeGreaterThan(0);
+    expect(findings.notCollected.of).toBeGreaterThan(0);
+    expect(findings.notCollected.bad).toBe(0);
+    expect(findings.requests).toBeGreaterThan(100);
+  });
+
+  it('runs the user’s own program with a kubeconfig', () => {
+    for (const { exec } of result.halves) {
+      expect(exec.length).toBeGreaterThan(0);
+      for (const each of exec) expect(each).toMatchObject({ exitCode: 0, output: 'it is there' });
+    }
+  });
+
+  it('leaves nothing behind', () => {
+    expect(readdirSync(workDir)).toEqual([]);
+  });
+});
