@@ -10,6 +10,23 @@ export interface ServerProcessOptions {
 
 const STOP_MS_MAX = 15_000;
 
+/** Those of this process. Whatever way it ends, but for a SIGKILL of its own, they end with it. */
+const running = new Set<ServerProcess>();
+
+function endWithThisProcess(started: ServerProcess): void {
+  if (running.size === 0) process.once('exit', killAll);
+  running.add(started);
+}
+
+function hasEnded(ended: ServerProcess): void {
+  running.delete(ended);
+  if (running.size === 0) process.off('exit', killAll);
+}
+
+function killAll(): void {
+  for (const each of running) each.kill();
+}
+
 /** One API server in a process of its own. */
 export class ServerProcess {
   readonly name: string;
@@ -24,9 +41,11 @@ export class ServerProcess {
     // A group of its own: Ctrl-C at the terminal must not reach it before everything is stopped in order.
     this.#child = spawn(process.execPath, command, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
+    endWithThisProcess(this);
     this.ended = new Promise((resolve) => {
       const end = (why: string): void => {
         this.#isRunning = false;
+        hasEnded(this);
         resolve(why);
       };
       this.#child.once('error', (error) => end(error.message));
