@@ -15,6 +15,7 @@ const allowed = {
   filters: ['core', 'api', 'identity', 'routing', 'discovery', 'peers', 'observe'],
   server: ['core', 'api', 'transport', 'observe'],
   plane: ['core', 'api', 'identity', 'filters', 'server', 'transport', 'observe'],
+  workers: ['core', 'api', 'peers', 'observe'],
   rehearse: ['core', 'api', 'observe'],
   testing: ['apiserver', 'compose', 'config', 'core', 'observe', 'peers', 'plane', 'transport'],
   config: ['api'],

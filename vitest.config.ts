@@ -1,9 +1,12 @@
 import { availableParallelism } from 'node:os';
+import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/integration/**/*.test.ts'],
+    include: ['src/**/*.test.ts', 'test/integration/**/*.test.ts', 'examples/**/*.test.ts'],
+    // Examples import Straddle by its name, as anybody would; here that means the sources, not what was built last.
+    alias: { 'straddle/testing': fileURLToPath(new URL('./src/testing/index.ts', import.meta.url)) },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',

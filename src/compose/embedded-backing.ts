@@ -137,6 +137,7 @@ export function embeddedBacking(
     ownAddresses: [],
     authenticate: (fromConnection) => withTokens(fromConnection, server),
     onSurfaceChange: (listener) => server.onSurfaceChange(listener),
+    sever: () => void opened.backend.close(),
     renew: () => outbound.renew(),
   };
 }

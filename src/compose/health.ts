@@ -40,7 +40,7 @@ export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefin
   metrics.featureEnabled.labels('UnknownVersionInteroperabilityProxy', 'BETA').set(gate ? 1 : 0);
   metrics.registry.collect(() => {
     metrics.hostReady.labels().set(backing.host.ready() ? 1 : 0);
-    for (const gauge of [metrics.peerInFlight, metrics.peerUsable, metrics.surfaceAgeSeconds]) gauge.reset();
+    for (const gauge of [metrics.peerUsable, metrics.surfaceAgeSeconds]) gauge.reset();
     metrics.frontProxyExpirySeconds.reset();
     const frontProxy = tls.frontProxy?.current.certificates[0];
     if (frontProxy) {
@@ -55,10 +55,19 @@ export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefin
     for (const peer of described?.peers ?? []) {
       if (peer.surfaceAgeMs !== undefined)
         metrics.surfaceAgeSeconds.labels(peer.identity).set(peer.surfaceAgeMs / 1000);
-      for (const { address, kind, usable, inFlight } of peer.endpoints) {
-        metrics.peerInFlight.labels(peer.identity, address).set(inFlight);
+      for (const { address, kind, usable } of peer.endpoints) {
         metrics.peerUsable.labels(peer.identity, address, kind).set(usable ? 1 : 0);
       }
+    }
+  });
+}
+
+/** What each of several processes has of its own, and only the sum of them tells. */
+export function fillOwnGauges({ metrics }: Parts, running: RunningPeerDirectory | undefined): void {
+  metrics.registry.collect(() => {
+    metrics.peerInFlight.reset();
+    for (const { identity, endpoints } of running?.describe().peers ?? []) {
+      for (const { address, inFlight } of endpoints) metrics.peerInFlight.labels(identity, address).set(inFlight);
     }
   });
 }

@@ -26,14 +26,21 @@ import type { Parts } from './parts.js';
 
 const IDLE_CONNECTION_MS = 180_000;
 
-export interface Front {
-  readonly listener: Listener;
+/** What clients connect to. */
+export type ClientSide = Pick<Listener, 'listen' | 'close' | 'destroy'>;
+
+export interface Front<Side extends ClientSide = ClientSide> {
+  readonly listener: Side;
   /** For requests from within, of identities that this process vouches for itself: merged discovery, then routing. */
   readonly inner: Handler;
 }
 
-/** The chain, in running order, outermost first. */
-export function createListener(parts: Parts, state: { draining: boolean }): Front {
+/** The chain, in running order, outermost first. `metricsPage` is for processes that have it made elsewhere. */
+export function createListener(
+  parts: Parts,
+  state: { draining: boolean },
+  metricsPage?: () => Promise<string>,
+): Front<Listener> {
   const { config, clock, logger, metrics, tls, backing, localSurface, directory, router } = parts;
   const { limits } = config;
   const views = new ViewCache(
@@ -85,7 +92,7 @@ export function createListener(parts: Parts, state: { draining: boolean }): Fron
       ),
       ownPagesFilter({
         ...healthChecks(parts, state),
-        metrics: () => metrics.registry.render(),
+        metrics: metricsPage ?? (() => metrics.registry.render()),
         judge: router,
         nowMs: () => clock.nowMs(),
       }),

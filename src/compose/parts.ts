@@ -5,7 +5,7 @@ import type { Host } from '../core/host.js';
 import type { Authenticate } from '../identity/authenticate.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
-import type { LocalSurface } from '../peers/local-surface.js';
+import type { KnownSurface } from '../peers/local-surface.js';
 import type { PeerDirectory } from '../peers/peer-table.js';
 import type { SurfaceFetch } from '../peers/surface-reader.js';
 import type { OwnRequests } from '../transport/own-requests.js';
@@ -26,6 +26,8 @@ export interface Backing {
   readonly authenticate: (fromConnection: Authenticate) => Authenticate;
   /** Calls back when the host serves something else than before; undefined where only asking tells. */
   readonly onSurfaceChange?: (listener: () => void) => void;
+  /** Lets nothing be written any more, from this moment on; undefined where that is not this process's to say. */
+  readonly sever?: () => void;
   /** Certificates for going out have changed. */
   renew(): void;
 }
@@ -39,7 +41,7 @@ export interface Parts {
   readonly tls: ProxyTls;
   readonly own: OwnRequests;
   readonly backing: Backing;
-  readonly localSurface: LocalSurface;
+  readonly localSurface: KnownSurface;
   readonly directory: PeerDirectory;
   readonly router: Handler;
 }

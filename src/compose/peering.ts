@@ -11,9 +11,9 @@ import { DepartedMemory } from '../peers/departed-memory.js';
 import { createEndpointSource } from '../peers/endpoint-source.js';
 import type { KubeClient, KubeSend } from '../peers/kube-client.js';
 import { LeaseSource } from '../peers/lease-source.js';
-import type { LocalSurface } from '../peers/local-surface.js';
+import type { KnownSurface } from '../peers/local-surface.js';
 import { OwnLease } from '../peers/own-lease.js';
-import { createPeerDirectory, type RunningPeerDirectory } from '../peers/peer-directory.js';
+import { createPeerDirectory, type PeerDirectoryOptions, type RunningPeerDirectory } from '../peers/peer-directory.js';
 import type { PeerSource } from '../peers/peer-source.js';
 import { createStaticSource } from '../peers/static-source.js';
 import type { Destinations } from '../transport/destinations.js';
@@ -25,16 +25,18 @@ export async function createDirectory(
   config: ServerConfig,
   parts: {
     backing: Backing;
-    localSurface: LocalSurface;
+    localSurface: KnownSurface;
     client: KubeClient;
     peers: Destinations;
     own: OwnRequests;
     clock: Clock;
     logger: Logger;
     metrics: Metrics;
+    /** Who else wants to know how endpoints are. */
+    health: Pick<PeerDirectoryOptions, 'onHealth' | 'onHang'> | undefined;
   },
 ): Promise<RunningPeerDirectory> {
-  const { backing, localSurface, client, peers, own, clock, logger, metrics } = parts;
+  const { backing, localSurface, client, peers, own, clock, logger, metrics, health } = parts;
   const sources: PeerSource[] = [];
   if (config.peerSources.leases) sources.push(new LeaseSource({ client, clock, logger }));
   if (config.peerSources.endpoints) sources.push(createEndpointSource({ client, logger }));
@@ -67,6 +69,8 @@ export async function createDirectory(
       onChange: (listener) => localSurface.onChange(listener),
     },
     onReadFailed: (_identity, type) => metrics.discoverySyncErrors.labels(type).inc(),
+    onHealth: health?.onHealth,
+    onHang: health?.onHang,
   });
 }
 

@@ -4,11 +4,12 @@ import type { ServerConfig } from '../config/server-config.js';
 import type { Clock } from '../core/clock.js';
 import type { Handler } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
+import type { Surface } from '../core/surface.js';
 import { createOutgoingHeaders } from '../identity/outgoing-headers.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
 import { KubeClient } from '../peers/kube-client.js';
-import { LocalSurface } from '../peers/local-surface.js';
+import { type KnownSurface, LocalSurface } from '../peers/local-surface.js';
 import { noPeers } from '../peers/no-peers.js';
 import type { OwnLease } from '../peers/own-lease.js';
 import type { RunningPeerDirectory } from '../peers/peer-directory.js';
@@ -17,12 +18,13 @@ import { SurfaceReader } from '../peers/surface-reader.js';
 import { createPeerDispatch } from '../routing/peer-dispatch.js';
 import { Rerouter } from '../routing/reroute.js';
 import { createRouter } from '../routing/router.js';
-import type { Listener } from '../server/listener.js';
 import { Destinations } from '../transport/destinations.js';
 import type { OwnRequests } from '../transport/own-requests.js';
 import type { ProxyTls } from '../transport/proxy-tls.js';
-import { fillGauges } from './health.js';
-import { createListener } from './listener.js';
+import type { Reach } from '../transport/reach.js';
+import type { GroupRole } from './group-role.js';
+import { fillGauges, fillOwnGauges } from './health.js';
+import { type ClientSide, createListener } from './listener.js';
 import type { Backing, Parts } from './parts.js';
 import { createDirectory, createOwnLease, kubeSend, type OwnSend } from './peering.js';
 
@@ -32,6 +34,16 @@ export interface RunningServer {
   /** Drains and stops; resolves when all is closed. */
   close(): Promise<void>;
   readonly closed: Promise<void>;
+}
+
+/** For whoever runs several in one process. */
+export interface InProcessServer extends RunningServer {
+  /** Ends as a killed process does: nobody is told, nothing is drained, nothing more is stored. Resolves when all is closed. */
+  abort(): Promise<void>;
+  /** What this server itself serves; undefined until it is known. */
+  surface(): Surface | undefined;
+  /** The other servers, as this one sees them. */
+  readonly directory: PeerDirectory;
 }
 
 export interface ServerSurroundings {
@@ -46,6 +58,10 @@ export interface ServerSurroundings {
   makeBacking(surface: { readAnew(): Promise<void> }): Backing;
   /** What runs inside this server as a client of the whole control plane; undefined for nothing. */
   readonly makeControllers?: (within: WithinServer) => RunningControllers;
+  /** How peers are reached, where that is not simply the network. */
+  readonly reach?: Reach | undefined;
+  /** Where several processes serve as one: what this one does of it. */
+  readonly role?: GroupRole | undefined;
 }
 
 /** What a client inside the server needs of it. */
@@ -63,22 +79,26 @@ export interface RunningControllers {
 }
 
 /** Runs the chain before whatever stands behind it. Rejects, with nothing left running, when it cannot. */
-export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<RunningServer> {
-  const { clock, logger, metrics, tls, own } = surroundings;
-  if (config.peeringInactiveReason) logger.warn(config.peeringInactiveReason);
+export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<InProcessServer> {
+  const { clock, logger, metrics, tls, own, role } = surroundings;
+  // In a worker: what the head has found out for all of them.
+  const known = role?.known;
+  if (config.peeringInactiveReason && !known) logger.warn(config.peeringInactiveReason);
   const backing = surroundings.makeBacking({
     readAnew: async () => {
       if (config.peeringActive) await localSurface.readAnew();
     },
   });
-  const localSurface = new LocalSurface({
-    reader: new SurfaceReader({ fetch: backing.fetchLocal, clock }),
-    readEveryMs: config.surfaceRefreshMs,
-    hostReady: () => backing.host.ready(),
-    clock,
-    logger,
-    onReadFailed: () => metrics.discoverySyncErrors.labels('local').inc(),
-  });
+  const localSurface: KnownSurface =
+    known?.surface ??
+    new LocalSurface({
+      reader: new SurfaceReader({ fetch: backing.fetchLocal, clock }),
+      readEveryMs: config.surfaceRefreshMs,
+      hostReady: () => backing.host.ready(),
+      clock,
+      logger,
+      onReadFailed: () => metrics.discoverySyncErrors.labels('local').inc(),
+    });
 
   // The directory asks through the router and the router asks the directory: the one knot in the whole.
   const routed: { handler: Handler } = {
@@ -86,9 +106,13 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
   };
   const ownSend = kubeSend(surroundings.kubeconfig, routed, clock);
   const client = new KubeClient({ send: ownSend.send, clock });
-  const peers = new Destinations(() => tls.peerTls());
+  const peers = new Destinations(() => tls.peerTls(), surroundings.reach);
   const running = config.peeringActive
-    ? await createDirectory(config, { backing, localSurface, client, peers, own, clock, logger, metrics })
+    ? (known?.directory ??
+      (await createDirectory(config, {
+        ...{ backing, localSurface, client, peers, own, clock, logger, metrics },
+        health: role?.health,
+      })))
     : undefined;
   const directory: PeerDirectory = running ?? noPeers();
   routed.handler = createRouterOf({ config, clock, logger, metrics, backing, localSurface, directory });
@@ -110,7 +134,7 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
     router: routed.handler,
   };
   const state = { draining: false };
-  const { listener, inner } = createListener(parts, state);
+  const { listener, inner } = (role?.makeFront ?? createListener)(parts, state);
   const controllers = surroundings.makeControllers?.({
     handler: inner,
     directory,
@@ -120,8 +144,9 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
     tls.close();
     throw listenError(error, config);
   });
-  const lease = running ? createOwnLease(config, client, bound.port, { backing, clock, logger }) : undefined;
-  fillGauges(parts, running);
+  const lease = running && !known ? createOwnLease(config, client, bound.port, { backing, clock, logger }) : undefined;
+  if (!known) fillGauges(parts, running);
+  fillOwnGauges(parts, running);
 
   try {
     await backing.start();
@@ -172,7 +197,7 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
 }
 
 interface Stoppable {
-  readonly listener: Listener;
+  readonly listener: ClientSide;
   readonly running: RunningPeerDirectory | undefined;
   readonly lease: OwnLease | undefined;
   readonly ownSend: OwnSend;
@@ -183,7 +208,7 @@ interface Stoppable {
 function runningServer(
   parts: Parts,
   stoppable: Stoppable & { readonly address: string; readonly port: number },
-): RunningServer {
+): InProcessServer {
   let finished: () => void = () => {};
   const closed = new Promise<void>((resolve) => {
     finished = resolve;
@@ -196,7 +221,15 @@ function runningServer(
       closing ??= stop(parts, stoppable).finally(finished);
       return closing;
     },
+    abort: () => {
+      parts.backing.sever?.();
+      stoppable.listener.destroy();
+      closing ??= stop(parts, stoppable).finally(finished);
+      return closing;
+    },
     closed,
+    surface: () => parts.localSurface.surface,
+    directory: parts.directory,
   };
 }
 
@@ -218,7 +251,9 @@ async function stop(parts: Parts, { listener, running, lease, ownSend, state, co
 function listenError(error: NodeJS.ErrnoException, config: ServerConfig): Error {
   const where = formatHostPort({ host: config.bindAddress, port: config.securePort });
   if (error.code === 'EADDRINUSE') {
-    return new Error(`${where} is in use by another process; stop it, or choose another --secure-port.`);
+    return new Error(`${where} is in use by another process; stop it, or choose another --secure-port.`, {
+      cause: error,
+    });
   }
   if (error.code === 'EACCES')
     return new Error(`This user may not listen on ${where}; choose a --secure-port above 1023.`);

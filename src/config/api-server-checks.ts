@@ -14,6 +14,11 @@ export function checkApiServerConfig(config: ApiServerConfig, values: FlagValues
   checkServer(config, values, wrong, note);
   checkStorage(config, wrong);
   checkApi(config, wrong);
+  if (config.limits.workers > 1) {
+    wrong(
+      `--workers=${config.limits.workers}: an API server of its own is one process. For several cores start several on one --data-dir (or one etcd), each with its own --server-name and --secure-port.`,
+    );
+  }
   return { problems, notes };
 }
 

@@ -36,10 +36,11 @@ export const STRADDLE_FLAGS = [
     kind: 'count',
     default: '1',
     min: 1,
-    max: 1,
+    max: 64,
     section: 'General',
-    description: 'Worker processes. Only 1 is supported so far.',
-    example: '--workers=1',
+    description:
+      'Processes that serve behind the one port, for several cores. More than 1 only for `straddle proxy`; there is then one process more, which serves nobody. Limits are of all of them together.',
+    example: '--workers=4',
   },
   {
     name: 'upstream',

@@ -66,4 +66,11 @@ describe('configuration of an API server', () => {
     expect(found).toHaveLength(5);
     expect(found.join()).toMatch(/--kubernetes-version=latest.*--etcd-servers|--etcd-servers/s);
   });
+
+  it('is one process, and says how to have several', () => {
+    expect(problems({ 'data-dir': ['/d'], workers: ['2'] }).join()).toMatch(
+      /--workers=2: .* start several on one --data-dir/,
+    );
+    expect(problems({ 'data-dir': ['/d'], workers: ['1'] })).toEqual([]);
+  });
 });

@@ -13,7 +13,7 @@ export interface HealthCheck {
 export interface OwnPagesOptions {
   readonly livez: readonly HealthCheck[];
   readonly readyz: readonly HealthCheck[];
-  readonly metrics: () => string;
+  readonly metrics: () => string | Promise<string>;
   /** Answers API requests in a caller's name, to ask whether the caller may see what is not public. */
   readonly judge: Handler;
   readonly nowMs: () => number;
@@ -54,7 +54,7 @@ async function metricsPage(exchange: Exchange, options: OwnPagesOptions): Promis
   if (!(await mayGet('/metrics', exchange, options))) {
     throw new StatusError('Forbidden', `metrics are shown to those who may get the non-resource URL /metrics`);
   }
-  return text(exchange, 200, options.metrics(), 'text/plain; version=0.0.4; charset=utf-8');
+  return text(exchange, 200, await options.metrics(), 'text/plain; version=0.0.4; charset=utf-8');
 }
 
 const REVIEW_BYTES_MAX = 64 * 1024;

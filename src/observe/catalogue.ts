@@ -103,6 +103,15 @@ export function createMetrics() {
     hostReady: registry.gauge('straddle_host_ready', '1 while the API server behind this process takes requests.'),
     inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on, without streaming watches.'),
     queued: registry.gauge('straddle_requests_queued', 'Requests waiting for a place.'),
+    workerConnections: registry.gauge(
+      'straddle_worker_connections',
+      'Connections of each worker process that serves; nothing where one process does it all.',
+      ['worker'],
+    ),
+    workerRestarts: registry.counter(
+      'straddle_worker_restarts_total',
+      'Worker processes that ended and were replaced.',
+    ),
     documentFaults: registry.counter(
       'straddle_peer_document_faults_total',
       'Documents of a peer that could not be used.',

@@ -38,6 +38,22 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
   };
 }
 
+/** Where a program's log goes. */
+export interface LoggerIo {
+  readonly stderr: (line: string) => void;
+  readonly stderrIsTerminal: boolean;
+  readonly nowMs: () => number;
+}
+
+/** The log of a server as its flags want it. */
+export function serverLogger(
+  { logLevel, logFormat }: { readonly logLevel: LogLevel; readonly logFormat: 'auto' | 'json' | 'text' },
+  { stderr, stderrIsTerminal, nowMs }: LoggerIo,
+): Logger {
+  const format = logFormat === 'auto' ? (stderrIsTerminal ? 'text' : 'json') : logFormat;
+  return createLogger({ level: logLevel, format, write: stderr, nowMs });
+}
+
 export const silentLogger: Logger = createLogger({
   level: 'error',
   format: 'json',

@@ -65,6 +65,48 @@ describe('metrics', () => {
   });
 });
 
+describe('metrics of several processes', () => {
+  function declared() {
+    const registry = new MetricRegistry();
+    return {
+      registry,
+      counter: registry.counter('c', 'C.', ['x']),
+      gauge: registry.gauge('g', 'G.'),
+      histogram: registry.histogram('h', 'H.', [1, 10], ['verb']),
+    };
+  }
+
+  it('add up, children that only one of them has included', () => {
+    const [a, b, sum] = [declared(), declared(), declared()];
+    a.counter.labels('both').inc(2);
+    b.counter.labels('both').inc(3);
+    b.counter.labels('"one"').inc();
+    a.registry.collect(() => a.gauge.labels().set(4));
+    b.gauge.labels().set(5);
+    for (const value of [0.5, 5]) a.histogram.labels('get').observe(value);
+    for (const value of [5, 50]) b.histogram.labels('get').observe(value);
+    // As they come out at the other end of a channel.
+    for (const { registry } of [a, b]) sum.registry.add(structuredClone(registry.export()));
+    const together = declared();
+    together.counter.labels('both').inc(5);
+    together.counter.labels('"one"').inc();
+    together.gauge.labels().set(9);
+    for (const value of [0.5, 5, 5, 50]) together.histogram.labels('get').observe(value);
+    expect(sum.registry.render()).toBe(together.registry.render());
+  });
+
+  it('stay bounded, and ignore families that are not known here', () => {
+    const [many, more, sum] = [declared(), declared(), declared()];
+    for (let i = 0; i < 15_000; i++) many.counter.labels(`a${i}`).inc();
+    for (let i = 0; i < 15_000; i++) more.counter.labels(`b${i}`).inc();
+    for (const { registry } of [many, more]) sum.registry.add(registry.export());
+    sum.registry.add([{ name: 'unknown', kind: 'counter', children: [['', '', [1]]] }]);
+    const page = sum.registry.render();
+    expect(page).toContain('c{x="other"} 10000');
+    expect(page).not.toContain('unknown');
+  });
+});
+
 describe('the catalogue', () => {
   it('has each name once, and keeps those of kube-apiserver', () => {
     const names = [

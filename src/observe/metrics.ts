@@ -28,8 +28,21 @@ export interface Family<Child> {
 
 type Kind = 'counter' | 'gauge' | 'histogram';
 
+/** What one process has counted, in a form that can be sent to another and added up there. */
+export type MetricExport = readonly FamilyExport[];
+
+export interface FamilyExport {
+  readonly name: string;
+  readonly kind: Kind;
+  /** Key and label text of a child, and its numbers. */
+  readonly children: readonly (readonly [key: string, labels: string, numbers: readonly number[]])[];
+}
+
 interface AnyFamily {
+  readonly name: string;
   render(): string;
+  export(): FamilyExport;
+  add(exported: FamilyExport): void;
 }
 
 export class MetricRegistry {
@@ -63,6 +76,17 @@ export class MetricRegistry {
     return this.#families.map((family) => family.render()).join('');
   }
 
+  export(): MetricExport {
+    for (const fill of this.#collectors) fill();
+    return this.#families.map((family) => family.export());
+  }
+
+  /** Adds what a process with the same families has counted. Gauges are added up too: who fills one sees to its meaning. */
+  add(exported: MetricExport): void {
+    const byName = new Map(this.#families.map((family) => [family.name, family]));
+    for (const family of exported) byName.get(family.name)?.add(family);
+  }
+
   #add<F extends AnyFamily>(family: F): F {
     this.#families.push(family);
     return family;
@@ -71,6 +95,9 @@ export class MetricRegistry {
 
 interface Child {
   render(name: string, labels: string): string;
+  /** All that it counted; `add` of another child of the same family takes it. */
+  numbers(): number[];
+  add(numbers: readonly number[]): void;
 }
 
 class LabelledFamily<C extends Child> implements Family<C>, AnyFamily {
@@ -102,6 +129,19 @@ class LabelledFamily<C extends Child> implements Family<C>, AnyFamily {
     return text;
   }
 
+  export(): FamilyExport {
+    const children = [...this.#children].map(([key, { labels, child }]) => [key, labels, child.numbers()] as const);
+    return { name: this.name, kind: this.kind, children };
+  }
+
+  add({ children }: FamilyExport): void {
+    for (const [key, labels, numbers] of children) {
+      const known = this.#children.get(key)?.child;
+      const child = known ?? (this.#children.size >= CHILDREN_MAX ? this.#overflow() : this.#keep(key, labels));
+      child.add(numbers);
+    }
+  }
+
   #overflow(): C {
     const values = this.labelNames.map(() => 'other');
     return this.#children.get(values.join('\u0000'))?.child ?? this.#create(values.join('\u0000'), values);
@@ -109,6 +149,10 @@ class LabelledFamily<C extends Child> implements Family<C>, AnyFamily {
 
   #create(key: string, values: readonly string[]): C {
     const labels = this.labelNames.map((name, i) => `${name}="${escapeValue(values[i] ?? '')}"`).join(',');
+    return this.#keep(key, labels);
+  }
+
+  #keep(key: string, labels: string): C {
     const child = this.make();
     this.#children.set(key, { labels, child });
     return child;
@@ -124,6 +168,14 @@ class NumberChild implements Child, Counter, Gauge {
 
   set(value: number): void {
     this.#value = value;
+  }
+
+  numbers(): number[] {
+    return [this.#value];
+  }
+
+  add([value = 0]: readonly number[]): void {
+    this.#value += value;
   }
 
   render(name: string, labels: string): string {
@@ -152,6 +204,16 @@ class HistogramChild implements Child, Histogram {
         return;
       }
     }
+  }
+
+  numbers(): number[] {
+    return [this.#sum, this.#count, ...this.#counts];
+  }
+
+  add([sum = 0, count = 0, ...counts]: readonly number[]): void {
+    this.#sum += sum;
+    this.#count += count;
+    for (let i = 0; i < this.#counts.length; i++) this.#counts[i]! += counts[i] ?? 0;
   }
 
   render(name: string, labels: string): string {

@@ -15,6 +15,8 @@ export interface EndpointHealthOptions {
   readonly clock: Clock;
   readonly random?: () => number;
   readonly bounds?: Partial<HealthBounds>;
+  /** Called after `usable()` has changed. */
+  readonly onChange?: (() => void) | undefined;
 }
 
 /**
@@ -25,6 +27,7 @@ export class EndpointHealth {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #bounds: HealthBounds;
+  readonly #onChange: () => void;
   #usable = false;
   /** Since the last forgiving, for the cool-down. */
   #failures = 0;
@@ -38,6 +41,7 @@ export class EndpointHealth {
     this.#clock = options.clock;
     this.#random = options.random ?? Math.random;
     this.#bounds = { ...HEALTH_BOUNDS, ...options.bounds };
+    this.#onChange = options.onChange ?? (() => {});
   }
 
   usable(): boolean {
@@ -70,7 +74,7 @@ export class EndpointHealth {
   /** A probe got its answer. */
   probed(): void {
     const nowMs = this.#clock.nowMs();
-    this.#usable = true;
+    this.#setUsable(true);
     this.#answeredAtMs = nowMs;
     this.#lastError = undefined;
     if (nowMs - this.#failedAtMs >= this.#bounds.forgiveAfterMs) this.#failures = 0;
@@ -81,12 +85,18 @@ export class EndpointHealth {
     this.#lastError = why;
     const nowMs = this.#clock.nowMs();
     if (!this.#usable && nowMs < this.#probeFromMs) return;
-    this.#usable = false;
+    this.#setUsable(false);
     this.#failures++;
     this.#failureCount++;
     this.#failedAtMs = nowMs;
     const { coolDownFirstMs, coolDownMaxMs } = this.#bounds;
     const doubledMs = Math.min(coolDownMaxMs, coolDownFirstMs * 2 ** Math.min(20, this.#failures - 1));
     this.#probeFromMs = nowMs + doubledMs * (0.5 + this.#random() / 2);
+  }
+
+  #setUsable(usable: boolean): void {
+    if (this.#usable === usable) return;
+    this.#usable = usable;
+    this.#onChange();
   }
 }

@@ -16,6 +16,8 @@ export interface EndpointPoolOptions {
   /** How long connections to an address stay open after it was last sighted: answers under way get their time. */
   readonly lingerMs: number;
   readonly healthBounds?: Partial<HealthBounds> | undefined;
+  readonly onHealth?: (() => void) | undefined;
+  readonly onHang?: ((endpoint: TrackedEndpoint, why: string) => void) | undefined;
 }
 
 /** Endpoints by address, kept while sighted, so that regrouping servers loses neither connections nor health. */
@@ -72,12 +74,13 @@ export class EndpointPool {
   }
 
   #make(sighted: SightedEndpoint): TrackedEndpoint {
-    const { clock, random, readTimeoutMs, readyTimeoutMs, healthBounds } = this.#options;
+    const { clock, random, readTimeoutMs, readyTimeoutMs, healthBounds, onHealth: onChange, onHang } = this.#options;
     const destination = this.#options.makeDestination(sighted);
     const fetch = this.#options.makeFetch(destination, sighted.kind);
-    const health = new EndpointHealth({ clock, random, ...(healthBounds ? { bounds: healthBounds } : {}) });
+    const health = new EndpointHealth({ clock, random, onChange, ...(healthBounds ? { bounds: healthBounds } : {}) });
     const reader = new SurfaceReader({ fetch, clock, timeoutMs: readTimeoutMs });
-    return new TrackedEndpoint({ kind: sighted.kind, destination, health, reader, fetch, clock, readyTimeoutMs });
+    const { kind } = sighted;
+    return new TrackedEndpoint({ kind, destination, health, reader, fetch, clock, readyTimeoutMs, onHang });
   }
 }
 

@@ -13,6 +13,12 @@ export interface LocalSurfaceOptions {
   readonly onReadFailed?: () => void;
 }
 
+/** A local surface as those see it who do not read it themselves. */
+export type KnownSurface = Pick<
+  LocalSurface,
+  'surface' | 'confirmedAtMs' | 'onChange' | 'start' | 'readAnew' | 'refresh' | 'close'
+>;
+
 /** What the server behind this process serves, read again every few seconds and kept while that server is down. */
 export class LocalSurface {
   readonly #options: LocalSurfaceOptions;

@@ -44,6 +44,9 @@ export interface PeerDirectoryOptions {
   readonly random?: () => number;
   /** For metrics: a probe or a read of a peer failed. */
   readonly onReadFailed?: (identity: string, type: ReadFailure) => void;
+  /** Some endpoint became usable or ceased to be: the table stays the same, what its endpoints say does not. */
+  readonly onHealth?: (() => void) | undefined;
+  readonly onHang?: ((endpoint: PeerEndpoint, why: string) => void) | undefined;
 }
 
 export interface PeerDescription {
@@ -116,6 +119,8 @@ class Directory implements RunningPeerDirectory {
       readyTimeoutMs: this.#timings.readyTimeoutMs,
       lingerMs: this.#timings.lingerMs,
       healthBounds: options.healthBounds,
+      onHealth: options.onHealth,
+      onHang: options.onHang,
     });
   }
 

@@ -13,6 +13,8 @@ export interface TrackedEndpointOptions {
   readonly fetch: SurfaceFetch;
   readonly clock: Clock;
   readonly readyTimeoutMs: number;
+  /** A probe got no answer in time, so whoever waits for this server waits in vain. */
+  readonly onHang?: ((endpoint: TrackedEndpoint, why: string) => void) | undefined;
 }
 
 /** One address with all that is known about it. Lives as long as the address is sighted, whatever server it counts to. */
@@ -24,6 +26,7 @@ export class TrackedEndpoint implements PeerEndpoint {
   readonly #fetch: SurfaceFetch;
   readonly #clock: Clock;
   readonly #readyTimeoutMs: number;
+  readonly #onHang: TrackedEndpointOptions['onHang'];
   #onFailure: () => void = () => {};
 
   constructor(options: TrackedEndpointOptions) {
@@ -34,6 +37,7 @@ export class TrackedEndpoint implements PeerEndpoint {
     this.#fetch = options.fetch;
     this.#clock = options.clock;
     this.#readyTimeoutMs = options.readyTimeoutMs;
+    this.#onHang = options.onHang;
   }
 
   usable(): boolean {
@@ -74,6 +78,8 @@ export class TrackedEndpoint implements PeerEndpoint {
     const why = error instanceof Error ? error.message : String(error);
     this.health.failed(why);
     this.reader.reconnected();
-    if (error instanceof DeadlineError) this.destination.abandonWaiting(why);
+    if (!(error instanceof DeadlineError)) return;
+    this.destination.abandonWaiting(why);
+    this.#onHang?.(this, why);
   }
 }

@@ -68,6 +68,12 @@ function readHead(rawHeaders: string[]): { method: string; target: string; heade
   return { method, target, headers };
 }
 
+/**
+ * A server is held back when so much of an answer waits for its client. Node.js's own bound is one frame, at which it would
+ * be stopped and started again for each.
+ */
+const UNSENT_BYTES_MAX = 128 * 1024;
+
 class Http2Wire implements Wire {
   #trailers: readonly string[] = [];
 
@@ -85,7 +91,7 @@ class Http2Wire implements Wire {
   }
 
   write(chunk: Uint8Array): boolean {
-    return this.stream.write(chunk);
+    return this.stream.write(chunk) || this.stream.writableLength < UNSENT_BYTES_MAX;
   }
 
   end(trailers: readonly string[]): void {

@@ -1,5 +1,6 @@
 import { type ClientHttp2Session, connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { type Agent, request as httpsRequest } from 'node:https';
+import { type AddressInfo, createServer as createTcp } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { BodyStream } from '../core/body-stream.js';
 import { systemClock } from '../core/clock.js';
@@ -30,6 +31,27 @@ export interface StartedListener {
 
 /** A listener on a free port whose exchanges are classified as the chain would, and answered as a test says. */
 export async function startListener(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<StartedListener> {
+  const { listener, logged } = makeListener(handler, limits);
+  const { port } = await listener.listen();
+  return { port, listener, logged, close: (graceMs = 0) => listener.close(graceMs) };
+}
+
+/** The same without a port of its own: connections are accepted elsewhere and handed over unread. */
+export async function startTakingListener(
+  handler: Handler,
+  limits: Partial<ListenerLimits> = {},
+): Promise<StartedListener> {
+  const { listener, logged } = makeListener(handler, limits);
+  const door = createTcp({ pauseOnConnect: true }, (socket) => listener.take(socket));
+  await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+  const close = async (graceMs = 0): Promise<void> => {
+    await listener.close(graceMs);
+    door.close();
+  };
+  return { port: (door.address() as AddressInfo).port, listener, logged, close };
+}
+
+function makeListener(handler: Handler, limits: Partial<ListenerLimits>) {
   const logged: StartedListener['logged'] = [];
   const listener = new Listener({
     host: '127.0.0.1',
@@ -43,8 +65,7 @@ export async function startListener(handler: Handler, limits: Partial<ListenerLi
     clock: systemClock,
     logger: recordingLogger(logged),
   });
-  const { port } = await listener.listen();
-  return { port, listener, logged, close: (graceMs = 0) => listener.close(graceMs) };
+  return { listener, logged };
 }
 
 export function recordingLogger(logged: StartedListener['logged']): Logger {

@@ -16,6 +16,7 @@ import {
   serverCa,
   session2,
   startListener,
+  startTakingListener,
   streamed,
   text,
 } from './listener.fixture.js';
@@ -464,5 +465,15 @@ describe('certificates', () => {
     old.socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
     await old.closed;
     expect(old.received()).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('connections that were accepted elsewhere', () => {
+  it('are served over both protocols', async () => {
+    running = await startTakingListener(describeRequest);
+    const session = session2(running.port);
+    expect((await ask2(session, { path: '/two' })).body.toString()).toContain('/two');
+    expect((await ask1(running.port, { path: '/one' })).body.toString()).toContain('/one');
+    session.destroy();
   });
 });

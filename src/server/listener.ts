@@ -77,6 +77,12 @@ export class Listener {
     return this.#tls.address() as AddressInfo;
   }
 
+  /** Serves a connection that was accepted elsewhere, of which nothing was read yet. */
+  take(socket: Socket): void {
+    if (this.#open.draining) socket.destroy();
+    else this.#tls.emit('connection', socket);
+  }
+
   /** New connections use the new certificates; those that are open go on. */
   replaceTls(tls: ServerTls): void {
     this.#tls.setSecureContext(secureContext(tls));
@@ -87,7 +93,9 @@ export class Listener {
    * What is left after `graceMs` is cut. Resolves when the last connection is closed.
    */
   async close(graceMs: number): Promise<void> {
-    const closed = new Promise<void>((resolve) => this.#tls.close(() => resolve()));
+    const closed = this.#tls.listening
+      ? new Promise<void>((resolve) => this.#tls.close(() => resolve()))
+      : this.#allClosed();
     this.#open.drain();
     for (const session of this.#sessions) session.close();
     this.#http1.closeIdleConnections();
@@ -99,6 +107,20 @@ export class Listener {
     await closed;
     cancelCut();
     this.#http1.close();
+  }
+
+  /** Cuts everything at once, in the middle of whatever is being said, and takes nothing new. */
+  destroy(): void {
+    this.#tls.close();
+    for (const connection of this.#connections.values()) connection.destroy();
+  }
+
+  /** Node counts only the connections of a port of its own. */
+  async #allClosed(): Promise<void> {
+    while (this.#connections.size > 0) {
+      const [connection] = this.#connections.values();
+      await new Promise<void>((resolve) => connection!.once('close', () => resolve()));
+    }
   }
 
   #cut(): void {

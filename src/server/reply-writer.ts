@@ -110,14 +110,18 @@ export class ReplyWriter implements OpenExchange, BodySink {
   }
 
   #write(reply: Reply): void {
-    const { body } = reply;
     if (this.#over || this.#exchange.aborted) {
       drop(reply);
       return;
     }
+    const { body } = reply;
     if (body === null || body instanceof Uint8Array) {
-      this.#over = true;
-      this.#wire.complete(reply, body);
+      this.#complete(reply, body);
+      return;
+    }
+    const whole = body.takeWhole();
+    if (whole) {
+      this.#complete(reply, whole);
       return;
     }
     this.#body = body;
@@ -126,6 +130,11 @@ export class ReplyWriter implements OpenExchange, BodySink {
     this.#wire.head(reply);
     body.attach(this);
     if (this.#ending && !this.#over && this.#atBoundary) this.#endWatch();
+  }
+
+  #complete(reply: Reply, body: Uint8Array | null): void {
+    this.#over = true;
+    this.#wire.complete(reply, body);
   }
 
   #abandon(reply: Reply): void {

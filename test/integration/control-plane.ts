@@ -27,6 +27,36 @@ export interface Member {
 export const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 export const NOPEER = `${AGGREGATED};profile=nopeer`;
 
+/** Flags of a Straddle before an API server, with times that tests can wait for. An empty one is left out. */
+export function proxyFlags(
+  { file, directory }: Certificates,
+  name: string,
+  api: FakeApiServer,
+  flags: Readonly<Record<string, string>> = {},
+): Record<string, string> {
+  const given = {
+    'server-name': name,
+    'bind-address': '127.0.0.1',
+    'secure-port': '0',
+    upstream: `https://127.0.0.1:${api.port}`,
+    'tls-cert-file': file('server.crt'),
+    'tls-private-key-file': file('server.key'),
+    'client-ca-file': file('ca.crt'),
+    'requestheader-client-ca-file': file('front-proxy-ca.crt'),
+    'requestheader-allowed-names': 'front-proxy-client',
+    'proxy-client-cert-file': file('front-proxy-client.crt'),
+    'proxy-client-key-file': file('front-proxy-client.key'),
+    'upstream-ca-file': file('ca.crt'),
+    'peer-ca-file': file('ca.crt'),
+    'surface-refresh': '100ms',
+    'peer-gone-after': '600ms',
+    'shutdown-grace': '2s',
+    'state-dir': join(directory, name),
+    ...flags,
+  };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
+}
+
 /** Several API servers on one storage, each behind a Straddle in this process. */
 export class ControlPlane {
   readonly certificates: Certificates = makeCertificates();
@@ -48,28 +78,7 @@ export class ControlPlane {
     flags: Readonly<Record<string, string>> = {},
     log: LogLine[] = [],
   ): Promise<RunningServer> {
-    const { file } = this.certificates;
-    const given: Record<string, string> = {
-      'server-name': name,
-      'bind-address': '127.0.0.1',
-      'secure-port': '0',
-      upstream: `https://127.0.0.1:${api.port}`,
-      'tls-cert-file': file('server.crt'),
-      'tls-private-key-file': file('server.key'),
-      'client-ca-file': file('ca.crt'),
-      'requestheader-client-ca-file': file('front-proxy-ca.crt'),
-      'requestheader-allowed-names': 'front-proxy-client',
-      'proxy-client-cert-file': file('front-proxy-client.crt'),
-      'proxy-client-key-file': file('front-proxy-client.key'),
-      'upstream-ca-file': file('ca.crt'),
-      'peer-ca-file': file('ca.crt'),
-      'surface-refresh': '100ms',
-      'peer-gone-after': '600ms',
-      'shutdown-grace': '2s',
-      'state-dir': join(this.certificates.directory, name),
-      ...flags,
-    };
-    const entries = Object.entries(given).filter(([, value]) => value !== '');
+    const entries = Object.entries(proxyFlags(this.certificates, name, api, flags));
     const config = loadProxyConfig(new Map(entries.map(([flag, value]) => [flag as FlagName, [value]])), {
       hostname: name,
       addresses: ['127.0.0.1'],

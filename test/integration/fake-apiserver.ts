@@ -43,6 +43,8 @@ export class FakeApiServer {
   port = 0;
   /** Open watches. */
   watching = 0;
+  /** Who was sent a discovery document whole, not a 304. */
+  readonly documentsSentTo: string[] = [];
 
   constructor(certificates: Certificates, storage: SharedStorage, served: Served, version = 'v1.36.4') {
     this.#certificates = certificates;
@@ -145,6 +147,7 @@ export class FakeApiServer {
     const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
     if (req.headers['if-none-match'] === etag) return res.writeHead(304, { ETag: etag }).end();
     const type = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
+    this.documentsSentTo.push(this.#authenticate(req).user);
     return res.writeHead(200, { 'Content-Type': type, ETag: etag }).end(body);
   }
 

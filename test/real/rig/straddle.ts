@@ -120,8 +120,14 @@ export class Straddle {
       'proxy-client-key-file': pki.frontProxyClient.keyFile,
       'peer-ca-file': pki.ca.certFile,
       'log-format': 'json',
+      workers: severalWorkers(),
     };
   }
+}
+
+/** Every scenario must hold with several processes too: `STRADDLE_REAL_WORKERS=2` says how many. */
+function severalWorkers(): string | undefined {
+  return process.env['STRADDLE_REAL_WORKERS'];
 }
 
 /** Runs a `straddle` command that ends by itself. */

@@ -1,0 +1,21 @@
+import type { ServerConfig } from '../config/server-config.js';
+import { systemClock } from '../core/clock.js';
+import { createMetrics } from '../observe/catalogue.js';
+import type { Logger } from '../observe/logger.js';
+import { OwnRequests } from '../transport/own-requests.js';
+import { loadServerTls } from './server-tls.js';
+
+/** What every server is started with; rejects if its certificates cannot be used. */
+export async function surroundingsOf(
+  config: ServerConfig,
+  logger: Logger,
+  upstream: { readonly caFile: string; readonly serverName: string } | undefined,
+) {
+  const clock = systemClock;
+  const tls = await loadServerTls(config, { logger, clock }, upstream);
+  const own = new OwnRequests({
+    frontProxy: tls.frontProxy !== undefined,
+    userHeader: config.requestHeader.usernameHeaders[0] ?? 'X-Remote-User',
+  });
+  return { clock, logger, metrics: createMetrics(), tls, own };
+}

@@ -1,0 +1,104 @@
+import type { ProxyConfig } from '../config/proxy-config.js';
+import type { LimitsConfig } from '../config/server-config.js';
+import { createMetrics } from '../observe/catalogue.js';
+import type { Logger } from '../observe/logger.js';
+import type { Question } from '../workers/messages.js';
+import { SharedView } from '../workers/shared-view.js';
+import { WorkerGroup } from '../workers/worker-group.js';
+import type { WorkerProgram } from '../workers/worker-process.js';
+import type { Parts } from './parts.js';
+import { surroundingsOf } from './program-surroundings.js';
+import { type RunningServer, startServer } from './server.js';
+import { upstreamBacking } from './upstream-backing.js';
+
+/**
+ * A sidecar of several processes. This one is the head: it has the port, watches all servers, keeps the lease and the
+ * memory, and serves nobody itself; connections are the workers'. Rejects, with nothing left running, when it cannot start.
+ */
+export async function startProxyHead(
+  config: ProxyConfig,
+  { logger, program }: { readonly logger: Logger; readonly program: WorkerProgram },
+): Promise<RunningServer> {
+  const surroundings = await surroundingsOf(config, logger, config.upstream);
+  let group: WorkerGroup | undefined;
+  let view: SharedView | undefined;
+  const running = await startServer(config, {
+    ...surroundings,
+    kubeconfig: config.kubeconfig,
+    makeBacking: (surface) => upstreamBacking(config, surroundings, surface),
+    role: {
+      health: {
+        onHealth: () => view?.changed(),
+        onHang: ({ kind, destination: { address } }, why) => group?.hangs({ kind, address }, why),
+      },
+      makeFront: (parts) => {
+        view = sharedView(parts);
+        group = workerGroup(parts, config, view, program);
+        return { listener: group, inner: parts.router };
+      },
+    },
+  });
+  const close = (): Promise<void> => {
+    group?.announceStop();
+    return running.close();
+  };
+  try {
+    await group?.begin();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { ...running, close };
+}
+
+function sharedView({ localSurface, directory }: Parts): SharedView {
+  const view = new SharedView({ localSurface: () => localSurface.surface, directory });
+  localSurface.onChange(() => view.changed());
+  directory.onChange(() => view.changed());
+  return view;
+}
+
+function workerGroup(parts: Parts, config: ProxyConfig, view: SharedView, program: WorkerProgram): WorkerGroup {
+  const { backing, clock, logger, metrics } = parts;
+  const { limits } = config;
+  return new WorkerGroup({
+    workers: limits.workers,
+    program,
+    host: config.bindAddress,
+    port: config.securePort,
+    connectionsMax: limits.connectionsMax,
+    config: { ...config, limits: shareOf(limits) },
+    view,
+    localReady: () => backing.host.ready(),
+    answer: (question) => answer(question, parts),
+    metrics,
+    emptyMetrics: () => createMetrics().registry,
+    clock,
+    logger,
+  });
+}
+
+/** What is bounded for the whole server is divided: a bound that workers had to agree on would cost a question a request. */
+function shareOf(limits: LimitsConfig): LimitsConfig {
+  const share = (whole: number): number => Math.ceil(whole / limits.workers);
+  return {
+    ...limits,
+    requestsInFlightMax: share(limits.requestsInFlightMax),
+    requestsInFlightPerPeerMax: share(limits.requestsInFlightPerPeerMax),
+    queuedRequestsMax: share(limits.queuedRequestsMax),
+  };
+}
+
+async function answer(question: Exclude<Question, { what: 'metrics' }>, parts: Parts): Promise<void> {
+  const { localSurface, directory } = parts;
+  switch (question.what) {
+    case 'refresh-local':
+      return localSurface.refresh();
+    case 'read-local-anew':
+      return localSurface.readAnew();
+    case 'refresh-peer': {
+      const peer = directory.snapshot().peers.find(({ identity }) => identity === question.identity);
+      if (peer) await directory.refresh(peer);
+    }
+  }
+}

@@ -1,0 +1,147 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ask, CONFIG_MAPS, openWatch, POD_GROUPS, SKEW } from './ask.fixture.js';
+import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './index.js';
+
+// Several servers and their clients share one thread, and that may have to share a processor.
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const PAUSE_MS = 10;
+let plane: ControlPlane;
+afterEach(() => plane.close());
+
+async function start(options: ControlPlaneOptions): Promise<void> {
+  plane = await startControlPlane({ runtimeConfig: [SKEW], controllers: [], ...options });
+}
+
+/** Reads and writes at the front door until told to stop; resolves with how often each status came. */
+function traffic(): () => Promise<Record<string, number>> {
+  const seen: Record<string, number> = {};
+  let stopped = false;
+  const loop = async (name: string, send: (round: number) => Promise<{ status: number }>): Promise<void> => {
+    for (let round = 0; !stopped; round++) {
+      const outcome = await send(round).then(({ status }) => status, String);
+      seen[`${name} ${outcome}`] = (seen[`${name} ${outcome}`] ?? 0) + 1;
+      // Servers and clients share one thread: without a break the servers would starve.
+      await delay(PAUSE_MS);
+    }
+  };
+  const loops = [
+    loop('list', () => ask(plane, 'front', POD_GROUPS)),
+    loop('create', (round) => ask(plane, 'front', CONFIG_MAPS, { metadata: { name: `made-${round}` } })),
+  ];
+  return async () => {
+    stopped = true;
+    await Promise.all(loops);
+    return seen;
+  };
+}
+
+describe('roll', () => {
+  it('replaces one server after the other, and no client notices', async () => {
+    await start({ versions: ['1.35', '1.35', '1.36'] });
+    const urls = plane.servers.map(({ url }) => url);
+    const stop = traffic();
+    await plane.roll({ to: '1.36' });
+    expect(plane.servers.map(({ version }) => version)).toEqual(['1.36', '1.36', '1.36']);
+    await plane.roll({ to: '1.35', server: 'server-1' });
+    expect(plane.servers.map(({ version }) => version)).toEqual(['1.35', '1.36', '1.36']);
+    const seen = await stop();
+    expect(Object.keys(seen).sort()).toEqual(['create 201', 'list 200']);
+    expect(plane.servers.map(({ url }) => url)).toEqual(urls);
+    expect((await ask(plane, 'server-1', '/version')).body).toMatchObject({ minor: '35' });
+    expect((await ask(plane, 'server-1', POD_GROUPS)).status).toBe(200);
+  });
+
+  it('brings a killed server back in the new version, with what was stored', async () => {
+    await start({ versions: ['1.35'], proxy: false });
+    expect((await ask(plane, 'front', CONFIG_MAPS, { metadata: { name: 'kept' } })).status).toBe(201);
+    await plane.kill('server-1');
+    await plane.roll({ to: '1.36' });
+    expect((await ask(plane, 'front', `${CONFIG_MAPS}/kept`)).status).toBe(200);
+    expect((await ask(plane, 'front', '/version')).body).toMatchObject({ minor: '36' });
+  });
+});
+
+describe('kill', () => {
+  it('breaks off what is under way and leaves the lease, and nobody answers 404 for it', async () => {
+    await start({ versions: ['1.35', '1.36'] });
+    const leases =
+      '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io/identity';
+    const leasesBefore = await ask(plane, 'server-1', leases);
+    const watch = await openWatch(plane, 'server-2', '/api/v1/pods');
+    expect(watch.status).toBe(200);
+    await plane.kill('server-2');
+    expect(await watch.ended).toBe(false);
+    expect(plane.servers[1]).toMatchObject({ isRunning: false, version: '1.36' });
+    await expect(ask(plane, 'server-2', '/version')).rejects.toThrow(/ECONNREFUSED/);
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 503 });
+    expect(await ask(plane, 'front', POD_GROUPS)).toMatchObject({ status: 503 });
+    const names = ({ body }: typeof leasesBefore) =>
+      (body['items'] as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name);
+    expect(names(leasesBefore)).toHaveLength(2);
+    expect(names(await ask(plane, 'server-1', leases))).toEqual(names(leasesBefore));
+
+    await plane.kill('server-2');
+    await Promise.all([plane.start('server-2'), plane.start('server-2')]);
+    expect(plane.servers[1]).toMatchObject({ isRunning: true });
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 200 });
+    expect(await ask(plane, 'server-2', POD_GROUPS)).toMatchObject({ status: 200 });
+  });
+
+  it('leaves a 404 only after the time for which a departed server is remembered', async () => {
+    await start({ versions: ['1.35', '1.36'], peerGoneAfterMs: 300, surfaceRefreshMs: 100, departedGraceMs: 3_000 });
+    await plane.kill('server-2');
+    const seen = new Set<number>();
+    await expect
+      .poll(
+        async () => {
+          const { status } = await ask(plane, 'server-1', POD_GROUPS);
+          seen.add(status);
+          return status;
+        },
+        { timeout: 15_000, interval: 20 },
+      )
+      .toBe(404);
+    expect([...seen]).toEqual([503, 404]);
+  });
+});
+
+describe('partition', () => {
+  it('of two servers leaves a 503 where only the other one could answer, until it heals', async () => {
+    await start({ versions: ['1.35', '1.36'] });
+    // A connection that is there already does not help.
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 200 });
+    const heal = plane.partition(['server-1'], ['server-2']);
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 503 });
+    expect(await ask(plane, 'server-2', POD_GROUPS)).toMatchObject({ status: 200 });
+    // The store is on both sides.
+    expect((await ask(plane, 'server-1', CONFIG_MAPS, { metadata: { name: 'seen' } })).status).toBe(201);
+    expect((await ask(plane, 'server-2', `${CONFIG_MAPS}/seen`)).status).toBe(200);
+    await heal();
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 200 });
+    await heal();
+  });
+
+  it('of one way leaves the other', async () => {
+    await start({ versions: ['1.35', '1.36', '1.36'] });
+    const heal = plane.partition(['server-1'], ['server-2']);
+    for (let round = 0; round < 4; round++) {
+      expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 200 });
+    }
+    const healBoth = plane.partition(['server-1'], ['server-3']);
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 503 });
+    await heal();
+    expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 200 });
+    await healBoth();
+  });
+
+  it('keeps the front door from a server, and clients go to the others', async () => {
+    await start({ versions: ['1.35', '1.36'], proxy: false });
+    const heal = plane.partition(['front'], ['server-1']);
+    const behind = async () => (await ask(plane, 'front', '/version')).body['minor'];
+    expect([await behind(), await behind(), await behind()]).toEqual(['36', '36', '36']);
+    await heal();
+    expect([await behind(), await behind()].sort()).toEqual(['35', '36']);
+  });
+});
