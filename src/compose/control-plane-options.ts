@@ -43,6 +43,8 @@ export interface UpstreamPlane {
 }
 
 export const DEFAULT_VERSIONS: readonly string[] = ['1.35', '1.35', '1.36'];
+/** A server that stops says so for this long before it does: the front door looks twice a second. */
+export const SHUTDOWN_DELAY = '1200ms';
 export const PLANE_HOST = '127.0.0.1';
 
 export function serverName(index: number): string {

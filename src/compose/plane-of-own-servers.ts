@@ -8,7 +8,14 @@ import { systemClock } from '../core/clock.js';
 import { writeMirrorPod } from '../plane/mirror-pod.js';
 import { ProcessMember } from '../plane/process-member.js';
 import { Destinations } from '../transport/destinations.js';
-import { type ControlPlaneOptions, logFile, PLANE_HOST, serverAddress, serverName } from './control-plane-options.js';
+import {
+  type ControlPlaneOptions,
+  logFile,
+  PLANE_HOST,
+  SHUTDOWN_DELAY,
+  serverAddress,
+  serverName,
+} from './control-plane-options.js';
 import { makePki } from './pki.js';
 import type { PlaneMaterial } from './plane-material.js';
 import { loadServerTls } from './server-tls.js';
@@ -92,6 +99,7 @@ function serverFlags(
     `--proxy-client-cert-file=${pki(`${PKI_NAMES.frontProxyClient}.crt`)}`,
     `--proxy-client-key-file=${pki(`${PKI_NAMES.frontProxyClient}.key`)}`,
     ...(controllers ? [`--controllers=${CONTROLLER_CHOICES.join(',')}`] : []),
+    `--shutdown-delay=${SHUTDOWN_DELAY}`,
     '--admin-kubeconfig=',
     '--log-format=json',
     ...etcdServers.map((each) => `--etcd-servers=${each}`),

@@ -17,6 +17,7 @@ import {
   type ControlPlaneOptions,
   logFile,
   PLANE_HOST,
+  SHUTDOWN_DELAY,
   serverAddress,
   serverName,
   type UpstreamPlane,
@@ -144,6 +145,7 @@ function sidecarFlags(
     'requestheader-allowed-names': FRONT_PROXY_NAME,
     'proxy-client-cert-file': pki('front-proxy-client.crt'),
     'proxy-client-key-file': pki('front-proxy-client.key'),
+    'shutdown-delay': SHUTDOWN_DELAY,
     'log-format': 'json',
   };
 }

@@ -2,7 +2,7 @@ import { metadataOf } from '../api/metadata-of.js';
 import type { Clock } from '../core/clock.js';
 import type { ApiConnection, WatchEnd } from './api-connection.js';
 import type { HalfRecord } from './half-record.js';
-import { pause } from './pause.js';
+import { pause, repeat } from './pause.js';
 
 export interface WatchingOptions {
   readonly who: string;
@@ -17,6 +17,7 @@ export interface WatchingOptions {
 
 /** An event that has not come so long after its write was acknowledged does not come any more. */
 const LOST_AFTER_MS = 10_000;
+const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 500;
 const REVISIONS_MAX = 5_000;
 /** As client libraries do it: a watch is asked for anew now and then. */
@@ -68,7 +69,8 @@ export class Watching {
         continue;
       }
       const query = `watch=true&allowWatchBookmarks=true&timeoutSeconds=${WATCH_SECONDS}&resourceVersion=${this.#resourceVersion}`;
-      const check = setInterval(() => this.#lookForLost(), 1_000);
+      const over = new AbortController();
+      void repeat(clock, LOOK_EVERY_MS, over.signal, async () => this.#lookForLost());
       const end = await api.watch(`${collection}?${query}`, {
         signal,
         onOpen: () => {
@@ -77,7 +79,7 @@ export class Watching {
         },
         onEvent: ({ type, object }) => this.#take(type, String(metadataOf(object)['resourceVersion'] ?? '')),
       });
-      clearInterval(check);
+      over.abort();
       this.#openSinceMs = undefined;
       const why = this.#options.isServed() ? complaint(end) : undefined;
       if (why !== undefined && !this.#isBroken) this.#complain(why);

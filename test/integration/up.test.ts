@@ -126,9 +126,10 @@ describe('a control plane from one command', () => {
     const stop = { asked: false };
     const wrong: number[] = [];
     const client = (async () => {
-      while (!stop.asked) {
-        const { status } = await ask('front', `${MAPS}/kept`);
-        if (status !== 200) wrong.push(status);
+      for (let count = 0; !stop.asked; count++) {
+        const read = await ask('front', `${MAPS}/kept`);
+        const written = await ask('front', MAPS, { metadata: { name: `written-${count}` } });
+        wrong.push(...[read, written].flatMap(({ status }) => (status < 300 ? [] : [status])));
       }
     })();
     expect(await sendRoll(controlSocketPath(dir), { to: '1.36' }, (sentence) => said.push(sentence))).toBe(1);
