@@ -14,7 +14,12 @@ export interface Bar {
   readonly name: string;
   readonly ratio: number;
   readonly bar: number;
+  /** Never where it could not be measured. */
   readonly holds: boolean;
+  /** How far the rounds' own ratios lie apart (`spreadOf`); left out where there was one figure only. */
+  readonly spread?: number;
+  /** Set where rounds differed so much that the ratio says nothing. */
+  readonly notMeasurable?: true;
 }
 
 export interface CaseResult {

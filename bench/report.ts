@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { join } from 'node:path';
 import type { Bar, CaseResult, Row } from './bench-case.js';
+import { figure, plot } from './plot.js';
 
 export function printTable({ rows, bars }: CaseResult): string {
   const lines = rows.map(({ case: name, contestant, metric, unit, median, min, max }) => [
@@ -13,24 +14,31 @@ export function printTable({ rows, bars }: CaseResult): string {
     unit,
   ]);
   const table = aligned([['case', 'contestant', 'metric', 'median', 'min', 'max', 'unit'], ...lines]);
-  const verdicts = bars.map(({ name, ratio, bar, holds }) => [
-    holds ? 'holds' : 'FAILS',
-    name,
-    figure(ratio),
-    `(bar ${figure(bar)})`,
+  const verdicts = bars.map((bar) => [
+    verdict(bar),
+    bar.name,
+    figure(bar.ratio),
+    `(bar ${figure(bar.bar)}${spread(bar)})`,
   ]);
   return [...table, '', ...aligned(verdicts)].join('\n');
 }
 
-export function writeResults(file: string, result: CaseResult): void {
-  mkdirSync(dirname(file), { recursive: true });
+/** `latest.json` for programs and `latest.svg` for people. */
+export function writeResults(dir: string, result: CaseResult): void {
+  mkdirSync(dir, { recursive: true });
   const rows: readonly Row[] = result.rows;
   const bars: readonly Bar[] = result.bars;
-  writeFileSync(file, `${JSON.stringify({ rows, bars }, null, 2)}\n`);
+  writeFileSync(join(dir, 'latest.json'), `${JSON.stringify({ rows, bars }, null, 2)}\n`);
+  writeFileSync(join(dir, 'latest.svg'), plot(result));
 }
 
-function figure(value: number): string {
-  return Math.abs(value) >= 100 ? value.toFixed(0) : value.toFixed(2);
+function verdict({ holds, notMeasurable }: Bar): string {
+  if (notMeasurable) return 'NOT MEASURABLE';
+  return holds ? 'holds' : 'FAILS';
+}
+
+function spread(bar: Bar): string {
+  return bar.spread === undefined ? '' : `, spread ${(bar.spread * 100).toFixed(0)} %`;
 }
 
 function aligned(lines: readonly (readonly string[])[]): string[] {

@@ -6,17 +6,22 @@ import { fileURLToPath } from 'node:url';
 import { ensureBinaries } from '../test/real/rig/binaries.js';
 import { ensureBuilt } from '../test/real/rig/ensure-built.js';
 import { requireNamespaces, stopEverything } from '../test/real/rig/process.js';
+import { runsFromBuild } from '../test/real/rig/program.js';
 import type { Bar, BenchCase, Row } from './bench-case.js';
 import { CASES } from './cases/index.js';
 import { printTable, writeResults } from './report.js';
 
-const RESULTS = fileURLToPath(new URL('./results/latest.json', import.meta.url));
+const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
+
+const NAME_WIDTH = Math.max(...CASES.map(({ name }) => name.length));
 
 const USAGE = `Usage: npm run bench [-- <case> …]
 
-Runs the cases (all, or those named), prints one table and writes bench/results/latest.json. Needs Linux and root.
+Runs the cases (all, or those named), prints one table and writes bench/results/latest.json and latest.svg. Ends with 1
+where a promise is not kept or could not be measured. Needs Linux, root, and Debian's nginx-light and haproxy;
+nghttp2-client (h2load) is used where it is installed.
 
-${CASES.map(({ name, text }) => `  ${name}  ${text}`).join('\n')}
+${CASES.map(({ name, text }) => `  ${name.padEnd(NAME_WIDTH)}  ${text}`).join('\n')}
 
 Examples:
   npm run bench
@@ -36,7 +41,7 @@ async function main(args: readonly string[]): Promise<number> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   requireNamespaces();
   await ensureBinaries(say);
-  ensureBuilt(say);
+  if (runsFromBuild()) ensureBuilt(say);
   const rows: Row[] = [];
   const bars: Bar[] = [];
   for (const each of CASES.filter(({ name }) => args.length === 0 || args.includes(name))) {

@@ -9,6 +9,11 @@ export function quantile(values: readonly number[], share: number): number {
 
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
+/** How far the middle half of the values lies apart, as a share of their median. */
+export function spreadOf(values: readonly number[]): number {
+  return (quantile(values, 0.75) - quantile(values, 0.25)) / Math.abs(median(values));
+}
+
 /** One figure a round makes one row. */
 export function rowOf(at: Pick<Row, 'case' | 'contestant' | 'metric' | 'unit'>, figures: readonly number[]): Row {
   const rounded = (value: number): number => Number(value.toPrecision(4));

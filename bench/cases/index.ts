@@ -1,5 +1,25 @@
 import type { BenchCase } from '../bench-case.js';
+import { bodies } from './bodies.js';
+import { decision } from './decision.js';
+import { discovery } from './discovery.js';
 import { discovery2000Crds } from './discovery-2000-crds.js';
 import { embedded } from './embedded.js';
+import { growth } from './growth.js';
+import { local } from './local.js';
+import { reroute } from './reroute.js';
+import { watches } from './watches.js';
+import { workers } from './workers.js';
 
-export const CASES: readonly BenchCase[] = [embedded, discovery2000Crds];
+/** In the order in which they run and are told of. */
+export const CASES: readonly BenchCase[] = [
+  reroute,
+  local,
+  workers,
+  discovery,
+  decision,
+  bodies,
+  watches,
+  embedded,
+  discovery2000Crds,
+  growth,
+];

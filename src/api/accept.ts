@@ -71,6 +71,22 @@ const ENCODINGS: readonly (readonly [DiscoveryEncoding, string, string])[] = [
  */
 export function discoveryForms(field: string | undefined): readonly DiscoveryForm[] {
   if (field === undefined || field.trim() === '') return [LEGACY_JSON];
+  const known = knownForms.get(field);
+  if (known) return known;
+  const forms = readForms(field);
+  if (field.length <= KNOWN_CHARS_MAX) {
+    if (knownForms.size >= KNOWN_FIELDS_MAX) knownForms.clear();
+    knownForms.set(field, forms);
+  }
+  return forms;
+}
+
+/** Clients send the same few fields over and over. */
+const knownForms = new Map<string, readonly DiscoveryForm[]>();
+const KNOWN_FIELDS_MAX = 64;
+const KNOWN_CHARS_MAX = 1_024;
+
+function readForms(field: string): readonly DiscoveryForm[] {
   const forms: DiscoveryForm[] = [];
   for (const clause of parseAccept(field)) {
     const encoding = ENCODINGS.find(([, type, subtype]) => clauseTakes(clause, type, subtype));

@@ -21,6 +21,7 @@ export async function attempt(exchange: Exchange, options: AttemptOptions): Prom
     headers: leaving.headers,
     body: takeBody(exchange),
     lane: leaving.lane,
+    isWatch: exchange.info.verb === 'watch',
     headTimeoutMs: exchange.info.longRunning ? 0 : headTimeoutMs,
     onAbort: (listener: () => void) => exchange.onAbort(listener),
   };

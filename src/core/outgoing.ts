@@ -16,6 +16,8 @@ export interface OutgoingRequest {
   /** Bytes when the body is small and was gathered (it can then be sent again), a stream otherwise. */
   readonly body: Readable | Uint8Array | null;
   readonly lane: Lane;
+  /** A watch: it flows for minutes and hardly anything of it is on its way at any time, so it may share a connection. */
+  readonly isWatch?: boolean;
   /** Without an answer's head after this long the attempt fails; 0 for no limit (exec and the like). */
   readonly headTimeoutMs: number;
   /** Registers a callback for "the caller has gone"; returns how to take it back. */

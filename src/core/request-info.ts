@@ -1,3 +1,5 @@
+import { gvrKey } from '../api/gvr.js';
+
 /** What a request asks for, told from its method, path and query alone, by the same rules as kube-apiserver. */
 export interface RequestInfo {
   readonly isResource: boolean;
@@ -10,6 +12,8 @@ export interface RequestInfo {
   readonly version: string;
   readonly namespace: string;
   readonly resource: string;
+  /** `gvrKey` of the three, made once: several look-ups of one request need it. Empty where nothing of that is asked. */
+  readonly resourceKey: string;
   readonly subresource: string;
   readonly name: string;
   /** Watches, logs that follow, exec and the like: bounded neither in time nor by the number in flight. */
@@ -25,6 +29,7 @@ export const NON_RESOURCE: RequestInfo = {
   version: '',
   namespace: '',
   resource: '',
+  resourceKey: '',
   subresource: '',
   name: '',
   longRunning: false,
@@ -58,53 +63,44 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
   if ((!grouped && parts[0] !== 'api') || parts.length <= resourceAt) {
     return { ...NON_RESOURCE, path, verb: method.toLowerCase() };
   }
-  return resourceInfo(method, path, query, {
-    apiPrefix: parts[0]!,
-    group: grouped ? parts[1]! : '',
-    version: parts[resourceAt - 1]!,
-    rest: parts.slice(resourceAt),
-  });
+  return resourceInfo(method, path, query, parts, resourceAt);
 }
 
-interface ResourcePath {
-  readonly apiPrefix: string;
-  readonly group: string;
-  readonly version: string;
-  /** Segments after the version. */
-  readonly rest: string[];
-}
-
-function resourceInfo(method: string, path: string, query: string, at: ResourcePath): RequestInfo {
-  let rest = at.rest;
+/** `first` is where in `parts` the segments after the version begin. */
+function resourceInfo(method: string, path: string, query: string, parts: string[], first: number): RequestInfo {
+  let at = first;
   let verb = VERB_OF_METHOD[method] ?? '';
   // The deprecated path prefixes /watch/… and /proxy/… carry the verb themselves.
-  if ((rest[0] === 'watch' || rest[0] === 'proxy') && rest.length > 1) {
-    verb = rest[0];
-    rest = rest.slice(1);
+  if ((parts[at] === 'watch' || parts[at] === 'proxy') && parts.length > at + 1) {
+    verb = parts[at]!;
+    at += 1;
   }
 
   let namespace = '';
-  if (rest[0] === 'namespaces' && rest.length > 1) {
-    namespace = rest[1]!;
+  if (parts[at] === 'namespaces' && parts.length > at + 1) {
+    namespace = parts[at + 1]!;
     // Only `status` and `finalize` are subresources of a namespace; anything else is a resource inside it.
-    if (rest.length > 2 && rest[2] !== 'status' && rest[2] !== 'finalize') rest = rest.slice(2);
+    if (parts.length > at + 2 && parts[at + 2] !== 'status' && parts[at + 2] !== 'finalize') at += 2;
   }
 
-  const resource = rest[0] ?? '';
-  const name = rest[1] ?? '';
-  const subresource = verb === 'proxy' ? '' : (rest[2] ?? '');
+  const resource = parts[at] ?? '';
+  const name = parts[at + 1] ?? '';
+  const subresource = verb === 'proxy' ? '' : (parts[at + 2] ?? '');
   if (name === '' && verb === 'get') verb = asksToWatch(query) ? 'watch' : 'list';
   if (name === '' && verb === 'delete') verb = 'deletecollection';
 
+  const group = parts[0] === 'apis' ? parts[1]! : '';
+  const version = parts[first - 1]!;
   return {
     isResource: true,
     path,
     verb,
-    apiPrefix: at.apiPrefix,
-    group: at.group,
-    version: at.version,
+    apiPrefix: parts[0]!,
+    group,
+    version,
     namespace,
     resource,
+    resourceKey: gvrKey(group, version, resource),
     subresource,
     name,
     longRunning: verb === 'watch' || verb === 'proxy' || LONG_RUNNING_SUBRESOURCES.has(subresource),

@@ -1,5 +1,4 @@
 import type { GroupDiscovery } from '../api/discovery.js';
-import { gvrKey } from '../api/gvr.js';
 import type { RequestInfo } from './request-info.js';
 
 /** One resource as one server serves it. */
@@ -26,7 +25,7 @@ export interface Surface {
  * A verb that discovery cannot list (OPTIONS, a proxied method) is not held against a server that has the resource.
  */
 export function serves(surface: Surface, info: RequestInfo): boolean {
-  const served = surface.resources.get(gvrKey(info.group, info.version, info.resource));
+  const served = surface.resources.get(info.resourceKey);
   if (!served) return false;
   const verbs = info.subresource === '' ? served.verbs : served.subresources.get(info.subresource);
   if (!verbs) return false;

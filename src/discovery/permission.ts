@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readBody } from '../core/body-stream.js';
 import type { Clock } from '../core/clock.js';
 import type { Exchange, Handler, Reply } from '../core/exchange.js';
@@ -127,7 +127,7 @@ function callerKey(exchange: Exchange, path: string): string {
     if (isCredential(name) || name.startsWith('impersonate-')) carried.push([name, headers[i + 1]!]);
   }
   const parts = JSON.stringify([exchange.method, path, identity.kind, who, carried]);
-  return createHash('sha256').update(parts).digest('base64');
+  return hash('sha256', parts, 'base64');
 }
 
 async function discard(reply: Reply): Promise<void> {

@@ -1,4 +1,3 @@
-import { gvrKey } from '../api/gvr.js';
 import type { RequestInfo } from '../core/request-info.js';
 import { type Surface, serves } from '../core/surface.js';
 import type { DepartedServer, Peer, PeerTable } from './peer-table.js';
@@ -26,7 +25,7 @@ class ServerIndex<T extends { readonly surface: Surface | undefined }> {
   }
 
   find(info: RequestInfo): readonly T[] {
-    const candidates = this.#byResource.get(gvrKey(info.group, info.version, info.resource));
+    const candidates = this.#byResource.get(info.resourceKey);
     if (!candidates) return NOBODY;
     const asked = info.subresource === '' ? info.verb : `${info.verb} ${info.subresource}`;
     let answer = candidates.answers.get(asked);

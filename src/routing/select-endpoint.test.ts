@@ -28,3 +28,11 @@ it('finds nobody when all are unwell or were tried', () => {
   expect(selectEndpoint([peer('a', undefined, endpoint('a', { usable: false }))], none)).toBeUndefined();
   expect(selectEndpoint([], none)).toBeUndefined();
 });
+
+it('compares a few of very many, never the same few, and finds the one that is well', () => {
+  const many = Array.from({ length: 100 }, (_, i) => peer(`p${i}`, undefined, endpoint(`p${i}`)));
+  const chosen = new Set(Array.from({ length: 100 }, () => selectEndpoint(many, none)?.peer.identity));
+  expect(chosen.size).toBeGreaterThan(20);
+  const lonely = many.map((_, i) => peer(`q${i}`, undefined, endpoint(`q${i}`, { usable: i === 57 })));
+  expect(selectEndpoint(lonely, none)?.peer.identity).toBe('q57');
+});

@@ -5,16 +5,34 @@ export interface Candidate {
   readonly endpoint: PeerEndpoint;
 }
 
+/** So many healthy peers are compared; more would make the choice dearer and no better. */
+const COMPARED_MAX = 8;
+
+/** Where the last choice among very many began. */
+let turn = 0;
+
 /**
  * The peer to try next: one that is healthy, not tried yet for this request, and has the fewest requests in flight.
- * Ties go to the first, so that an idle control plane behaves the same every time.
+ * Ties go to the first, so that an idle control plane behaves the same every time. Of very many peers, a few in turn are
+ * compared.
  */
 export function selectEndpoint(peers: readonly Peer[], tried: ReadonlySet<PeerEndpoint>): Candidate | undefined {
+  const count = peers.length;
+  if (count > COMPARED_MAX) turn = (turn + COMPARED_MAX) % count;
+  const first = count > COMPARED_MAX ? turn : 0;
   let best: Candidate | undefined;
-  for (const peer of peers) {
-    const endpoint = peer.endpoints.find((each) => each.usable() && !tried.has(each));
+  let compared = 0;
+  for (let i = 0; i < count && compared < COMPARED_MAX; i++) {
+    const peer = peers[(first + i) % count]!;
+    const endpoint = usableEndpoint(peer, tried);
     if (!endpoint) continue;
+    compared += 1;
     if (!best || endpoint.destination.inFlight < best.endpoint.destination.inFlight) best = { peer, endpoint };
   }
   return best;
+}
+
+function usableEndpoint({ endpoints }: Peer, tried: ReadonlySet<PeerEndpoint>): PeerEndpoint | undefined {
+  for (const each of endpoints) if (each.usable() && !tried.has(each)) return each;
+  return undefined;
 }

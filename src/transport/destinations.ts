@@ -1,5 +1,6 @@
 import type { ConnectionTls } from './connection-tls.js';
 import { PooledDestination } from './pooled-destination.js';
+import type { Reach } from './reach.js';
 
 /** A server that does not take a connection in this time is tried elsewhere. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -9,10 +10,12 @@ const KEEP_ALIVE_MS = 60_000;
 /** Makes destinations that share one source of certificates, and renews them all when that changes. */
 export class Destinations {
   readonly #tls: () => ConnectionTls;
+  readonly #reach: Reach | undefined;
   readonly #made = new Set<PooledDestination>();
 
-  constructor(tls: () => ConnectionTls) {
+  constructor(tls: () => ConnectionTls, reach?: Reach) {
     this.#tls = tls;
+    this.#reach = reach;
   }
 
   make(address: string): PooledDestination {
@@ -22,6 +25,7 @@ export class Destinations {
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       keepAliveMs: KEEP_ALIVE_MS,
       onClose: () => this.#made.delete(destination),
+      ...(this.#reach === undefined ? {} : { reach: this.#reach }),
     });
     this.#made.add(destination);
     return destination;

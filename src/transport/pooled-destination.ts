@@ -1,13 +1,17 @@
 import { createRequire } from 'node:module';
-import type { Dispatcher, Pool } from 'undici';
+import type { buildConnector, Client, Dispatcher } from 'undici';
 import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import type { Destination, Lane, OutgoingRequest } from '../core/outgoing.js';
 import { StatusError } from '../core/status-error.js';
 import { attemptError } from './attempt-errors.js';
+import { ClientPool } from './client-pool.js';
 import type { ConnectionTls } from './connection-tls.js';
+import type { Reach } from './reach.js';
 import { replyHeaders } from './reply-headers.js';
+import { type Place, SharedConnections } from './shared-connections.js';
+import { StreamAttempt } from './stream-attempt.js';
 import { openUpgrade } from './upgrade.js';
 
 type Undici = typeof import('undici');
@@ -28,19 +32,21 @@ export interface PooledDestinationOptions {
   /** Idle connections are closed after this long; below what kube-apiserver allows, so that we close first. */
   readonly keepAliveMs: number;
   readonly onClose?: () => void;
+  readonly reach?: Reach;
 }
 
 /**
  * One server over HTTP/1.1 keep-alive connections, one pool a lane. HTTP/1.1 because from Node.js it carries about
- * one and a half times the requests that HTTP/2 does. The number of connections is bounded by the limits on requests
- * in flight before this, not here: a watch needs one for as long as it lives.
+ * one and a half times the requests that HTTP/2 does; watches, of which there are thousands, share HTTP/2 connections.
+ * The number of connections is bounded by the limits on requests in flight before this, not here.
  */
 export class PooledDestination implements Destination {
   readonly address: string;
   readonly #options: PooledDestinationOptions;
   #tls: ConnectionTls;
-  #pools = new Map<Lane, Pool>();
-  readonly #waiting = new Set<Attempt>();
+  #pools = new Map<Lane, ClientPool>();
+  #shared = new Map<Lane, SharedConnections>();
+  readonly #waiting = new Set<Attempt | StreamAttempt>();
   #inFlight = 0;
   #closed = false;
 
@@ -56,14 +62,47 @@ export class PooledDestination implements Destination {
 
   send(request: OutgoingRequest): Promise<Reply> {
     if (this.#closed) return Promise.reject(this.#closedError());
+    return request.isWatch && request.body === null ? this.#sendBesideOthers(request) : this.#sendAlone(request);
+  }
+
+  /** On a stream of a connection that is shared, where the server speaks HTTP/2. */
+  async #sendBesideOthers(request: OutgoingRequest): Promise<Reply> {
+    let place: Place | undefined;
+    try {
+      place = await this.#sharedConnections(request.lane).take();
+    } catch (error) {
+      throw attemptError(this.address, error, false);
+    }
+    if (!place) return this.#closed ? Promise.reject(this.#closedError()) : this.#sendAlone(request);
+    const taken = place;
     return new Promise((resolve, reject) => {
-      const attempt = new Attempt(this.address, request, { resolve, reject }, (state) => {
-        if (state === 'head' || state === 'done') this.#waiting.delete(attempt);
+      const onState = (state: 'head' | 'done') => {
+        this.#waiting.delete(attempt);
         if (state === 'done') this.#inFlight -= 1;
+      };
+      const attempt = new StreamAttempt(this.address, request, { resolve, reject, onState });
+      this.#inFlight += 1;
+      this.#waiting.add(attempt);
+      if (attempt.start(taken)) return;
+      onState('done');
+      taken.giveBack();
+      this.#sendAlone(request).then(resolve, reject);
+    });
+  }
+
+  #sendAlone(request: OutgoingRequest): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const pool = this.#pool(request.lane);
+      const client = pool.take();
+      const attempt = new Attempt(this.address, request, { resolve, reject }, (state) => {
+        this.#waiting.delete(attempt);
+        if (state === 'head') return;
+        this.#inFlight -= 1;
+        pool.giveBack(client, state === 'answered');
       });
       this.#inFlight += 1;
       this.#waiting.add(attempt);
-      attempt.start(this.#pool(request.lane), this.#tls.servername);
+      attempt.start(client, this.#tls.servername);
     });
   }
 
@@ -72,13 +111,18 @@ export class PooledDestination implements Destination {
     this.#inFlight += 1;
     let reply: Reply;
     try {
+      await this.#options.reach?.admit(this.address).catch((error: unknown) => {
+        throw attemptError(this.address, error, false);
+      });
       reply = await openUpgrade(this.address, this.#laneTls(request.lane), request, this.#options.connectTimeoutMs);
     } catch (error) {
       this.#inFlight -= 1;
       throw error;
     }
-    if (reply.upgraded) reply.upgraded.socket.once('close', () => (this.#inFlight -= 1));
-    else this.#inFlight -= 1;
+    if (reply.upgraded) {
+      reply.upgraded.socket.once('close', () => (this.#inFlight -= 1));
+      this.#options.reach?.opened(this.address, reply.upgraded.socket);
+    } else this.#inFlight -= 1;
     return reply;
   }
 
@@ -95,7 +139,9 @@ export class PooledDestination implements Destination {
     this.#tls = tls;
     const old = [...this.#pools.values()];
     this.#pools = new Map();
-    for (const pool of old) pool.close().catch(() => {});
+    for (const pool of old) pool.close();
+    for (const shared of this.#shared.values()) shared.close();
+    this.#shared = new Map();
   }
 
   async close(): Promise<void> {
@@ -103,6 +149,8 @@ export class PooledDestination implements Destination {
     this.#options.onClose?.();
     const pools = [...this.#pools.values()];
     this.#pools.clear();
+    for (const shared of this.#shared.values()) shared.destroy(this.#closedError());
+    this.#shared.clear();
     await Promise.all(pools.map((pool) => pool.destroy(this.#closedError())));
   }
 
@@ -114,33 +162,86 @@ export class PooledDestination implements Destination {
     return lane === 'front-proxy' ? this.#tls : { ...this.#tls, cert: undefined, key: undefined };
   }
 
-  #pool(lane: Lane): Pool {
+  #pool(lane: Lane): ClientPool {
     const known = this.#pools.get(lane);
     if (known) return known;
-    const tls = this.#laneTls(lane);
-    const pool = new (undici().Pool)(`https://${this.address}`, {
-      pipelining: 1,
-      keepAliveTimeout: this.#options.keepAliveMs,
-      keepAliveMaxTimeout: this.#options.keepAliveMs,
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      strictContentLength: true,
-      maxHeaderSize: 256 * 1024,
-      allowH2: false,
-      connect: {
-        timeout: this.#options.connectTimeoutMs,
-        ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-        ...(tls.servername === undefined ? {} : { servername: tls.servername }),
-        ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key }),
-        ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
-      },
-    });
+    // One for all connections of the lane: they resume each other's TLS sessions.
+    const connect = this.#connector(this.#laneTls(lane), false);
+    const { keepAliveMs } = this.#options;
+    const origin = `https://${this.address}`;
+    const make = () =>
+      new (undici().Client)(origin, {
+        pipelining: 1,
+        keepAliveTimeout: keepAliveMs,
+        keepAliveMaxTimeout: keepAliveMs,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+        strictContentLength: true,
+        maxHeaderSize: 256 * 1024,
+        allowH2: false,
+        connect,
+      });
+    const pool = new ClientPool(make);
     this.#pools.set(lane, pool);
     return pool;
+  }
+
+  #sharedConnections(lane: Lane): SharedConnections {
+    const known = this.#shared.get(lane);
+    if (known) return known;
+    const { connectTimeoutMs, keepAliveMs } = this.#options;
+    const tls = this.#laneTls(lane);
+    const connect = this.#connector(tls, true);
+    const origin = new URL(`https://${this.address}`);
+    const target = {
+      hostname: origin.hostname,
+      host: origin.host,
+      protocol: origin.protocol,
+      port: origin.port,
+      ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+    };
+    const shared = new SharedConnections({
+      origin: origin.origin,
+      greetingTimeoutMs: connectTimeoutMs,
+      idleMs: keepAliveMs,
+      dial: () =>
+        new Promise((resolve, reject) =>
+          connect(target, (...[error, socket]) => (error === null ? resolve(socket) : reject(error))),
+        ),
+    });
+    this.#shared.set(lane, shared);
+    return shared;
+  }
+
+  #connector(tls: ConnectionTls, allowH2: boolean): buildConnector.connector {
+    const connect = undici().buildConnector({
+      allowH2,
+      timeout: this.#options.connectTimeoutMs,
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.servername === undefined ? {} : { servername: tls.servername }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key }),
+      ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+    });
+    const { reach } = this.#options;
+    if (!reach) return connect;
+    return (target, callback) => {
+      reach.admit(this.address).then(
+        () =>
+          connect(target, (...outcome) => {
+            const [error, socket] = outcome;
+            if (error === null) reach.opened(this.address, socket);
+            callback(...outcome);
+          }),
+        (error: Error) => callback(error, null),
+      );
+    };
   }
 }
 
 const CALLERS_FAULT = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED', 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH']);
+
+/** Its head has come; all of it has; or it ended in any other way. One of the last two comes once. */
+type AttemptState = 'head' | 'answered' | 'failed';
 
 interface Settle {
   resolve(reply: Reply): void;
@@ -165,17 +266,17 @@ class Attempt {
     readonly address: string,
     readonly request: OutgoingRequest,
     readonly settle: Settle,
-    readonly onState: (state: 'head' | 'done') => void,
+    readonly onState: (state: AttemptState) => void,
   ) {}
 
-  start(pool: Pool, servername: string | undefined): void {
+  start(client: Client, servername: string | undefined): void {
     const { method, target, headers, body, headTimeoutMs } = this.request;
     this.#stopListening = this.request.onAbort(() =>
       this.abandon(new AttemptError('maybe', 'aborted', 'the client left')),
     );
     if (this.#done) return;
     try {
-      pool.dispatch(
+      client.dispatch(
         {
           method: method as 'GET',
           path: target,
@@ -241,13 +342,13 @@ class Attempt {
   }
 
   onComplete(rawTrailers: Buffer[] | null): void {
-    this.#finish();
+    this.#finish('answered');
     this.#body!.end(rawTrailers ? rawTrailers.map((part) => part.toString('latin1')) : []);
   }
 
   onError(cause: Error): void {
     if (this.#done) return;
-    this.#finish();
+    this.#finish('failed');
     const error = this.#refusal(cause) ?? attemptError(this.address, this.#failure ?? cause, this.#begun);
     if (this.#body) this.#body.fail(error);
     else this.settle.reject(error);
@@ -266,9 +367,9 @@ class Attempt {
     return undefined;
   }
 
-  #finish(): void {
+  #finish(state: 'answered' | 'failed'): void {
     this.#done = true;
     this.#stopListening();
-    this.onState('done');
+    this.onState(state);
   }
 }

@@ -1,0 +1,50 @@
+import type { BenchCase } from '../bench-case.js';
+import { hold, type RatioBar } from '../contest.js';
+import { CPU, DIRECT, HAPROXY, probe } from '../contestants/contestant.js';
+import { startHaproxy } from '../contestants/haproxy.js';
+import { startNginx } from '../contestants/nginx.js';
+import { JOB, startPair } from '../contestants/pair.js';
+import { LATENCY, MeasuredLoad, THROUGHPUT } from '../load/measured-load.js';
+
+const CASE = 'local';
+
+export const local: BenchCase = {
+  name: CASE,
+  text: 'GET of a Job through the proxy before the server that has it: direct, nginx, HAProxy, Straddle',
+  async run(context) {
+    const pair = await startPair(context);
+    const { pki } = pair.plane;
+    const contestants = [
+      pair.direct,
+      await startNginx(context.dir, pki, pair.direct.url),
+      await startHaproxy(context.dir, pki, pair.direct.url),
+      pair.local,
+    ];
+    const { bytes } = await probe(pair.direct, pair.caller, JOB, { text: '"name":"one"' });
+    for (const each of contestants) await probe(each, pair.caller, JOB, { text: '"name":"one"' });
+    const asked = { path: JOB, headers: {}, expected: { status: 200, bytesMin: bytes, bytesMax: bytes } };
+    const load = new MeasuredLoad(pair.caller);
+    const result = await hold(
+      {
+        case: CASE,
+        contestants: contestants.map(({ name }) => name),
+        metrics: { [THROUGHPUT]: '1/s', [LATENCY]: 'ms', [CPU]: 'µs' },
+        bars: bars(pair.local.name),
+        measure: (name) => load.both(contestants.find((each) => each.name === name)!, asked),
+      },
+      context,
+    );
+    await pair.stop();
+    return result;
+  },
+};
+
+function bars(straddle: string): RatioBar[] {
+  const against = (name: string, bar: number): RatioBar => ({
+    name: `local: throughput, at least ${bar} × ${name}`,
+    bar,
+    side: 'at least',
+    ratio: (of) => of(straddle, THROUGHPUT) / of(name, THROUGHPUT),
+  });
+  return [against(DIRECT, 0.75), against(HAPROXY, 1)];
+}

@@ -1,0 +1,18 @@
+import { fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { type Load, type Order, requireRight } from './order.js';
+import type { OwnAnswer } from './own-generator.js';
+
+const PROGRAM = fileURLToPath(new URL('./own-generator.ts', import.meta.url));
+
+/** The bundled generator. Slower than h2load, for every contestant alike. */
+export async function ownLoad(order: Order): Promise<Load> {
+  const answer = await new Promise<OwnAnswer>((resolve, reject) => {
+    const child = fork(PROGRAM, [], { execArgv: ['--import', 'tsx'] });
+    child.once('message', resolve);
+    child.once('exit', (code) => reject(new Error(`the load process ended with ${code}`)));
+    child.send(order);
+  });
+  requireRight(order, answer);
+  return { requestsPerSecond: order.requests / answer.seconds, meanMs: answer.meanMs };
+}
