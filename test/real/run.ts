@@ -9,7 +9,7 @@ import { ensureBuilt } from './rig/ensure-built.js';
 import { within } from './rig/eventually.js';
 import { makeNamespace, namespaceName } from './rig/namespace.js';
 import { requireNamespaces, stopEverything } from './rig/process.js';
-import { runsFromSources } from './rig/program.js';
+import { runsFromBuild } from './rig/program.js';
 import type { Scenario, ScenarioContext } from './scenario.js';
 import { SCENARIOS } from './scenarios/index.js';
 
@@ -114,7 +114,7 @@ async function main(args: string[]): Promise<number> {
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   requireNamespaces();
   await ensureBinaries(say);
-  if (!runsFromSources()) ensureBuilt(say);
+  if (runsFromBuild()) ensureBuilt(say);
   const dir = mkdtempSync(join(tmpdir(), 'straddle-real-'));
   const plane = await ControlPlane.create(dir, chosen.verbose ? say : undefined);
   let passed = 0;
