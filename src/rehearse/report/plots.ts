@@ -120,7 +120,7 @@ export function stepRibbon(frame: Frame): Markup {
     const number = String(index + 1);
     const label = `${number} ${step.name}`;
     const shown = label.length * LETTER_WIDTH < width - 6 ? label : number;
-    return markup`<g><title>${label}, ${clockText(step.beginMs)}–${clockText(step.endMs)}</title><rect x="${time.at(step.beginMs)}" y="4" width="${width}" height="${RIBBON_HEIGHT - 4}"/>${number.length * LETTER_WIDTH + 2 > width && shown === number ? undefined : markup`<text x="${middle}" y="19">${shown}</text>`}</g>`;
+    return markup`<g><title>${label}, ${clockText(step.beginMs)}–${clockText(step.endMs)}</title><rect x="${time.at(step.beginMs)}" y="4" width="${width}" height="${RIBBON_HEIGHT - 4}"/><text x="${middle}" y="19">${shown}</text></g>`;
   });
   return markup`<svg class="ribbon" viewBox="0 0 ${PLOT_WIDTH} ${RIBBON_HEIGHT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${description}</desc>${drawn}</svg>
 `;
