@@ -9,5 +9,3 @@ const usesH2load = process.env['STRADDLE_BENCH_LOAD'] !== 'own' && isInstalled('
 export function http2Load(order: Order): Promise<Load> {
   return usesH2load ? h2load(requireProgram('h2load', 'nghttp2-client'), order) : ownLoad(order);
 }
-
-export const generatorName = usesH2load ? 'h2load' : 'bundled generator';

@@ -87,7 +87,8 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
 }
 
 async function up(flags: UpFlags, surroundings: Surroundings, start: StartControlPlane): Promise<number> {
-  const colors = pc.createColors(surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined);
+  const mayColor = surroundings.environment['NO_COLOR'] === undefined;
+  const colors = pc.createColors(surroundings.stderrIsTerminal && mayColor);
   let asked = false;
   const stopped = new Promise<void>((resolveSignal) => {
     surroundings.onStopSignal(() => {
@@ -112,7 +113,10 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
   });
   // Stopped while it starts, it is stopped when it has started: nothing may be left half-way.
   const plane = await starting;
-  if (!asked) surroundings.stdout(screen(plane, flags, { colors, self: selfAsTyped(surroundings) }));
+  if (!asked) {
+    const screenColors = pc.createColors(surroundings.stdoutIsTerminal === true && mayColor);
+    surroundings.stdout(screen(plane, flags, { colors: screenColors, self: selfAsTyped(surroundings) }));
+  }
   await stopped;
   surroundings.stderr(`${colors.dim('stopping')}\n`);
   await plane.close();

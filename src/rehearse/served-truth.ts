@@ -36,10 +36,6 @@ export class ServedTruth {
     if (!isFirst) this.#note(before);
   }
 
-  knows(version: string): boolean {
-    return this.#surfaces.has(version);
-  }
-
   /** A server is about to leave its version: what only this version has is about to be gone. */
   leaves(server: string, to: string): void {
     if (this.#versions.get(server) === to) return;

@@ -31,7 +31,7 @@ export const NOPEER = `${AGGREGATED};profile=nopeer`;
 export function proxyFlags(
   { file, directory }: Certificates,
   name: string,
-  api: FakeApiServer,
+  api: { readonly port: number },
   flags: Readonly<Record<string, string>> = {},
 ): Record<string, string> {
   const given = {

@@ -4,7 +4,7 @@ import type { FlagName } from '../../../src/config/flags.js';
 import { loadProxyConfig } from '../../../src/config/load-proxy-config.js';
 import { createLogger } from '../../../src/observe/logger.js';
 import type { Certificates } from '../certificates.js';
-import type { LogLine } from '../control-plane.js';
+import { type LogLine, proxyFlags } from '../control-plane.js';
 import { type Flags, startEmbedded, temporaryDirectory } from '../embedded-server.js';
 import type { Where } from '../https-client.js';
 
@@ -69,30 +69,13 @@ export const UPSTREAM: HostKind = {
 };
 
 function startSidecar(
-  { file, directory }: Certificates,
+  certificates: Certificates,
   api: RunningServer,
   flags: Flags,
   log: LogLine[],
 ): Promise<RunningServer> {
-  const given: Flags = {
-    'server-name': 'a',
-    'bind-address': '127.0.0.1',
-    'secure-port': '0',
-    upstream: `https://127.0.0.1:${api.port}`,
-    'tls-cert-file': file('server.crt'),
-    'tls-private-key-file': file('server.key'),
-    'client-ca-file': file('ca.crt'),
-    'requestheader-client-ca-file': file('front-proxy-ca.crt'),
-    'requestheader-allowed-names': 'front-proxy-client',
-    'proxy-client-cert-file': file('front-proxy-client.crt'),
-    'proxy-client-key-file': file('front-proxy-client.key'),
-    'upstream-ca-file': file('ca.crt'),
-    'peer-ca-file': file('ca.crt'),
-    'surface-refresh': '100ms',
-    'shutdown-grace': '2s',
-    'state-dir': join(directory, `state-${api.port}`),
-    ...flags,
-  };
+  const stateDir = join(certificates.directory, `state-${api.port}`);
+  const given = proxyFlags(certificates, 'a', api, { 'peer-gone-after': '', 'state-dir': stateDir, ...flags });
   const config = loadProxyConfig(new Map(Object.entries(given).map(([flag, value]) => [flag as FlagName, [value]])), {
     hostname: 'a',
     addresses: ['127.0.0.1'],
