@@ -61,9 +61,11 @@ describe('applyServerSide', () => {
       {
         a: fc.constantFrom('1', '2'),
         b: fc.constantFrom('1', '2'),
-        set: fc.uniqueArray(fc.constantFrom('x', 'y', 'z')),
+        // Not empty: whoever applies nothing but an empty list claims no field, and so has nothing to leave.
+        set: fc.uniqueArray(fc.constantFrom('x', 'y', 'z'), { minLength: 1 }),
         parts: fc.uniqueArray(fc.record({ id: fc.constantFrom('p', 'q'), v: fc.constantFrom('1', '2') }), {
           selector: ({ id }) => id,
+          minLength: 1,
         }),
       },
       { requiredKeys: [] },
