@@ -25,6 +25,8 @@ export type Authorize = (exchange: Exchange, judge: Handler, path: string) => Pr
 const REFUSAL_BYTES_MAX = 64 * 1024;
 /** The largest document that is read to the end (and thrown away) to keep its connection; larger ones are cut off. */
 const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
+/** A longer description of a caller is kept as its hash. Most tokens have about a thousand characters. */
+const KEY_CHARS_MAX = 2_048;
 /** One entry a root path; a path beyond that is judged unconditionally. */
 const ETAGS_MAX = 64;
 
@@ -114,7 +116,7 @@ function smallestAnswer(path: string, etag: string | undefined): RawHeaders {
   return ['Accept', accept, ...(etag ? ['If-None-Match', etag] : [])];
 }
 
-/** Everything the API server could tell callers apart by, without keeping a credential. */
+/** Everything the API server could tell callers apart by. */
 function callerKey(exchange: Exchange, path: string): string {
   const { identity, headers } = exchange;
   const who =
@@ -127,7 +129,8 @@ function callerKey(exchange: Exchange, path: string): string {
     if (isCredential(name) || name.startsWith('impersonate-')) carried.push([name, headers[i + 1]!]);
   }
   const parts = JSON.stringify([exchange.method, path, identity.kind, who, carried]);
-  return hash('sha256', parts, 'base64');
+  // Looking a text up costs a quarter of hashing it; long ones would make the memory large.
+  return parts.length <= KEY_CHARS_MAX ? parts : hash('sha256', parts, 'base64');
 }
 
 async function discard(reply: Reply): Promise<void> {

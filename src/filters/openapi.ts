@@ -4,7 +4,7 @@ import { StatusError } from '../core/status-error.js';
 import { DocumentError } from '../discovery/document-fetch.js';
 import type { DiscoveryView, ViewCache } from '../discovery/documents.js';
 import { findVersion } from '../discovery/legacy-resource-list.js';
-import { chooseOpenApiEncoding, type OpenApiEncoding, type OpenApiVersion } from '../discovery/openapi-encoding.js';
+import { chooseOpenApiEncoding } from '../discovery/openapi-encoding.js';
 import { OPENAPI_V2_TARGET, type OpenApiV2 } from '../discovery/openapi-v2.js';
 import type { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
 import {
@@ -67,9 +67,10 @@ async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: 
   const index = await options.index.current(view.servers);
   const entry = index.entries.get(documentPath(exchange));
   if (!entry) return answerUnlisted(options, next, exchange, view);
-  if (hostHasAll(options, index, entry)) return next(exchange);
-
-  const encoding = encodingFor(exchange, 'v3');
+  const hostCan = hostHasAll(options, index, entry);
+  const encoding = chooseOpenApiEncoding(exchange, 'v3');
+  // What the host can say in a form that is not known here, it says itself.
+  if (!encoding && hostCan) return next(exchange);
   const hash = queryOf(exchange).get('hash');
   if (hash && hash !== entry.hash) {
     return {
@@ -78,8 +79,17 @@ async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: 
       body: null,
     };
   }
-  const { document, complete } = await orUnavailable(options.documents.get(entry, encoding));
-  return answerWith(document, exchange, hash && complete ? immutableFor(ONE_YEAR_MS, options.clock) : NO_CACHE);
+  // Also where the host has all of it: sending kept bytes costs neither of the two anything.
+  const made = await options.documents.get(entry, encoding ?? notAcceptable(exchange)).catch((error: unknown) => {
+    if (error instanceof DocumentError && hostCan) return undefined;
+    throw asStatus(error);
+  });
+  if (!made) return next(exchange);
+  return answerWith(
+    made.document,
+    exchange,
+    hash && made.complete ? immutableFor(ONE_YEAR_MS, options.clock) : NO_CACHE,
+  );
 }
 
 function documentPath({ info }: Exchange): string {
@@ -113,25 +123,21 @@ function answerUnlisted(
 async function answerV2(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
   const refusal = await options.authorize(exchange, next, OPENAPI_V2_TARGET);
   if (refusal) return refusal;
-  const encoding = encodingFor(exchange, 'v2');
-  const answer = await orUnavailable(options.v2.get(viewOf(options).servers, encoding));
+  const encoding = chooseOpenApiEncoding(exchange, 'v2') ?? notAcceptable(exchange);
+  const answer = await options.v2.get(viewOf(options).servers, encoding).catch((error: unknown) => {
+    throw asStatus(error);
+  });
   if ('document' in answer) return answerWith(answer.document, exchange, NO_CACHE);
   return next(exchange);
 }
 
-function encodingFor(exchange: Exchange, version: OpenApiVersion): OpenApiEncoding {
-  const encoding = chooseOpenApiEncoding(exchange, version);
-  if (encoding) return encoding;
+function notAcceptable(exchange: Exchange): never {
   throw new StatusError('NotAcceptable', `${exchange.info.path} is to be had as JSON and as protobuf only`);
 }
 
-async function orUnavailable<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (!(error instanceof DocumentError)) throw error;
-    throw new StatusError(error.fault === 'not-acceptable' ? 'NotAcceptable' : 'ServiceUnavailable', error.message);
-  }
+function asStatus(error: unknown): unknown {
+  if (!(error instanceof DocumentError)) return error;
+  return new StatusError(error.fault === 'not-acceptable' ? 'NotAcceptable' : 'ServiceUnavailable', error.message);
 }
 
 function viewOf(options: OpenApiFilterOptions): DiscoveryView {
