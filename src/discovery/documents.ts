@@ -72,6 +72,8 @@ export class ViewCache {
   readonly #sources: ControlPlaneSources;
   readonly #hooks: DocumentHooks;
   #view: DiscoveryView | undefined;
+  /** What the view was made of, or is known to be the same as. */
+  #madeOf: { readonly local: Surface; readonly peers: PeerTable } | undefined;
 
   constructor(sources: ControlPlaneSources, hooks: DocumentHooks) {
     this.#sources = sources;
@@ -91,8 +93,15 @@ export class ViewCache {
 
   /** Undefined while this server's own surface is not known. */
   current(): DiscoveryView | undefined {
-    const servers = this.#servers();
-    if (!servers) return undefined;
+    const local = this.#sources.local();
+    if (!local) return undefined;
+    const peers = this.#sources.peers();
+    if (this.#view && this.#madeOf?.local === local && this.#madeOf.peers === peers) {
+      this.#hooks.cacheHit();
+      return this.#view;
+    }
+    const servers = this.#servers(local, peers);
+    this.#madeOf = { local, peers };
     if (this.#view && sameServers(this.#view.servers, servers)) {
       this.#hooks.cacheHit();
       return this.#view;
@@ -102,10 +111,7 @@ export class ViewCache {
     return this.#view;
   }
 
-  #servers(): readonly ServerSurface[] | undefined {
-    const local = this.#sources.local();
-    if (!local) return undefined;
-    const table = this.#sources.peers();
+  #servers(local: Surface, table: PeerTable): readonly ServerSurface[] {
     const servers: ServerSurface[] = [{ identity: this.#sources.self, surface: local, departed: false }];
     for (const peer of table.peers) {
       if (peer.surface) servers.push({ identity: peer.identity, surface: peer.surface, departed: false });

@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { readBody } from '../core/body-stream.js';
 import type { Clock } from '../core/clock.js';
-import type { Exchange, Handler, Reply } from '../core/exchange.js';
+import type { ClientConnection, Exchange, Handler, Reply } from '../core/exchange.js';
 import { headerValue, type RawHeaders } from '../core/headers.js';
+import type { Identity } from '../core/identity.js';
 import { StatusError } from '../core/status-error.js';
 import { isCredential, onBehalfOf } from './synthetic.js';
 
@@ -25,8 +26,6 @@ export type Authorize = (exchange: Exchange, judge: Handler, path: string) => Pr
 const REFUSAL_BYTES_MAX = 64 * 1024;
 /** The largest document that is read to the end (and thrown away) to keep its connection; larger ones are cut off. */
 const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
-/** A longer description of a caller is kept as its hash. Most tokens have about a thousand characters. */
-const KEY_CHARS_MAX = 2_048;
 /** One entry a root path; a path beyond that is judged unconditionally. */
 const ETAGS_MAX = 64;
 
@@ -87,7 +86,7 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
   }
 
   return async (exchange, judge, path) => {
-    const key = callerKey(exchange, path);
+    const key = `${exchange.method} ${path} ${callerKey(exchange)}`;
     const until = allowedUntilMs.get(key);
     if (until !== undefined && clock.nowMs() < until) return undefined;
 
@@ -116,21 +115,40 @@ function smallestAnswer(path: string, etag: string | undefined): RawHeaders {
   return ['Accept', accept, ...(etag ? ['If-None-Match', etag] : [])];
 }
 
+interface KnownCaller {
+  readonly identity: Identity;
+  readonly carried: readonly string[];
+  readonly key: string;
+}
+
+/** Who asked last on a connection. Most connections have one caller only, who is then compared instead of hashed. */
+const lastCallers = new WeakMap<ClientConnection, KnownCaller>();
+
 /** Everything the API server could tell callers apart by. */
-function callerKey(exchange: Exchange, path: string): string {
-  const { identity, headers } = exchange;
+function callerKey({ identity, headers, connection }: Exchange): string {
+  const carried: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    if (isCredential(name) || name.startsWith('impersonate-')) carried.push(name, headers[i + 1]!);
+  }
+  const last = lastCallers.get(connection);
+  if (last && sameIdentity(last.identity, identity) && sameTexts(last.carried, carried)) return last.key;
   const who =
     identity.kind === 'established'
       ? [identity.user, identity.uid, identity.groups, [...identity.extra]]
       : [identity.flow === 'anonymous' ? 'anonymous' : 'carried'];
-  const carried: [string, string][] = [];
-  for (let i = 0; i < headers.length; i += 2) {
-    const name = headers[i]!.toLowerCase();
-    if (isCredential(name) || name.startsWith('impersonate-')) carried.push([name, headers[i + 1]!]);
-  }
-  const parts = JSON.stringify([exchange.method, path, identity.kind, who, carried]);
-  // Looking a text up costs a quarter of hashing it; long ones would make the memory large.
-  return parts.length <= KEY_CHARS_MAX ? parts : hash('sha256', parts, 'base64');
+  const key = hash('sha256', JSON.stringify([identity.kind, who, carried]), 'base64');
+  lastCallers.set(connection, { identity, carried, key });
+  return key;
+}
+
+/** A connection's certificate is one identity object for its whole life; what else there is, is compared by its fields. */
+function sameIdentity(a: Identity, b: Identity): boolean {
+  return a === b || (a.kind === 'carried' && b.kind === 'carried' && a.flow === b.flow);
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
 }
 
 async function discard(reply: Reply): Promise<void> {

@@ -76,7 +76,7 @@ export async function answerWith(
 /** RFC 9110, 13.1.2: a list of tags or `*`, compared weakly. */
 export function hasCurrent(headers: RawHeaders, etag: string): boolean {
   for (const field of headerValues(headers, 'if-none-match')) {
-    if (field.trim() === '*') return true;
+    if (field === etag || field.trim() === '*') return true;
     for (const tag of field.split(',')) {
       if (tag.trim().replace(/^W\//, '') === etag) return true;
     }
@@ -88,6 +88,8 @@ export function hasCurrent(headers: RawHeaders, etag: string): boolean {
 export function takesGzip(headers: RawHeaders): boolean {
   const field = headerValue(headers, 'accept-encoding');
   if (field === undefined) return false;
+  // What Go's client sends.
+  if (field === 'gzip') return true;
   let star = false;
   for (const part of field.split(',', 32)) {
     const [coding = '', ...params] = part.split(';').map((word) => word.trim().toLowerCase());
