@@ -171,6 +171,7 @@ describe('readBody', () => {
   it('reads nothing, bytes, and streams', async () => {
     expect((await readBody(null, 1)).byteLength).toBe(0);
     expect((await readBody(bytes('ab'), 9)).toString()).toBe('ab');
+    await expect(readBody(bytes('abc'), 2)).rejects.toThrow('body is larger than 2 bytes');
     const { stream } = producer();
     const read = readBody(stream, 4);
     stream.push(bytes('ab'));

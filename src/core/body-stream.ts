@@ -119,7 +119,10 @@ export class BodyStream {
 /** Reads a whole body into memory; more than `bytesMax` is an error, and the rest is not read. */
 export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number): Promise<Buffer> {
   if (body === null) return Promise.resolve(Buffer.alloc(0));
-  if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  if (body instanceof Uint8Array) {
+    if (body.byteLength > bytesMax) return Promise.reject(tooLarge(bytesMax));
+    return Promise.resolve(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
+  }
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
     let bytes = 0;
@@ -127,7 +130,7 @@ export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number)
       write(chunk) {
         bytes += chunk.byteLength;
         if (bytes > bytesMax) {
-          const error = new Error(`body is larger than ${bytesMax} bytes`);
+          const error = tooLarge(bytesMax);
           body.cancel(error);
           reject(error);
           return false;
@@ -139,4 +142,8 @@ export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number)
       fail: reject,
     });
   });
+}
+
+function tooLarge(bytesMax: number): Error {
+  return new Error(`body is larger than ${bytesMax} bytes`);
 }

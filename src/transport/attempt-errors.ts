@@ -18,9 +18,8 @@ function errorType(error: Error): string {
   if (isTlsCode(code)) return 'tls';
   if (code === 'ECONNREFUSED' || code === 'EHOSTUNREACH' || code === 'ENETUNREACH' || code === 'ENOTFOUND')
     return 'connect';
-  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET') return 'reset';
-  if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW')
-    return 'protocol';
+  if (code === 'ECONNRESET' || code === 'EPIPE' || code === 'ERR_CONNECTION_ENDED') return 'reset';
+  if (code.startsWith('HPE_') || code === 'ERR_HTTP1_RESPONSE') return 'protocol';
   return 'transport';
 }
 

@@ -30,7 +30,7 @@ export function outboundCallError(address: string, error: unknown): OutboundCall
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
     return new OutboundCallError('connect', `dial tcp: lookup ${hostOf(address)}: no such host`, error);
   }
-  if (code === 'UND_ERR_CONNECT_TIMEOUT' || code === 'ETIMEDOUT' || attempt?.type === 'timeout') {
+  if (code === 'ETIMEDOUT' || attempt?.type === 'timeout') {
     return new OutboundCallError('timeout', `dial tcp ${address}: i/o timeout`, error);
   }
   const certificate = certificateProblem(cause);
@@ -38,7 +38,7 @@ export function outboundCallError(address: string, error: unknown): OutboundCall
     return new OutboundCallError('tls', `tls: failed to verify certificate: x509: ${certificate}`, error);
   }
   if (attempt?.type === 'tls') return new OutboundCallError('tls', cause.message, error);
-  if (code === 'UND_ERR_SOCKET') return new OutboundCallError('reset', 'EOF', error);
+  if (code === 'ERR_CONNECTION_ENDED') return new OutboundCallError('reset', 'EOF', error);
   if (code === 'ECONNRESET' || code === 'EPIPE') {
     return new OutboundCallError('reset', 'connection reset by peer', error);
   }

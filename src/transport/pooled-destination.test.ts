@@ -380,8 +380,27 @@ describe('a destination that is closed', () => {
     const waiting = refused(destination.send(outgoing().request));
     await until(() => server.requests.length === 1, 'request');
     await destination.close();
-    expect(await waiting).toMatchObject({ name: 'AttemptError' });
+    expect(await waiting).toMatchObject({ name: 'AttemptError', processed: 'maybe', type: 'closed' });
     expect(await refused(destination.send(outgoing().request))).toMatchObject({ processed: 'unsent', type: 'closed' });
     expect(destination.inFlight).toBe(0);
+  });
+
+  it('says that nothing was sent where no connection was made yet', async () => {
+    const silent = await serveRaw(() => {});
+    const destination = to(silent.address);
+    const waiting = refused(destination.send(outgoing({ method: 'POST' }).request));
+    await destination.close();
+    expect(await waiting).toMatchObject({ processed: 'unsent', type: 'closed' });
+    expect(destination.inFlight).toBe(0);
+  });
+
+  it('ends what is under way on connections of certificates before, too', async () => {
+    const server = await serve(() => {});
+    const destination = to(server.address);
+    const waiting = refused(destination.send(outgoing().request));
+    await until(() => server.requests.length === 1, 'request');
+    destination.replaceTls(tls);
+    await destination.close();
+    expect(await waiting).toMatchObject({ processed: 'maybe', type: 'closed' });
   });
 });

@@ -1,12 +1,7 @@
 import { hopByHopNames, type RawHeaders } from '../core/headers.js';
 
 /** A server's answer headers for the next hop: names and values as they came, what concerns one connection removed. */
-export function replyHeaders(raw: readonly (Buffer | string)[]): RawHeaders {
-  const headers: string[] = new Array(raw.length);
-  for (let i = 0; i < raw.length; i++) {
-    const part = raw[i]!;
-    headers[i] = typeof part === 'string' ? part : part.toString('latin1');
-  }
+export function replyHeaders(headers: readonly string[]): RawHeaders {
   const dropped = hopByHopNames(headers);
   let kept: string[] | undefined;
   for (let i = 0; i < headers.length; i += 2) {

@@ -2,7 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
 import type { Readable } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { readBody } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
@@ -41,6 +41,32 @@ export async function serveTls(handler: (req: IncomingMessage, res: ServerRespon
     },
   );
   return { ...(await listening(http)), requests, http };
+}
+
+export interface ScriptedServer {
+  readonly address: string;
+  readonly connections: Set<Socket>;
+  /** Every connection there was, in order. */
+  readonly sockets: TLSSocket[];
+  /** What came on all of them. */
+  received(): string;
+  close(): Promise<void>;
+}
+
+/** A TLS server that says whatever a test tells it to: `onData` is called with all that came on a connection so far. */
+export async function serveScript(onData: (socket: TLSSocket, received: string) => void): Promise<ScriptedServer> {
+  const sockets: TLSSocket[] = [];
+  const texts = new Map<TLSSocket, string>();
+  const listener = createTls({ cert: server.pem, key: server.keyPem, ALPNProtocols: ['http/1.1'] }, (socket) => {
+    sockets.push(socket);
+    socket.on('error', () => {});
+    socket.on('data', (data: Buffer) => {
+      texts.set(socket, (texts.get(socket) ?? '') + data.toString('latin1'));
+      onData(socket, texts.get(socket)!);
+    });
+  });
+  listener.on('tlsClientError', () => {});
+  return { ...(await listening(listener)), sockets, received: () => [...texts.values()].join('') };
 }
 
 /** Takes connections and does with them whatever a test says, TLS or not. */

@@ -1,6 +1,5 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { connect, type TLSSocket } from 'node:tls';
 import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import { headerValue, type RawHeaders } from '../core/headers.js';
@@ -8,24 +7,21 @@ import { AttemptError } from '../core/host.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
 import { StatusError } from '../core/status-error.js';
 import { attemptError } from './attempt-errors.js';
-import type { ConnectionTls } from './connection-tls.js';
+import type { Dialler } from './dialler.js';
 import { replyHeaders } from './reply-headers.js';
 
 /**
  * Sends a request that asks to switch protocols (WebSocket, SPDY; `POST` too) on a connection of its own. The answer is
  * the switched connection, or whatever else the server said (403, 404, …) as an ordinary reply.
  */
-export async function openUpgrade(
-  address: string,
-  tls: ConnectionTls,
-  outgoing: OutgoingRequest,
-  connectTimeoutMs: number,
-): Promise<Reply> {
+export async function openUpgrade(address: string, dialler: Dialler, outgoing: OutgoingRequest): Promise<Reply> {
   if (announcesBody(outgoing.headers)) {
     // The server would wait for a body that cannot be told from the bytes of the new protocol.
     throw new StatusError('BadRequest', 'a request that asks to switch protocols must not have a body');
   }
-  const socket = await connectTls(address, tls, connectTimeoutMs);
+  const socket = await dialler.open().catch((error: unknown) => {
+    throw attemptError(address, error, false);
+  });
   return new Promise<Reply>((resolve, reject) => {
     const fail = (error: unknown) => {
       stopListening();
@@ -64,32 +60,6 @@ export async function openUpgrade(
 function announcesBody(headers: RawHeaders): boolean {
   const length = headerValue(headers, 'content-length');
   return (length !== undefined && Number(length) !== 0) || headerValue(headers, 'transfer-encoding') !== undefined;
-}
-
-function connectTls(address: string, tls: ConnectionTls, timeoutMs: number): Promise<TLSSocket> {
-  const url = new URL(`https://${address}`);
-  return new Promise((resolve, reject) => {
-    const socket = connect({
-      host: url.hostname.replace(/^\[|\]$/g, ''),
-      port: Number(url.port || 443),
-      ALPNProtocols: ['http/1.1'],
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-      ...(tls.servername === undefined ? {} : { servername: tls.servername }),
-      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key! }),
-      ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
-    });
-    const fail = (error: Error) => {
-      socket.destroy();
-      reject(attemptError(address, error, false));
-    };
-    socket.setTimeout(timeoutMs, () => fail(new AttemptError('unsent', 'timeout', `${address}: connection timed out`)));
-    socket.once('error', fail);
-    socket.once('secureConnect', () => {
-      socket.setTimeout(0);
-      socket.off('error', fail);
-      resolve(socket);
-    });
-  });
 }
 
 function switchedReply(message: IncomingMessage, socket: Duplex, head: Buffer): Reply {
