@@ -126,6 +126,7 @@ export function createListener(
     handler,
     clock,
     logger,
+    http2: config.http2Server,
   });
   tls.onServingChange(() => listener.replaceTls(tls.serving()));
   return { listener, inner: chain([errorsFilter(logger), discovery], router) };

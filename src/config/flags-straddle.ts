@@ -216,6 +216,16 @@ export const STRADDLE_FLAGS = [
     example: '--max-streams-per-connection=250',
   },
   {
+    name: 'http2-server',
+    kind: 'choice',
+    choices: ['own', 'node'],
+    default: 'own',
+    section: 'General',
+    description:
+      'Which implementation of HTTP/2 serves clients: Straddle’s own, or that of Node.js, which takes about twice the CPU time a request. For comparing the two should one be in doubt.',
+    example: '--http2-server=node',
+  },
+  {
     name: 'max-header-bytes',
     kind: 'bytes',
     default: '64KiB',

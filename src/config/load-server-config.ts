@@ -101,6 +101,7 @@ export function assembleServer(values: FlagValues, machine: Machine, defaults: C
     departedGraceMs: values.durationMs('departed-grace'),
     leaseDurationSeconds: values.durationMs('lease-duration') / 1_000,
     limits: limits(values),
+    http2Server: values.choice('http2-server'),
     shutdownDelayMs: values.durationMs('shutdown-delay'),
     shutdownGraceMs: values.durationMs('shutdown-grace'),
     logLevel: logLevel(values),

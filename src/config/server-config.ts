@@ -36,6 +36,8 @@ export interface ServerConfig {
   readonly leaseDurationSeconds: number;
 
   readonly limits: LimitsConfig;
+  /** Whose HTTP/2 clients are served with: Straddle's own, or that of Node.js. */
+  readonly http2Server: 'own' | 'node';
   readonly shutdownDelayMs: number;
   readonly shutdownGraceMs: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';

@@ -1,7 +1,7 @@
 import { Agent } from 'node:https';
 import { connect as connectTcp } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { Reply } from '../core/exchange.js';
+import type { Handler, Reply } from '../core/exchange.js';
 import { settle, until } from '../core/manual-clock.fixture.js';
 import {
   ask1,
@@ -18,9 +18,13 @@ import {
 const NEVER_MS = 60_000;
 
 describe.each([
-  ['with a port of its own', startOnPort],
-  ['that is handed connections', startTakingListener],
-])('a listener %s that closes', (_, startListener) => {
+  ['with a port of its own', startOnPort, 'own'],
+  ['with a port of its own and Node’s HTTP/2', startOnPort, 'node'],
+  ['that is handed connections', startTakingListener, 'own'],
+  ['that is handed connections, with Node’s HTTP/2', startTakingListener, 'node'],
+] as const)('a listener %s that closes', (_, start, http2) => {
+  const startListener = (handler: Handler) => start(handler, {}, http2);
+
   it('closes at once what is idle: kept alive, never used, in the middle of a handshake', async () => {
     const server = await startListener(async () => text('ok'));
     const agent = new Agent({ keepAlive: true });

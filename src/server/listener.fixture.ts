@@ -22,6 +22,9 @@ const LIMITS: ListenerLimits = {
   idleMs: 60_000,
 };
 
+/** Whose HTTP/2 a test is about. */
+export type Http2By = 'own' | 'node';
+
 export interface StartedListener {
   readonly port: number;
   readonly listener: Listener;
@@ -30,8 +33,12 @@ export interface StartedListener {
 }
 
 /** A listener on a free port whose exchanges are classified as the chain would, and answered as a test says. */
-export async function startListener(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<StartedListener> {
-  const { listener, logged } = makeListener(handler, limits);
+export async function startListener(
+  handler: Handler,
+  limits: Partial<ListenerLimits> = {},
+  http2: Http2By = 'own',
+): Promise<StartedListener> {
+  const { listener, logged } = makeListener(handler, limits, http2);
   const { port } = await listener.listen();
   return { port, listener, logged, close: (graceMs = 0) => listener.close(graceMs) };
 }
@@ -40,8 +47,9 @@ export async function startListener(handler: Handler, limits: Partial<ListenerLi
 export async function startTakingListener(
   handler: Handler,
   limits: Partial<ListenerLimits> = {},
+  http2: Http2By = 'own',
 ): Promise<StartedListener> {
-  const { listener, logged } = makeListener(handler, limits);
+  const { listener, logged } = makeListener(handler, limits, http2);
   const door = createTcp({ pauseOnConnect: true }, (socket) => listener.take(socket));
   await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
   const close = async (graceMs = 0): Promise<void> => {
@@ -51,7 +59,7 @@ export async function startTakingListener(
   return { port: (door.address() as AddressInfo).port, listener, logged, close };
 }
 
-function makeListener(handler: Handler, limits: Partial<ListenerLimits>) {
+function makeListener(handler: Handler, limits: Partial<ListenerLimits>, http2: Http2By) {
   const logged: StartedListener['logged'] = [];
   const listener = new Listener({
     host: '127.0.0.1',
@@ -64,6 +72,7 @@ function makeListener(handler: Handler, limits: Partial<ListenerLimits>) {
     },
     clock: systemClock,
     logger: recordingLogger(logged),
+    http2,
   });
   return { listener, logged };
 }

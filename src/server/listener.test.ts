@@ -9,6 +9,7 @@ import { makeServer } from '../identity/pki.fixture.js';
 import {
   ask1,
   ask2,
+  type Http2By,
   rawConnection,
   rawExchange,
   readRequest,
@@ -29,15 +30,23 @@ afterEach(async () => {
   running = undefined;
 });
 
-async function start(handler: Handler, limits: Partial<ListenerLimits> = {}): Promise<number> {
-  running = await startListener(handler, limits);
+async function startOn(handler: Handler, limits: Partial<ListenerLimits> = {}, http2?: Http2By): Promise<number> {
+  running = await startListener(handler, limits, http2);
   return running.port;
 }
+
+const start = (handler: Handler, limits?: Partial<ListenerLimits>) => startOn(handler, limits);
 
 const describeRequest: Handler = async (exchange) =>
   text(JSON.stringify({ method: exchange.method, target: exchange.target, headers: exchange.headers }));
 
-describe.each(['HTTP/1.1', 'HTTP/2'] as const)('over %s', (protocol) => {
+describe.each([
+  ['HTTP/1.1', 'own'],
+  ['HTTP/2', 'own'],
+  ['HTTP/2', 'node'],
+] as const)('over %s (%s)', (protocol, http2) => {
+  const start = (handler: Handler, limits?: Partial<ListenerLimits>) => startOn(handler, limits, http2);
+
   async function client(port: number) {
     if (protocol === 'HTTP/1.1') return { ask: (how: Parameters<typeof ask1>[1]) => ask1(port, how), end() {} };
     const session = session2(port);
@@ -255,7 +264,9 @@ describe.each(['HTTP/1.1', 'HTTP/2'] as const)('over %s', (protocol) => {
   });
 });
 
-describe('HTTP/2 only', () => {
+describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
+  const start = (handler: Handler, limits?: Partial<ListenerLimits>) => startOn(handler, limits, http2);
+
   it('joins a cookie that was split for compression', async () => {
     const session = session2(await start(describeRequest));
     const { body } = await ask2(session, { headers: { cookie: ['a=1', 'b=2'] } });
@@ -263,6 +274,20 @@ describe('HTTP/2 only', () => {
     expect(headers.filter((name) => name === 'cookie')).toHaveLength(1);
     expect(headers[headers.indexOf('cookie') + 1]).toBe('a=1; b=2');
     session.destroy();
+  });
+
+  it('knows a connection as one thing, whatever is asked on it', async () => {
+    const seen: Exchange[] = [];
+    const port = await start(async (exchange) => {
+      seen.push(exchange);
+      return text('');
+    });
+    const sessions = [session2(port), session2(port)];
+    for (const session of [sessions[0]!, sessions[0]!, sessions[1]!]) await ask2(session);
+    expect(seen[0]!.connection).toBe(seen[1]!.connection);
+    expect(seen[0]!.connection).not.toBe(seen[2]!.connection);
+    expect(seen[0]!.connection.remoteAddress).toBe('127.0.0.1');
+    for (const session of sessions) session.destroy();
   });
 
   it('takes no more streams at once than allowed', async () => {

@@ -5,12 +5,6 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import {
-  createServer as createHttp2,
-  type Http2Server,
-  type ServerHttp2Session,
-  type ServerHttp2Stream,
-} from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
@@ -20,18 +14,14 @@ import type { Logger } from '../observe/logger.js';
 import type { ServerTls } from '../transport/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { answerHttp1, answerUpgrade } from './http1.js';
-import { answerHttp2, refuseLargeHeaders } from './http2.js';
+import { OwnHttp2Server } from './http2.js';
+import { NodeHttp2Server } from './http2-node.js';
+import type { Http2Server } from './http2-server.js';
+import type { ListenerLimits } from './listener-limits.js';
 import { OpenExchanges } from './open-exchanges.js';
+import type { AnswerContext } from './reply-writer.js';
 
-export interface ListenerLimits {
-  readonly headerBytesMax: number;
-  readonly headersCountMax: number;
-  readonly headerTimeoutMs: number;
-  readonly connectionsMax: number;
-  readonly streamsPerConnectionMax: number;
-  /** A connection without a request is closed after this long. */
-  readonly idleMs: number;
-}
+export type { ListenerLimits } from './listener-limits.js';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -41,18 +31,16 @@ export interface ListenerOptions {
   readonly handler: Handler;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whose HTTP/2 is spoken: that of `src/http2`, unless told otherwise, or Node's. */
+  readonly http2?: 'own' | 'node';
 }
 
-/**
- * The TLS listener. One port; HTTP/1.1 or HTTP/2 by ALPN, each connection handed to Node's own server for that
- * protocol, so that HTTP/2 is served on its streams directly instead of through Node's slower imitation of HTTP/1.1.
- */
+/** The TLS listener. One port; HTTP/1.1 or HTTP/2 by ALPN, each connection handed to the server for its protocol. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #tls: TlsServer;
   readonly #http1: Http1Server;
   readonly #http2: Http2Server;
-  readonly #sessions = new Set<ServerHttp2Session>();
   /** Every connection, by the client's address and port: those in the middle of a handshake are nobody else's yet. */
   readonly #connections = new Map<string, Socket>();
   /** Connections that have not asked anything so far. */
@@ -62,7 +50,7 @@ export class Listener {
   constructor(options: ListenerOptions) {
     this.#options = options;
     this.#http1 = this.#createHttp1();
-    this.#http2 = this.#createHttp2();
+    this.#http2 = this.#createHttp2(options.http2 ?? 'own');
     this.#tls = this.#createTls();
   }
 
@@ -97,7 +85,7 @@ export class Listener {
       ? new Promise<void>((resolve) => this.#tls.close(() => resolve()))
       : this.#allClosed();
     this.#open.drain();
-    for (const session of this.#sessions) session.close();
+    this.#http2.drain();
     this.#http1.closeIdleConnections();
     const cancelCut = this.#options.clock.after(graceMs, () => this.#cut());
     await this.#open.idle();
@@ -156,8 +144,10 @@ export class Listener {
     });
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
-      if (socket.alpnProtocol === 'h2') this.#http2.emit('connection', socket);
-      else this.#http1.emit('connection', socket);
+      if (socket.alpnProtocol === 'h2') {
+        this.#unused.delete(connectionKey(socket));
+        this.#http2.accept(socket);
+      } else this.#http1.emit('connection', socket);
     });
     server.on('tlsClientError', (error, socket) => {
       logger.debug('TLS handshake failed', { error });
@@ -212,37 +202,16 @@ export class Listener {
     return server;
   }
 
-  #createHttp2(): Http2Server {
-    const { limits, logger } = this.#options;
-    const server = createHttp2({
-      maxHeaderListPairs: limits.headersCountMax,
-      settings: {
-        maxConcurrentStreams: limits.streamsPerConnectionMax,
-        maxHeaderListSize: limits.headerBytesMax,
-        // Bodies are read as fast as the server behind takes them; a larger window only hides a slow one.
-        initialWindowSize: 256 * 1024,
-      },
-    });
-    server.on('session', (session) => {
-      this.#sessions.add(session);
-      if (session.socket) this.#unused.delete(connectionKey(session.socket));
-      // Its handshake was under way when the shutdown began.
-      if (this.#open.draining) session.close();
-      session.once('close', () => this.#sessions.delete(session));
-      session.on('error', (error) => logger.debug('HTTP/2 connection failed', { error }));
-      closeWhenIdle(session, limits.idleMs);
-    });
-    server.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: unknown, rawHeaders: string[]) => {
-      const session = stream.session;
-      if (!session || refuseLargeHeaders(stream, rawHeaders, limits.headerBytesMax)) return;
-      this.#open.add(answerHttp2(stream, rawHeaders, this.#context(session.socket as TLSSocket, session)));
-    });
-    return server;
+  #createHttp2(by: 'own' | 'node'): Http2Server {
+    const { limits, clock, logger } = this.#options;
+    const context = (socket: TLSSocket, owner: object) => this.#context(socket, owner);
+    const parts = { limits, clock, logger, open: this.#open, context };
+    return by === 'own' ? new OwnHttp2Server(parts) : new NodeHttp2Server(parts);
   }
 
-  #context(socket: TLSSocket, session?: object) {
+  #context(socket: TLSSocket, owner: object = socket): AnswerContext {
     const { handler, clock, logger } = this.#options;
-    return { handler, clock, logger, connection: clientConnection(session ?? socket, socket), draining: this.#open };
+    return { handler, clock, logger, connection: clientConnection(owner, socket), draining: this.#open };
   }
 }
 
@@ -290,17 +259,4 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   const head = `HTTP/1.1 ${code}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   // What the client still sends is of no interest.
   socket.end(`${head}Connection: close\r\n\r\n${body}`, () => socket.destroy());
-}
-
-function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
-  let streams = 0;
-  session.on('stream', (stream) => {
-    streams += 1;
-    stream.once('close', () => {
-      streams -= 1;
-    });
-  });
-  session.setTimeout(idleMs, () => {
-    if (streams === 0) session.close();
-  });
 }

@@ -84,7 +84,6 @@ export class OutboundCalls {
         if (error.message.startsWith('body is larger')) throw new OutboundCallError('too-large', error.message, error);
         throw error;
       });
-      // One that came whole is not counted there.
       return { status: reply.status, headers: reply.headers, body };
     } catch (error) {
       if (late) throw new OutboundCallError('timeout', 'context deadline exceeded', error);

@@ -1,0 +1,74 @@
+/** RFC 7541, appendix A: 61 fields both ends know. Entry 0 does not exist; it is here so that indexes need no arithmetic. */
+const ENTRIES = `
+:authority
+:method=GET
+:method=POST
+:path=/
+:path=/index.html
+:scheme=http
+:scheme=https
+:status=200
+:status=204
+:status=206
+:status=304
+:status=400
+:status=404
+:status=500
+accept-charset
+accept-encoding=gzip, deflate
+accept-language
+accept-ranges
+accept
+access-control-allow-origin
+age
+allow
+authorization
+cache-control
+content-disposition
+content-encoding
+content-language
+content-length
+content-location
+content-range
+content-type
+cookie
+date
+etag
+expect
+expires
+from
+host
+if-match
+if-modified-since
+if-none-match
+if-range
+if-unmodified-since
+last-modified
+link
+location
+max-forwards
+proxy-authenticate
+proxy-authorization
+range
+referer
+refresh
+retry-after
+server
+set-cookie
+strict-transport-security
+transfer-encoding
+user-agent
+vary
+via
+www-authenticate`.split('\n');
+
+export const STATIC_NAMES: readonly string[] = ENTRIES.map((entry) => entry.split('=', 1)[0]!);
+export const STATIC_VALUES: readonly string[] = ENTRIES.map((entry) => entry.split('=')[1] ?? '');
+
+export const STATIC_LAST = ENTRIES.length - 1;
+
+/** The first entry of a name, which serves where only the name is referred to; `undefined` where the table has none. */
+export function staticIndexOfName(name: string): number | undefined {
+  const index = name === '' ? -1 : STATIC_NAMES.indexOf(name);
+  return index < 0 ? undefined : index;
+}

@@ -1,0 +1,142 @@
+import { Flag, FRAME_HEADER_BYTES, FrameType, writeFrameHeader, writeUint32 } from './protocol.js';
+
+/** Large enough for the answers of one turn of the event loop on most connections. */
+const SLAB_BYTES = 64 * 1024;
+/** A slab with less left is given up. */
+const SLAB_REST_BYTES_MIN = 4 * 1024;
+/** Begun slabs that are kept for the next writer. */
+const SLABS_KEPT_MAX = 16;
+
+interface Slab {
+  readonly bytes: Buffer;
+  used: number;
+}
+
+/** A slab belongs to one connection from its first frame in a turn to the turn's flush, then to the next that asks. */
+const slabs: Slab[] = [];
+
+function takeSlab(bytesMin: number): Slab {
+  const kept = slabs.pop();
+  if (kept && SLAB_BYTES - kept.used >= bytesMin) return kept;
+  if (kept && slabs.length < SLABS_KEPT_MAX) slabs.unshift(kept);
+  return { bytes: Buffer.allocUnsafeSlow(Math.max(SLAB_BYTES, bytesMin)), used: 0 };
+}
+
+function giveBack(slab: Slab): void {
+  const { bytes, used } = slab;
+  if (bytes.length === SLAB_BYTES && SLAB_BYTES - used >= SLAB_REST_BYTES_MIN && slabs.length < SLABS_KEPT_MAX) {
+    slabs.push(slab);
+  }
+}
+
+/**
+ * Frames that go out together. They are copied one behind the other: TLS would join several buffers before it encrypts
+ * them anyway, and every write of its own costs more than the copy.
+ */
+export class Outbound {
+  #slab: Slab | undefined;
+  #start = 0;
+  #sealed: Uint8Array[] = [];
+  #sealedBytes = 0;
+
+  get bytes(): number {
+    return this.#slab ? this.#sealedBytes + this.#slab.used - this.#start : this.#sealedBytes;
+  }
+
+  /** Makes sure that `bytes` more lie in one piece, in `buffer` from `offset`; `advance` says where they ended. */
+  room(bytes: number): void {
+    if (this.#slab && this.#slab.bytes.length - this.#slab.used >= bytes) return;
+    this.#seal();
+    this.#slab = takeSlab(bytes);
+    this.#start = this.#slab.used;
+  }
+
+  get buffer(): Buffer {
+    return this.#slab!.bytes;
+  }
+
+  get offset(): number {
+    return this.#slab!.used;
+  }
+
+  advance(to: number): void {
+    this.#slab!.used = to;
+  }
+
+  append(bytes: Buffer): void {
+    this.room(bytes.length);
+    this.advance(this.offset + bytes.copy(this.buffer, this.offset));
+  }
+
+  /** Puts bytes behind what there is without copying them. */
+  refer(bytes: Uint8Array): void {
+    this.#sealPart();
+    this.#sealed.push(bytes);
+    this.#sealedBytes += bytes.byteLength;
+  }
+
+  /** What was gathered so far, in one piece as a rule; the next begins empty. */
+  take(): readonly Uint8Array[] {
+    this.#seal();
+    const taken = this.#sealed;
+    this.#sealed = [];
+    this.#sealedBytes = 0;
+    return taken;
+  }
+
+  settings(payload: Buffer): void {
+    this.#frame(FrameType.settings, 0, 0, payload.length);
+    this.append(payload);
+  }
+
+  settingsAck(): void {
+    this.#frame(FrameType.settings, Flag.ack, 0, 0);
+  }
+
+  ping(flags: number, payload: Buffer): void {
+    this.#frame(FrameType.ping, flags, 0, payload.length);
+    this.append(payload);
+  }
+
+  windowUpdate(streamId: number, increment: number): void {
+    this.#frame(FrameType.windowUpdate, 0, streamId, 4);
+    this.#uint32(increment);
+  }
+
+  rstStream(streamId: number, code: number): void {
+    this.#frame(FrameType.rstStream, 0, streamId, 4);
+    this.#uint32(code);
+  }
+
+  goaway(lastStreamId: number, code: number): void {
+    this.#frame(FrameType.goaway, 0, 0, 8);
+    this.#uint32(lastStreamId);
+    this.#uint32(code);
+  }
+
+  /** The header of a frame whose payload the caller writes next, behind it. */
+  #frame(type: number, flags: number, streamId: number, length: number): void {
+    this.room(FRAME_HEADER_BYTES + length);
+    this.advance(writeFrameHeader(this.buffer, this.offset, { length, type, flags, streamId }));
+  }
+
+  #uint32(value: number): void {
+    this.advance(writeUint32(this.buffer, this.offset, value));
+  }
+
+  #seal(): void {
+    const slab = this.#slab;
+    if (!slab) return;
+    this.#sealPart();
+    giveBack(slab);
+    this.#slab = undefined;
+  }
+
+  #sealPart(): void {
+    const slab = this.#slab;
+    if (!slab || slab.used === this.#start) return;
+    this.#sealed.push(slab.bytes.subarray(this.#start, slab.used));
+    this.#sealedBytes += slab.used - this.#start;
+    this.#start = slab.used;
+  }
+}

@@ -1,0 +1,251 @@
+import type { Duplex } from 'node:stream';
+import { ANSWER_EARNS, BYTES_PER_TOKEN, DATA_FRAME_EARNS, DRIBBLE_BYTES, type FloodBudget } from './flood-budget.js';
+import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX, STREAM_UNSENT_BYTES_MAX } from './limits.js';
+import { Outbound } from './outbound.js';
+import {
+  ConnectionError,
+  DEFAULT_WINDOW_BYTES,
+  ErrorCode,
+  Flag,
+  FRAME_HEADER_BYTES,
+  FRAME_PAYLOAD_BYTES_MAX,
+  FrameType,
+  WINDOW_BYTES_MAX,
+  writeFrameHeader,
+} from './protocol.js';
+import { headFrames, writeHead } from './response-head.js';
+import type { ServerStream, StreamSender } from './server-stream.js';
+
+export interface SenderEvents {
+  /** A stream's last frame is about to go out; what is added now goes with it. */
+  answered(stream: ServerStream): void;
+  /** Everything that could be sent was handed to the socket. */
+  flushed(): void;
+  failed(error: unknown): void;
+}
+
+/** More of a chunk than this is passed on where it lies; measured with TLS, which joins the pieces in any case. */
+const COPIED_BYTES_MAX = 4 * 1024;
+
+/** Connections with something to send at the end of this turn of the event loop: one immediate for all of them. */
+let waiting: Sender[] = [];
+
+function flushWaiting(): void {
+  const senders = waiting;
+  waiting = [];
+  for (const sender of senders) sender.flush();
+}
+
+/**
+ * Puts answers on a connection: all of one turn of the event loop in one write, streams in turn frame by frame, within
+ * the client's windows and ahead of the kernel by no more than a bound.
+ */
+export class Sender implements StreamSender {
+  /** RFC 7541, 4.2: to be said once, before the next head. */
+  tableUnused = false;
+  private readonly socket: Duplex;
+  private readonly budget: FloodBudget;
+  private readonly events: SenderEvents;
+  private readonly outbound = new Outbound();
+  private window = DEFAULT_WINDOW_BYTES;
+  /** Streams with something to send, next first; and those that wait for the connection's window only. */
+  private readonly ready = new Set<ServerStream>();
+  private readonly starved = new Set<ServerStream>();
+  private finished: ServerStream[] = [];
+  private relieved: ServerStream[] = [];
+  private scheduled = false;
+  private stopped = false;
+
+  constructor(socket: Duplex, budget: FloodBudget, events: SenderEvents) {
+    this.socket = socket;
+    this.budget = budget;
+    this.events = events;
+  }
+
+  head(stream: ServerStream, status: number, fields: readonly string[], endStream: boolean): void {
+    const frame = { streamId: stream.id, status, fields, endStream, tableUnused: this.tableUnused };
+    if (this.isFull()) {
+      stream.headFrames = headFrames(frame);
+      stream.endsWithHead = endStream;
+      this.wake(stream);
+      return;
+    }
+    writeHead(this.outbound, frame);
+    this.tableUnused = false;
+    if (endStream) this.finish(stream);
+    this.schedule();
+  }
+
+  wake(stream: ServerStream): void {
+    this.ready.add(stream);
+    this.schedule();
+  }
+
+  forget(stream: ServerStream): void {
+    this.ready.delete(stream);
+    this.starved.delete(stream);
+    stream.dropUnsent();
+  }
+
+  /** For frames that the client causes, or that answer it: it must read them, or its connection ends. */
+  control(): Outbound {
+    if (this.unsentBytes() > CONNECTION_UNSENT_BYTES_MAX + CONTROL_UNSENT_BYTES_MAX && !this.stopped) {
+      // Not thrown: whoever reads a body or breaks an answer off must not hear of it.
+      this.events.failed(new ConnectionError(ErrorCode.enhanceYourCalm, 'the client does not read what it asks for'));
+    }
+    this.schedule();
+    return this.outbound;
+  }
+
+  /** For what is said before the end, however much waits. */
+  lastWord(): Outbound {
+    return this.outbound;
+  }
+
+  enlargeWindow(increment: number): void {
+    this.window += increment;
+    if (this.window > WINDOW_BYTES_MAX)
+      throw new ConnectionError(ErrorCode.flowControlError, 'the window is too large');
+    if (this.starved.size === 0) return;
+    for (const stream of this.starved) this.ready.add(stream);
+    this.starved.clear();
+    this.schedule();
+  }
+
+  flush(): void {
+    this.scheduled = false;
+    if (this.stopped) return;
+    try {
+      for (const stream of this.ready) {
+        if (this.isFull()) break;
+        this.ready.delete(stream);
+        this.sendSome(stream);
+      }
+      this.settleFinished();
+      this.write();
+      this.events.flushed();
+      this.tellRelieved();
+    } catch (error) {
+      this.events.failed(error);
+    }
+  }
+
+  /** Writes what there is and nothing after it. */
+  end(): void {
+    if (this.stopped) return;
+    this.write();
+    this.stop();
+    this.socket.end();
+  }
+
+  stop(): void {
+    this.stopped = true;
+    this.ready.clear();
+    this.starved.clear();
+    this.outbound.take();
+  }
+
+  private schedule(): void {
+    if (this.scheduled || this.stopped) return;
+    this.scheduled = true;
+    if (waiting.push(this) === 1) setImmediate(flushWaiting);
+  }
+
+  private unsentBytes(): number {
+    return this.outbound.bytes + this.socket.writableLength;
+  }
+
+  private isFull(): boolean {
+    return this.unsentBytes() >= CONNECTION_UNSENT_BYTES_MAX;
+  }
+
+  /** One frame of a stream, two at its beginning or end. */
+  private sendSome(stream: ServerStream): void {
+    if (stream.headFrames) {
+      this.outbound.append(stream.headFrames);
+      stream.headFrames = undefined;
+      if (stream.endsWithHead) {
+        this.finish(stream);
+        return;
+      }
+    }
+    if (stream.unsentBytes > 0 && !this.sendData(stream)) return;
+    if (stream.unsentBytes > 0) this.ready.add(stream);
+    else if (stream.ended) this.sendEnd(stream);
+  }
+
+  /** False: nothing more of this stream for now, because it has to wait or because it is over. */
+  private sendData(stream: ServerStream): boolean {
+    const bytes = Math.min(stream.unsentBytes, FRAME_PAYLOAD_BYTES_MAX, stream.sendWindow, this.window);
+    if (bytes <= 0) {
+      if (stream.sendWindow > 0) this.starved.add(stream);
+      return false;
+    }
+    const whole = bytes === stream.unsentBytes;
+    const ends = whole && stream.ended && !stream.trailerFrames;
+    this.dataFrame(stream, bytes, ends);
+    stream.sendWindow -= bytes;
+    this.window -= bytes;
+    if (whole || bytes >= DRIBBLE_BYTES) this.budget.earn(DATA_FRAME_EARNS + bytes / BYTES_PER_TOKEN);
+    if (ends) {
+      this.finish(stream);
+      return false;
+    }
+    if (stream.heldBack && stream.unsentBytes < STREAM_UNSENT_BYTES_MAX) {
+      stream.heldBack = false;
+      this.relieved.push(stream);
+    }
+    return true;
+  }
+
+  private sendEnd(stream: ServerStream): void {
+    if (stream.trailerFrames) this.outbound.append(stream.trailerFrames);
+    else this.dataFrame(stream, 0, true);
+    this.finish(stream);
+  }
+
+  private dataFrame(stream: ServerStream, length: number, ends: boolean): void {
+    const { outbound } = this;
+    outbound.room(FRAME_HEADER_BYTES + length);
+    const flags = ends ? Flag.endStream : 0;
+    const { buffer } = outbound;
+    const at = writeFrameHeader(buffer, outbound.offset, { length, type: FrameType.data, flags, streamId: stream.id });
+    const piece = length > COPIED_BYTES_MAX ? stream.takePiece(length) : undefined;
+    if (piece) {
+      outbound.advance(at);
+      outbound.refer(piece);
+    } else outbound.advance(stream.copyInto(buffer, at, length));
+  }
+
+  private finish(stream: ServerStream): void {
+    this.finished.push(stream);
+    this.budget.earn(ANSWER_EARNS);
+  }
+
+  private settleFinished(): void {
+    const { finished } = this;
+    if (finished.length === 0) return;
+    this.finished = [];
+    for (const stream of finished) if (stream.open) this.events.answered(stream);
+  }
+
+  private tellRelieved(): void {
+    const { relieved } = this;
+    if (relieved.length === 0) return;
+    this.relieved = [];
+    for (const stream of relieved) if (stream.open && !stream.ended) stream.receiver?.drained();
+  }
+
+  private write(): void {
+    const { socket } = this;
+    const pieces = this.outbound.take();
+    if (pieces.length === 0 || this.stopped || socket.destroyed) return;
+    if (pieces.length === 1) {
+      socket.write(pieces[0]!);
+      return;
+    }
+    socket.cork();
+    for (const piece of pieces) socket.write(piece);
+    socket.uncork();
+  }
+}

@@ -1,0 +1,22 @@
+import type { TLSSocket } from 'node:tls';
+import type { Clock } from '../core/clock.js';
+import type { Logger } from '../observe/logger.js';
+import type { ListenerLimits } from './listener-limits.js';
+import type { OpenExchanges } from './open-exchanges.js';
+import type { AnswerContext } from './reply-writer.js';
+
+/** What speaks HTTP/2 on the connections that the listener has accepted. */
+export interface Http2Server {
+  accept(socket: TLSSocket): void;
+  /** Every connection is told to go, and closes when its requests are answered. */
+  drain(): void;
+}
+
+export interface Http2Parts {
+  readonly limits: ListenerLimits;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly open: OpenExchanges;
+  /** `owner` is what lives as long as the connection. */
+  context(socket: TLSSocket, owner: object): AnswerContext;
+}
