@@ -9,16 +9,23 @@ export interface Row {
   readonly max: number;
 }
 
-/** A promise and whether it is kept. `ratio` is what was measured: of two contestants, or a figure in the unit named. */
+/**
+ * A promise and whether it is kept. `ratio` is what was measured: of two contestants, or a figure in the unit named. What is
+ * measured in rounds is judged by one rule (`judgeRatios`); what is one figure only, such as memory, is taken as it is.
+ */
 export interface Bar {
   readonly name: string;
   readonly ratio: number;
   readonly bar: number;
   /** Never where it could not be measured. */
   readonly holds: boolean;
-  /** How far the rounds' own ratios lie apart (`spreadOf`); left out where there was one figure only. */
+  /** Where the true ratio lies with the confidence of `judgeRatios`. */
+  readonly low?: number;
+  readonly high?: number;
+  readonly rounds?: number;
+  /** How far the middle half of the rounds' own ratios lies apart, as a share of their median. */
   readonly spread?: number;
-  /** Set where rounds differed so much that the ratio says nothing. */
+  /** Set where the bar lies inside the interval, so that nobody can say on which side of it the true ratio is. */
   readonly notMeasurable?: true;
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Figures, hold, judge, type RatioBar } from './contest.js';
+import { type Contest, type Figures, hold, judge, judgeRatios, type RatioBar } from './contest.js';
 
 const twice: RatioBar = {
   name: 'ours at least twice theirs',
@@ -8,60 +8,144 @@ const twice: RatioBar = {
   ratio: (of) => of('ours', 'rate') / of('theirs', 'rate'),
 };
 
-const rounds = (ratios: readonly number[]) =>
-  ratios.map(
-    (ratio) =>
+const silent = { say: () => {} };
+
+function contest(more: Partial<Contest> & Pick<Contest, 'measure'>): Contest {
+  return { case: 'trial', contestants: ['ours', 'theirs'], metrics: { rate: '1/s' }, bars: [twice], ...more };
+}
+
+test('a ratio is the median of what each round had by itself', () => {
+  // The machine was ten times as fast in some rounds; in each of them ours was thrice theirs.
+  const rounds = [1, 10, 1, 10, 1, 10, 1].map(
+    (speed) =>
       new Map<string, Figures>([
-        ['ours', { rate: ratio * 100 }],
-        ['theirs', { rate: 100 }],
+        ['ours', { rate: 300 * speed }],
+        ['theirs', { rate: 100 * speed }],
       ]),
   );
-
-test('a ratio is of the medians', () => {
-  expect(judge(twice, rounds([2.1, 2.2, 2.3, 2.4, 9]))).toMatchObject({ ratio: 2.3, holds: true });
-  expect(judge(twice, rounds([1.1, 1.2, 1.3, 1.4, 9]))).toMatchObject({ ratio: 1.3, holds: false });
+  expect(judge(twice, rounds)).toMatchObject({ ratio: 3, low: 3, high: 3, spread: 0, holds: true, rounds: 7 });
 });
 
-test('rounds far apart on both sides of the bar cannot be judged', () => {
-  expect(judge(twice, rounds([0.5, 1, 2.5, 4, 5]))).toMatchObject({ holds: false, notMeasurable: true });
+test('a bar holds where the whole interval keeps it', () => {
+  expect(judgeRatios(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).toMatchObject({ ratio: 2.4, low: 2, high: 9, holds: true });
+  expect(judgeRatios(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).not.toHaveProperty('notMeasurable');
 });
 
-test('rounds far apart on one side of the bar can', () => {
-  expect(judge(twice, rounds([2.1, 3, 5, 8, 9]))).not.toHaveProperty('notMeasurable');
-  expect(judge(twice, rounds([2.1, 3, 5, 8, 9])).holds).toBe(true);
+test('a bar fails where none of the interval keeps it', () => {
+  const bar = judgeRatios(twice, [0.1, 1, 1.1, 1.2, 1.3, 1.4, 1.9]);
+  expect(bar).toMatchObject({ ratio: 1.2, holds: false });
+  expect(bar).not.toHaveProperty('notMeasurable');
 });
 
-test('a bar that cannot be judged gets more rounds, and then fails', async () => {
-  const noisy = [1, 0.5, 5, 1, 4, 2.5];
+test('a bar inside the interval is not measurable, on whichever side the median is', () => {
+  for (const ratios of [
+    [1.9, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6],
+    [1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.1],
+  ])
+    expect(judgeRatios(twice, ratios)).toMatchObject({ holds: false, notMeasurable: true });
+});
+
+test('a bar of the other side is judged by the same interval', () => {
+  const most = { name: 'at most twice', bar: 2, side: 'at most' } as const;
+  expect(judgeRatios(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2])).toMatchObject({ holds: true });
+  expect(judgeRatios(most, [2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 9])).not.toHaveProperty('notMeasurable');
+  expect(judgeRatios(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2.1])).toMatchObject({ holds: false, notMeasurable: true });
+});
+
+test('too few rounds, and a round without a ratio, cannot be judged', () => {
+  expect(judgeRatios(twice, [3, 3, 3, 3, 3])).toMatchObject({ holds: false, notMeasurable: true });
+  expect(judgeRatios(twice, [3, 3, 3, 3, 3, 3, Number.NaN])).toMatchObject({ holds: false, notMeasurable: true });
+});
+
+test('a bar that cannot be judged gets more rounds, and then is not measurable', async () => {
   let asked = 0;
   const result = await hold(
-    {
-      case: 'noise',
-      contestants: ['ours', 'theirs'],
-      metrics: { rate: '1/s' },
-      bars: [twice],
+    contest({
       async measure(contestant, round) {
         asked++;
-        return { rate: contestant === 'ours' ? 100 * noisy[round % noisy.length]! : 100 };
+        return { rate: contestant === 'ours' ? 100 + 200 * (round % 2) : 100 };
       },
-    },
-    { say: () => {} },
+    }),
+    silent,
   );
-  expect(asked).toBe(2 * 12);
-  expect(result.bars[0]).toMatchObject({ holds: false, notMeasurable: true });
+  expect(asked).toBe(2 * (1 + 31));
+  expect(result.bars[0]).toMatchObject({ holds: false, notMeasurable: true, rounds: 31 });
 });
 
-test('the first round does not count, and five do', async () => {
+test('no more rounds are begun that would take too long', async () => {
+  let seconds = 0;
   const result = await hold(
-    {
-      case: 'warm-up',
-      contestants: ['ours', 'theirs'],
-      metrics: { rate: '1/s' },
-      bars: [twice],
-      measure: async (contestant, round) => ({ rate: round === 0 ? 1e9 : contestant === 'ours' ? 300 + round : 100 }),
-    },
-    { say: () => {} },
+    contest({
+      async measure(contestant, round) {
+        seconds += 15;
+        return { rate: contestant === 'ours' ? 100 + 200 * (round % 2) : 100 };
+      },
+    }),
+    silent,
+    () => seconds * 1000,
   );
-  expect(result.rows[0]).toMatchObject({ contestant: 'ours', median: 303, min: 301, max: 305 });
-  expect(result.bars[0]).toMatchObject({ ratio: 3.03, holds: true });
+  expect(result.bars[0]).toMatchObject({ notMeasurable: true, rounds: 7 });
+});
+
+test('more rounds are run with those only that an open bar compares', async () => {
+  const asked = new Map<string, number>();
+  const open: RatioBar = { ...twice, name: 'open', ratio: (of) => of('ours', 'rate') / of('others', 'rate') };
+  const noisy: Readonly<Record<string, (round: number) => number>> = {
+    ours: () => 300,
+    theirs: () => 100,
+    // One round of the first seven is on the other side: judged at the second look.
+    others: (round) => (round === 3 ? 200 : 100),
+  };
+  const result = await hold(
+    contest({
+      contestants: ['ours', 'theirs', 'others'],
+      bars: [twice, open],
+      async measure(contestant, round) {
+        asked.set(contestant, (asked.get(contestant) ?? 0) + 1);
+        return { rate: noisy[contestant]!(round) };
+      },
+    }),
+    silent,
+  );
+  expect(Object.fromEntries(asked)).toEqual({ ours: 16, theirs: 8, others: 16 });
+  expect(result.bars).toMatchObject([
+    { name: twice.name, holds: true, rounds: 7 },
+    { name: 'open', holds: true, rounds: 15 },
+  ]);
+});
+
+test('the first round does not count, and seven do', async () => {
+  const result = await hold(
+    contest({
+      measure: async (contestant, round) => ({ rate: round === 0 ? 1e9 : contestant === 'ours' ? 300 + round : 100 }),
+    }),
+    silent,
+  );
+  expect(result.rows[0]).toMatchObject({ contestant: 'ours', median: 304, min: 301, max: 307 });
+  expect(result.bars[0]).toMatchObject({ ratio: 3.04, low: 3.01, high: 3.07, holds: true });
+});
+
+test('contestants that take turns within a round are measured together', async () => {
+  const asked: string[] = [];
+  const result = await hold(
+    contest({
+      measure: {
+        async together(names, round) {
+          asked.push(names.join());
+          return new Map([
+            ['ours', { rate: 300 + round }],
+            ['theirs', { rate: 100 }],
+          ]);
+        },
+      },
+    }),
+    silent,
+  );
+  expect(asked.slice(0, 3)).toEqual(['ours,theirs', 'theirs,ours', 'ours,theirs']);
+  expect(result.bars[0]).toMatchObject({ ratio: 3.04, holds: true });
+});
+
+test('where nothing is promised five rounds count', async () => {
+  const result = await hold(contest({ bars: [], measure: async (_, round) => ({ rate: round }) }), silent);
+  expect(result.rows[0]).toMatchObject({ median: 3, min: 1, max: 5 });
 });

@@ -43,14 +43,15 @@ export function plot({ rows, bars }: CaseResult): string {
 
 function promises(bars: readonly Bar[]): Panel {
   if (bars.length === 0) return { svg: '', height: 0 };
-  const lines = bars.map(({ name, ratio, bar, holds, notMeasurable }, i) => {
+  const lines = bars.map(({ name, ratio, bar, holds, low, high, notMeasurable }, i) => {
     const verdict = notMeasurable ? 'not measurable' : holds ? 'holds' : 'fails';
     const colour = holds ? COLOURS.holds : COLOURS.fails;
+    const interval = low === undefined || high === undefined ? '' : `${figure(low)}–${figure(high)}, `;
     const y = TITLE + i * LINE + 15;
     return [
       text(0, y, verdict, { fill: colour, weight: 600 }),
       text(130, y, name, {}),
-      text(WIDTH - 2 * MARGIN, y, `${figure(ratio)} (bar ${figure(bar)})`, { anchor: 'end', fill: colour }),
+      text(WIDTH - 2 * MARGIN, y, `${figure(ratio)} (${interval}bar ${figure(bar)})`, { anchor: 'end', fill: colour }),
     ].join('');
   });
   return { svg: title('What was promised') + lines.join('\n'), height: TITLE + bars.length * LINE };

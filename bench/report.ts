@@ -18,7 +18,7 @@ export function printTable({ rows, bars }: CaseResult): string {
     verdict(bar),
     bar.name,
     figure(bar.ratio),
-    `(bar ${figure(bar.bar)}${spread(bar)})`,
+    `(bar ${figure(bar.bar)}${interval(bar)})`,
   ]);
   return [...table, '', ...aligned(verdicts)].join('\n');
 }
@@ -37,8 +37,8 @@ function verdict({ holds, notMeasurable }: Bar): string {
   return holds ? 'holds' : 'FAILS';
 }
 
-function spread(bar: Bar): string {
-  return bar.spread === undefined ? '' : `, spread ${(bar.spread * 100).toFixed(0)} %`;
+function interval({ low, high, rounds }: Bar): string {
+  return low === undefined || high === undefined ? '' : `, ${figure(low)} to ${figure(high)} in ${rounds} rounds`;
 }
 
 function aligned(lines: readonly (readonly string[])[]): string[] {

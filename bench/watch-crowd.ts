@@ -27,6 +27,8 @@ export interface CrowdOptions {
 export class WatchCrowd {
   readonly #options: CrowdOptions;
   readonly #child: ChildProcess;
+  /** Kept from one delivery to the next: an event must not wait for its writer to connect. */
+  readonly #writers = keepAliveAgent(WRITERS_MAX);
   #next = 0;
 
   private constructor(options: CrowdOptions, child: ChildProcess) {
@@ -59,7 +61,6 @@ export class WatchCrowd {
   async deliver({ writesPerSecond, seconds }: { writesPerSecond: number; seconds: number }): Promise<number[]> {
     const { names, watchersEach, collection, writeTo } = this.#options;
     const writes = Math.round(writesPerSecond * seconds);
-    const agent = keepAliveAgent(WRITERS_MAX);
     const begunMs = preciseNowMs();
     const sent = Array.from({ length: writes }, async (_, i) => {
       await delay((i * 1000) / writesPerSecond);
@@ -68,20 +69,20 @@ export class WatchCrowd {
         method: 'PATCH',
         headers: { 'content-type': 'application/merge-patch+json' },
         body: { metadata: { annotations: { [WRITTEN_AT]: String(preciseNowMs()) } } },
-        agent,
+        agent: this.#writers,
       });
       if (answer.status !== 200) throw new Error(`PATCH ${name}: ${answer.status} ${answer.text.slice(0, 200)}`);
     });
     const what = `${writes * watchersEach} events of ${writes} writes`;
     const timeoutMs = seconds * 1000 + LAST_EVENT_TIMEOUT_MS;
     const [answered] = await Promise.all([this.#ask({ collect: writes * watchersEach }, what, timeoutMs), ...sent]);
-    agent.destroy();
     if (answered.kind !== 'delivered')
       throw new Error(`${what}: ${answered.kind} after ${preciseNowMs() - begunMs} ms`);
     return [...answered.latenciesMs];
   }
 
   close(): void {
+    this.#writers.destroy();
     this.#child.removeAllListeners();
     this.#child.kill('SIGKILL');
   }

@@ -132,7 +132,7 @@ async function watchers(pair: Pair, context: BenchContext): Promise<CaseResult> 
     await straddle.stop();
     await straddle.start();
     const rerouted = { ...pair.reroute, proxyPid: straddle.process!.pid };
-    for (let i = 0; i < 2; i++) await load.throughput(rerouted, asked);
+    await load.throughput(rerouted, asked);
     const names = await createWatched(pair, `growth-${size}`, size / WATCHERS_EACH);
     const beforeMb = residentMb(rerouted.proxyPid);
     const crowd = await openCrowd(pair, rerouted, names, WATCHERS_EACH);

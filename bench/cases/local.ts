@@ -1,10 +1,17 @@
 import type { BenchCase } from '../bench-case.js';
 import { hold, type RatioBar } from '../contest.js';
-import { CPU, DIRECT, HAPROXY, probe } from '../contestants/contestant.js';
+import { type Contestant, CPU, DIRECT, HAPROXY, probe } from '../contestants/contestant.js';
 import { startHaproxy } from '../contestants/haproxy.js';
 import { startNginx } from '../contestants/nginx.js';
 import { JOB, startPair } from '../contestants/pair.js';
-import { LATENCY, MeasuredLoad, THROUGHPUT } from '../load/measured-load.js';
+import {
+  ADDED_LATENCY,
+  HTTP1_CPU,
+  HTTP1_THROUGHPUT,
+  LATENCY,
+  MeasuredLoad,
+  THROUGHPUT,
+} from '../load/measured-load.js';
 
 const CASE = 'local';
 
@@ -24,18 +31,37 @@ export const local: BenchCase = {
     for (const each of contestants) await probe(each, pair.caller, JOB, { text: '"name":"one"' });
     const asked = { path: JOB, headers: {}, expected: { status: 200, bytesMin: bytes, bytesMax: bytes } };
     const load = new MeasuredLoad(pair.caller);
-    const result = await hold(
-      {
-        case: CASE,
-        contestants: contestants.map(({ name }) => name),
-        metrics: { [THROUGHPUT]: '1/s', [LATENCY]: 'ms', [CPU]: 'µs' },
-        bars: bars(pair.local.name),
-        measure: (name) => load.both(contestants.find((each) => each.name === name)!, asked),
-      },
-      context,
-    );
+    const named = (name: string): Contestant => contestants.find((each) => each.name === name)!;
+    const contest = { case: CASE, contestants: contestants.map(({ name }) => name) };
+    const results = [
+      await hold(
+        {
+          ...contest,
+          metrics: { [THROUGHPUT]: '1/s', [CPU]: 'µs' },
+          bars: bars(pair.local.name),
+          measure: (name) => load.throughput(named(name), asked),
+        },
+        context,
+      ),
+      await hold(
+        {
+          ...contest,
+          metrics: { [LATENCY]: 'ms', [ADDED_LATENCY]: 'ms' },
+          measure: (name) => load.addedLatency(named(name), pair.direct, asked),
+        },
+        context,
+      ),
+      await hold(
+        {
+          ...contest,
+          metrics: { [HTTP1_THROUGHPUT]: '1/s', [HTTP1_CPU]: 'µs' },
+          measure: (name) => load.http1Throughput(named(name), asked),
+        },
+        context,
+      ),
+    ];
     await pair.stop();
-    return result;
+    return { rows: results.flatMap(({ rows }) => rows), bars: results.flatMap((each) => each.bars) };
   },
 };
 

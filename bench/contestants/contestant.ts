@@ -38,15 +38,14 @@ export async function probe(
 
 export const CPU = 'CPU of the proxy per request';
 
-/** Microseconds of CPU that the proxy used per request while `work` ran; undefined where there is no proxy. */
+/** Seconds of CPU that the proxy used while `work` ran; undefined where there is no proxy. */
 export async function proxyCpu<T>(
   { proxyPid }: Contestant,
-  requests: number,
   work: () => Promise<T>,
-): Promise<{ readonly done: T; readonly cpuMicros: number | undefined }> {
-  if (proxyPid === undefined) return { done: await work(), cpuMicros: undefined };
+): Promise<{ readonly done: T; readonly cpuSeconds: number | undefined }> {
+  if (proxyPid === undefined) return { done: await work(), cpuSeconds: undefined };
   const used = (): number => familyOf(proxyPid).reduce((sum, pid) => sum + cpuSeconds(pid), 0);
   const before = used();
   const done = await work();
-  return { done, cpuMicros: ((used() - before) * 1e6) / requests };
+  return { done, cpuSeconds: used() - before };
 }

@@ -26,6 +26,7 @@ time for connect:    10.21ms     39.93ms     26.24ms     10.35ms    62.50%
 
 test('rate and mean are read', () => {
   expect(readReport(report('2000 2xx, 0 3xx, 0 4xx, 0 5xx', 3_600_000), ORDER)).toEqual({
+    requests: 2000,
     requestsPerSecond: 2462.79,
     meanMs: 12.57,
   });

@@ -37,5 +37,5 @@ export function readReport(report: string, order: Order): Load {
   const [mean, unit] = field(/^time for request:\s+\S+\s+\S+\s+([\d.]+)(us|ms|s)\s/m);
   const ofClass = Number(codes[Math.floor(order.expected.status / 100) - 2]);
   requireRight(order, { right: ofClass, bytes: Number(bytes), told: report });
-  return { requestsPerSecond: Number(rate), meanMs: Number(mean) * UNIT_MS[unit!]! };
+  return { requests: order.requests, requestsPerSecond: Number(rate), meanMs: Number(mean) * UNIT_MS[unit!]! };
 }

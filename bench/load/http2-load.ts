@@ -1,11 +1,10 @@
-import { isInstalled, requireProgram } from '../debian-program.js';
+import { generatorPath } from './generator.js';
 import { h2load } from './h2load.js';
 import type { Load, Order } from './order.js';
 import { ownLoad } from './own.js';
 
-/** h2load where it is installed, else the bundled generator; `STRADDLE_BENCH_LOAD=own` takes the bundled one anyway. */
-const usesH2load = process.env['STRADDLE_BENCH_LOAD'] !== 'own' && isInstalled('h2load');
-
+/** h2load where it is installed, else the bundled generator. */
 export function http2Load(order: Order): Promise<Load> {
-  return usesH2load ? h2load(requireProgram('h2load', 'nghttp2-client'), order) : ownLoad(order);
+  const program = generatorPath('h2load');
+  return program === undefined ? ownLoad(order, 'h2') : h2load(program, order);
 }

@@ -1,4 +1,4 @@
-/** One load of requests that are all the same, over HTTP/2. */
+/** One load of requests that are all the same. */
 export interface Order {
   /** Of the server, without a path. */
   readonly url: string;
@@ -8,7 +8,7 @@ export interface Order {
   /** Posted where there is one. */
   readonly bodyFile?: string;
   readonly connections: number;
-  /** At once on each connection. */
+  /** At once on each connection; over HTTP/1.1 as many connections more. */
   readonly streams: number;
   readonly requests: number;
   readonly expected: Expected;
@@ -22,6 +22,8 @@ export interface Expected {
 }
 
 export interface Load {
+  /** That were answered. */
+  readonly requests: number;
   readonly requestsPerSecond: number;
   readonly meanMs: number;
 }

@@ -1,8 +1,13 @@
-/** HTTP/2 load where h2load is not installed: a process of its own, told by and answers on IPC. */
+/** Load where h2load or wrk is not installed: a process of its own, told by and answers on IPC. */
 import { readFileSync } from 'node:fs';
-import { type ClientHttp2Session, connect, type OutgoingHttpHeaders } from 'node:http2';
+import { type ClientHttp2Session, connect } from 'node:http2';
 import { performance } from 'node:perf_hooks';
+import { Client } from 'undici';
 import type { Order } from './order.js';
+
+export type Protocol = 'h2' | 'http/1.1';
+
+export type OwnOrder = Order & { readonly protocol: Protocol };
 
 export interface OwnAnswer {
   readonly seconds: number;
@@ -12,64 +17,99 @@ export interface OwnAnswer {
   readonly told: string;
 }
 
-interface Counted {
-  begun: number;
-  right: number;
-  bytes: number;
-  spentMs: number;
-  firstWrong: string;
+interface Answer {
+  readonly status: number;
+  readonly bytes: number;
+  /** How the body begins, where the status is not the one expected. */
+  readonly told: string;
 }
 
-async function run(order: Order): Promise<OwnAnswer> {
-  const sessions = Array.from({ length: order.connections }, () =>
-    connect(order.url, { ca: readFileSync(order.caFile), settings: { enablePush: false } }),
-  );
+/** Asked one request after another: a stream's turn on an HTTP/2 connection, or an HTTP/1.1 connection. */
+interface Lane {
+  ask(): Promise<Answer>;
+  close(): void;
+}
+
+const TOLD_BYTES_MAX = 300;
+
+async function run(order: OwnOrder): Promise<OwnAnswer> {
   const body = order.bodyFile === undefined ? undefined : readFileSync(order.bodyFile);
-  const counted: Counted = { begun: 0, right: 0, bytes: 0, spentMs: 0, firstWrong: '' };
-  const lane = async (session: ClientHttp2Session): Promise<void> => {
-    while (counted.begun < order.requests) {
-      counted.begun++;
-      await ask(session, order, body, counted);
+  const lanes = order.protocol === 'h2' ? http2Lanes(order, body) : http1Lanes(order, body);
+  let begun = 0;
+  let right = 0;
+  let bytes = 0;
+  let spentMs = 0;
+  let told = '';
+  const work = async (lane: Lane): Promise<void> => {
+    while (begun < order.requests) {
+      begun++;
+      const askedMs = performance.now();
+      const answer = await lane.ask();
+      spentMs += performance.now() - askedMs;
+      bytes += answer.bytes;
+      if (answer.status === order.expected.status) right++;
+      else told ||= `${answer.status} ${answer.told}`;
     }
   };
   const begunMs = performance.now();
-  await Promise.all(sessions.flatMap((session) => Array.from({ length: order.streams }, () => lane(session))));
+  await Promise.all(lanes.map(work));
   const seconds = (performance.now() - begunMs) / 1000;
-  for (const session of sessions) session.close();
-  const { right, bytes, firstWrong } = counted;
-  return { seconds, meanMs: counted.spentMs / order.requests, right, bytes, told: firstWrong };
+  for (const lane of lanes) lane.close();
+  return { seconds, meanMs: spentMs / order.requests, right, bytes, told };
 }
 
-function ask(session: ClientHttp2Session, order: Order, body: Buffer | undefined, counted: Counted): Promise<void> {
-  const headers: OutgoingHttpHeaders = {
-    ...order.headers,
-    ':path': order.path,
-    ':method': body === undefined ? 'GET' : 'POST',
-  };
+function http2Lanes(order: OwnOrder, body: Buffer | undefined): Lane[] {
+  return Array.from({ length: order.connections }, () => {
+    const session = connect(order.url, { ca: readFileSync(order.caFile), settings: { enablePush: false } });
+    // Whoever waits for an answer is told by its stream.
+    session.on('error', () => {});
+    return Array.from({ length: order.streams }, () => ({
+      ask: () => askStream(session, order, body),
+      close: () => session.close(),
+    }));
+  }).flat();
+}
+
+function askStream(session: ClientHttp2Session, order: OwnOrder, body: Buffer | undefined): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    const begunMs = performance.now();
-    const stream = session.request(headers, { endStream: body === undefined });
+    const stream = session.request(
+      { ...order.headers, ':path': order.path, ':method': body === undefined ? 'GET' : 'POST' },
+      { endStream: body === undefined },
+    );
     let status = 0;
+    let bytes = 0;
+    let told = '';
     stream.once('response', (head) => {
       status = head[':status'] ?? 0;
     });
     stream.on('data', (chunk: Buffer) => {
-      counted.bytes += chunk.length;
-      if (status !== order.expected.status && counted.firstWrong === '') {
-        counted.firstWrong = `${status} ${chunk.subarray(0, 300).toString()}`;
-      }
+      bytes += chunk.length;
+      if (status !== order.expected.status) told ||= chunk.subarray(0, TOLD_BYTES_MAX).toString();
     });
     stream.once('error', reject);
-    stream.once('end', () => {
-      counted.spentMs += performance.now() - begunMs;
-      if (status === order.expected.status) counted.right++;
-      resolve();
-    });
+    stream.once('end', () => resolve({ status, bytes, told }));
     if (body !== undefined) stream.end(body);
   });
 }
 
-process.once('message', (order: Order) => {
+/** As many requests at once as over HTTP/2, each on a connection of its own. */
+function http1Lanes(order: OwnOrder, body: Buffer | undefined): Lane[] {
+  const method = body === undefined ? 'GET' : 'POST';
+  return Array.from({ length: order.connections * order.streams }, () => {
+    const client = new Client(order.url, { allowH2: false, connect: { ca: readFileSync(order.caFile) } });
+    return {
+      async ask() {
+        const answer = await client.request({ method, path: order.path, headers: order.headers, body: body ?? null });
+        const whole = Buffer.from(await answer.body.arrayBuffer());
+        const status = answer.statusCode;
+        return { status, bytes: whole.length, told: whole.subarray(0, TOLD_BYTES_MAX).toString() };
+      },
+      close: () => void client.close(),
+    };
+  });
+}
+
+process.once('message', (order: OwnOrder) => {
   run(order).then(
     (answer) => process.send!(answer, () => process.exit(0)),
     (error: Error) =>

@@ -1,18 +1,22 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Load, type Order, requireRight } from './order.js';
-import type { OwnAnswer } from './own-generator.js';
+import type { OwnAnswer, OwnOrder, Protocol } from './own-generator.js';
 
 const PROGRAM = fileURLToPath(new URL('./own-generator.ts', import.meta.url));
 
-/** The bundled generator. Slower than h2load, for every contestant alike. */
-export async function ownLoad(order: Order): Promise<Load> {
+/** The bundled generator. Slower than h2load and wrk, for every contestant alike. */
+export async function ownLoad(order: Order, protocol: Protocol): Promise<Load> {
   const answer = await new Promise<OwnAnswer>((resolve, reject) => {
     const child = fork(PROGRAM, [], { execArgv: ['--import', 'tsx'] });
     child.once('message', resolve);
-    child.once('exit', (code) => reject(new Error(`the load process ended with ${code}`)));
-    child.send(order);
+    child.once('exit', (code, signal) => reject(new Error(`the load process ended with ${code ?? signal}`)));
+    child.send({ ...order, protocol } satisfies OwnOrder);
   });
   requireRight(order, answer);
-  return { requestsPerSecond: order.requests / answer.seconds, meanMs: answer.meanMs };
+  return {
+    requests: order.requests,
+    requestsPerSecond: order.requests / answer.seconds,
+    meanMs: answer.meanMs,
+  };
 }

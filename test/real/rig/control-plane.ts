@@ -8,24 +8,24 @@ import { KubeApiserver } from './kube-apiserver.js';
 import { writeKubeconfig } from './kubeconfig.js';
 import { Kubectl } from './kubectl.js';
 import { createPki, type Pki } from './pki.js';
-import { type Layout, type Plane, SERVER_NAMES, type ServerName } from './plane.js';
+import { FURTHER_NAMES, type FurtherName, type Layout, type Plane, SERVER_NAMES, type ServerName } from './plane.js';
 import { runStraddle, Straddle } from './straddle.js';
 
-export { AGGREGATED_V2, type Layout, layoutOf, SERVER_NAMES, type ServerName } from './plane.js';
+export { AGGREGATED_V2, type Layout, layoutOf, layoutOfFive, SERVER_NAMES, type ServerName } from './plane.js';
 
 /** One server: a kube-apiserver and the Straddle before it, on one address as on one machine. */
-export interface Server {
-  readonly name: ServerName;
+export interface Server<Name extends ServerName | FurtherName = ServerName> {
+  readonly name: Name;
   readonly hostname: string;
   readonly kube: KubeApiserver;
   readonly straddle: Straddle;
 }
 
 const LAST_STOP_MS = 4_000;
-/** Servers live on 127.0.0.11, .12, .13: each its own address, as machines have. */
+/** Servers live on 127.0.0.11 to .15: each its own address, as machines have. */
 const FIRST_ADDRESS = 11;
 
-/** etcd, three kube-apiservers and a Straddle before each, in one folder. */
+/** etcd, three kube-apiservers (or five) and a Straddle before each, in one folder. */
 export class ControlPlane implements Plane {
   readonly isOneProcess = false;
   readonly kubeconfig: string;
@@ -37,6 +37,7 @@ export class ControlPlane implements Plane {
     readonly pki: Pki,
     readonly etcd: Etcd,
     readonly servers: Readonly<Record<ServerName, Server>>,
+    private readonly further: readonly Server<FurtherName>[],
     private readonly say: (line: string) => void,
   ) {
     this.kubeconfig = join(dir, 'kubeconfig');
@@ -45,7 +46,7 @@ export class ControlPlane implements Plane {
       pki,
       current: 'straddle-a',
       clusters: Object.fromEntries(
-        this.all.flatMap(({ name, kube, straddle }) => [
+        this.every.flatMap(({ name, kube, straddle }) => [
           [`straddle-${name}`, straddle.url],
           [`raw-${name}`, kube.url],
         ]),
@@ -53,12 +54,16 @@ export class ControlPlane implements Plane {
     });
   }
 
-  static async create(dir: string, say: (line: string) => void = () => {}): Promise<ControlPlane> {
+  static async create(
+    dir: string,
+    say: (line: string) => void = () => {},
+    { servers: count = 3 }: { readonly servers?: 3 | 5 } = {},
+  ): Promise<ControlPlane> {
     mkdirSync(dir, { recursive: true });
     const pki = createPki(join(dir, 'pki'));
     const etcd = await startEtcd(dir);
     say(`etcd is up at ${etcd.url}`);
-    const server = async (name: ServerName, index: number): Promise<Server> => {
+    const server = async <Name extends ServerName | FurtherName>(name: Name, index: number): Promise<Server<Name>> => {
       const address = `127.0.0.${FIRST_ADDRESS + index}`;
       const hostname = `node-${name}`;
       const shared = { name, hostname, address, dir, pki };
@@ -67,11 +72,18 @@ export class ControlPlane implements Plane {
       return { name, hostname, kube, straddle };
     };
     const servers = { a: await server('a', 0), b: await server('b', 1), c: await server('c', 2) };
-    return new ControlPlane(dir, pki, etcd, servers, say);
+    const further: Server<FurtherName>[] = [];
+    if (count === 5) for (const [i, name] of FURTHER_NAMES.entries()) further.push(await server(name, 3 + i));
+    return new ControlPlane(dir, pki, etcd, servers, further, say);
   }
 
   get all(): Server[] {
     return SERVER_NAMES.map((name) => this.servers[name]);
+  }
+
+  /** With the two that only a larger control plane has. */
+  get every(): Server<ServerName | FurtherName>[] {
+    return [...this.all, ...this.further];
   }
 
   get a(): Server {
@@ -91,24 +103,24 @@ export class ControlPlane implements Plane {
     await this.arrangeKube(layout);
     if (!this.hasRights) await this.grantRights();
     await this.arrangeStraddles(layout);
-    const present = this.all.filter(({ name }) => layout.straddle[name] !== undefined);
+    const present = this.every.filter(({ name }) => layout.straddle[name] !== undefined);
     if (present.length > 1) await this.converged(present);
   }
 
   /** All these Straddles answer the same merged discovery, and it holds what each kube-apiserver serves. */
-  converged(servers: readonly Server[] = this.all, timeoutMs?: number): Promise<string> {
+  converged(servers: readonly Server<ServerName | FurtherName>[] = this.every, timeoutMs?: number): Promise<string> {
     return converged(servers, timeoutMs);
   }
 
   /** The end: nothing of it is needed afterwards, so nobody is waited for long. */
   async stop(): Promise<void> {
-    await Promise.all(this.all.map(({ straddle }) => straddle.process?.stop(LAST_STOP_MS)));
-    await Promise.all(this.all.map(({ kube }) => kube.process?.stop(LAST_STOP_MS)));
+    await Promise.all(this.every.map(({ straddle }) => straddle.process?.stop(LAST_STOP_MS)));
+    await Promise.all(this.every.map(({ kube }) => kube.process?.stop(LAST_STOP_MS)));
     await this.etcd.process.stop(LAST_STOP_MS);
   }
 
   private async arrangeKube(layout: Layout): Promise<void> {
-    const wrong = this.all.filter(({ name, kube }) => {
+    const wrong = this.every.filter(({ name, kube }) => {
       const wanted = layout.kube[name];
       return wanted === undefined ? kube.running : !kube.running || !isDeepStrictEqual(kube.settings, wanted);
     });
@@ -130,7 +142,7 @@ export class ControlPlane implements Plane {
   }
 
   private async arrangeStraddles(layout: Layout): Promise<void> {
-    const wrong = this.all.filter(({ name, straddle }) => {
+    const wrong = this.every.filter(({ name, straddle }) => {
       const wanted = layout.straddle[name];
       return wanted === undefined ? straddle.running : !straddle.running || !isDeepStrictEqual(straddle.flags, wanted);
     });
@@ -150,7 +162,7 @@ export class ControlPlane implements Plane {
   private async grantRights(): Promise<void> {
     const manifest = runStraddle('rbac');
     if (manifest.code !== 0) throw new Error(`straddle rbac ended with ${manifest.code}: ${manifest.stderr}`);
-    const running = this.all.find(({ kube }) => kube.running);
+    const running = this.every.find(({ kube }) => kube.running);
     if (running === undefined) throw new Error('no kube-apiserver runs');
     await this.kubectl.run({ context: `raw-${running.name}`, input: manifest.stdout }, 'apply', '-f', '-');
     this.hasRights = true;

@@ -4,8 +4,10 @@ import { AGGREGATED_V2, type PlaneServer } from './plane.js';
 
 const TIMEOUT_MS = 30_000;
 
+type Asked = Pick<PlaneServer, 'kube' | 'straddle'> & { readonly name: string };
+
 /** These servers answer the same merged discovery, and it holds what each serves by itself. Answers its ETag. */
-export function converged(servers: readonly PlaneServer[], timeoutMs = TIMEOUT_MS): Promise<string> {
+export function converged(servers: readonly Asked[], timeoutMs = TIMEOUT_MS): Promise<string> {
   return eventually(
     `the Straddles of ${servers.map(({ name }) => name).join(', ')} agree on merged discovery`,
     async () => {

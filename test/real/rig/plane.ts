@@ -8,20 +8,31 @@ import type { StraddleFlags } from './straddle.js';
 
 export const SERVER_NAMES = ['a', 'b', 'c'] as const;
 export type ServerName = (typeof SERVER_NAMES)[number];
+/** Servers that only a larger control plane has. */
+export const FURTHER_NAMES = ['d', 'e'] as const;
+export type FurtherName = (typeof FURTHER_NAMES)[number];
 
 export const AGGREGATED_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /** What shall run. Whatever differs from what runs now is restarted. */
 export interface Layout {
-  readonly kube: Readonly<Record<ServerName, KubeSettings | undefined>>;
-  readonly straddle: Readonly<Record<ServerName, StraddleFlags | undefined>>;
+  readonly kube: LayoutOf<KubeSettings>;
+  readonly straddle: LayoutOf<StraddleFlags>;
 }
+
+type LayoutOf<T> = Readonly<Record<ServerName, T | undefined> & Partial<Record<FurtherName, T>>>;
 
 export function layoutOf(skew: Skew, straddleFlags: StraddleFlags = {}): Layout {
   return {
     kube: { a: SKEWS[skew].settings, b: NEWER, c: NEWER },
     straddle: { a: straddleFlags, b: straddleFlags, c: straddleFlags },
   };
+}
+
+/** The same with two more of the newer servers. */
+export function layoutOfFive(skew: Skew): Layout {
+  const { kube, straddle } = layoutOf(skew);
+  return { kube: { ...kube, d: NEWER, e: NEWER }, straddle: { ...straddle, d: {}, e: {} } };
 }
 
 /** One server, as a scenario asks it. */
