@@ -201,20 +201,30 @@ export class ApiServer {
 
   async #answer(exchange: Exchange): Promise<Reply> {
     const { info } = exchange;
-    const requester = requestUser(exchange, this.tokens);
-    const user = this.#impersonated(exchange, requester) ?? requester;
-    const attributes = attributesOf(exchange, user);
+    const user = this.#admittedUser(exchange);
+    const reply = await (info.isResource
+      ? (this.#extensions.reply(exchange, user) ?? dispatch(exchange, user, this.#dispatch))
+      : this.#pathReply(exchange, user));
+    return reply ?? this.#nothingAt(info.path);
+  }
+
+  /** Who the request is made as, if they may make it. Throws Unauthorized or Forbidden. */
+  #admittedUser(exchange: Exchange): User {
+    const own = attributesOf(exchange, requestUser(exchange, this.tokens));
+    const user = this.#impersonated(exchange, own);
+    const attributes = user ? attributesOf(exchange, user) : own;
     const { allowed, reason } = this.#rbac.authorize(attributes);
     if (!allowed) throw forbiddenError(attributes, reason);
-    const reply = info.isResource
-      ? await this.#resourceReply(exchange, user)
-      : ((await this.#documents.reply(exchange)) ??
-        openIdReply(exchange, this.#serviceAccounts, {
-          issuer: this.#options.tokens.issuer,
-          serverAddress: this.#options.serverAddress,
-        }) ??
-        (await this.#extensions.reply(exchange, user)));
-    return reply ?? this.#nothingAt(info.path);
+    return attributes.user;
+  }
+
+  async #pathReply(exchange: Exchange, user: User): Promise<Reply | undefined> {
+    const { tokens, serverAddress } = this.#options;
+    return (
+      (await this.#documents.reply(exchange)) ??
+      openIdReply(exchange, this.#serviceAccounts, { issuer: tokens.issuer, serverAddress }) ??
+      this.#extensions.reply(exchange, user)
+    );
   }
 
   /** Below the core API and the groups that are always there it is an API object that tells of it. */
@@ -241,14 +251,9 @@ export class ApiServer {
   }
 
   /** Since 1.36 the right to act as somebody can be given for some actions only. */
-  #impersonated(exchange: Exchange, requester: User): User | undefined {
-    if (this.#constrained)
-      return this.#constrained.impersonatedUser(exchange.headers, attributesOf(exchange, requester));
-    return impersonatedUser(exchange.headers, requester, (attributes) => this.#rbac.authorize(attributes));
-  }
-
-  async #resourceReply(exchange: Exchange, user: User): Promise<Reply | undefined> {
-    return (await this.#extensions.reply(exchange, user)) ?? dispatch(exchange, user, this.#dispatch);
+  #impersonated({ headers }: Exchange, request: Attributes): User | undefined {
+    if (this.#constrained) return this.#constrained.impersonatedUser(headers, request);
+    return impersonatedUser(headers, request.user, (attributes) => this.#rbac.authorize(attributes));
   }
 }
 

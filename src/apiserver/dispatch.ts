@@ -52,8 +52,8 @@ const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/services/proxy', kubeletUnreachable],
 ]);
 
-/** The answer to a request for a resource that this server serves itself; undefined for any other. */
-export async function dispatch(exchange: Exchange, user: User, options: DispatchOptions): Promise<Reply | undefined> {
+/** The answer to a request for a resource that this server serves itself; undefined for any other. May throw a StatusError. */
+export function dispatch(exchange: Exchange, user: User, options: DispatchOptions): Promise<Reply> | undefined {
   const { info } = exchange;
   const type = options.registry.find(info.group, info.version, info.resource);
   const warnings = new Set<string>();

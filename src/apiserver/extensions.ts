@@ -153,7 +153,7 @@ export class Extensions {
   }
 
   /** An API server behind this one, if an APIService names one for what is asked; it may answer for built-in groups too. */
-  async reply(exchange: Exchange, user: User): Promise<Reply | undefined> {
+  reply(exchange: Exchange, user: User): Promise<Reply> | undefined {
     const { info } = exchange;
     const [group, version] = info.isResource ? [info.group, info.version] : groupVersionOf(info.path);
     const apiService = version === undefined ? undefined : this.#aggregated.find(group!, version);

@@ -22,6 +22,12 @@ export interface Backend {
   get(key: Key, options?: ReadOptions): Promise<KeyValue | undefined>;
 
   /**
+   * Whether `get` without a revision would answer what was written to the key at `modRevision`. For those who hold that
+   * value already: cheaper than reading it again.
+   */
+  isNewest(key: Key, modRevision: number): Promise<boolean>;
+
+  /**
    * The keys that begin with `prefix` (the empty prefix: all), in order, as they stood at one revision: the one asked
    * for, or the newest. To read on, repeat with the `revision` of the answer and `startAfter` its last key: all pages
    * together are one consistent snapshot, whatever is written meanwhile. Fails as `get` does.

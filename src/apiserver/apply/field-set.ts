@@ -41,7 +41,10 @@ export class FieldSet {
     return child === undefined || child.isEmpty ? undefined : child;
   }
 
+  /** One of the two themselves where the other has nothing to add. */
   union(other: FieldSet): FieldSet {
+    if (other.isEmpty) return this;
+    if (this.isEmpty) return other;
     return this.combine(other, (here, there) => here || there);
   }
 
@@ -51,11 +54,18 @@ export class FieldSet {
 
   /** Path by path: what stands below a path of `other` stays. */
   difference(other: FieldSet): FieldSet {
-    return this.combine(other, (here, there) => here && !there);
+    const result = new FieldSet();
+    for (const element of this.members) if (!other.members.has(element)) result.members.add(element);
+    for (const [element, child] of this.children) {
+      const others = other.children.get(element);
+      result.adopt(element, others === undefined ? child : child.difference(others));
+    }
+    return result;
   }
 
   /** Without the paths of `other` and everything below them. */
   withoutBelow(other: FieldSet): FieldSet {
+    if (other.isEmpty) return this;
     const result = new FieldSet();
     for (const element of this.members) if (!other.members.has(element)) result.members.add(element);
     for (const [element, child] of this.children) {
@@ -92,14 +102,24 @@ export class FieldSet {
 
   /** `fieldsV1`. */
   toJson(): JsonObject {
-    const result: JsonObject = {};
-    for (const element of sorted(new Set([...this.members, ...this.children.keys()]))) {
+    return this.writeInto({});
+  }
+
+  private writeInto(result: JsonObject): JsonObject {
+    for (const element of this.elements()) {
       const child = this.below(element);
-      if (child === undefined && !this.members.has(element)) continue;
-      const inner = child?.toJson() ?? {};
-      result[element] = child !== undefined && this.members.has(element) ? { '.': {}, ...inner } : inner;
+      const isMember = this.members.has(element);
+      if (child !== undefined) result[element] = child.writeInto(isMember ? { '.': {} } : {});
+      else if (isMember) result[element] = {};
     }
     return result;
+  }
+
+  /** Of members and of what lies deeper, each once, in order. */
+  private elements(): string[] {
+    const elements = [...this.members];
+    for (const element of this.children.keys()) if (!this.members.has(element)) elements.push(element);
+    return elements.length > 1 ? elements.sort(comparePathElements) : elements;
   }
 
   static fromJson(fields: Json): FieldSet {

@@ -56,9 +56,18 @@ export function managedFieldsOf(object: JsonObject | undefined): Json[] | undefi
 
 /** The object with these managers and no others; a copy down to `metadata`. */
 export function withManagers(object: JsonObject, managers: Managers): JsonObject {
-  const { managedFields: _, ...metadata } = isObject(object['metadata']) ? object['metadata'] : {};
+  const metadata = metadataWithoutManagers(object);
   const entries = [...managers.values()].sort(byAge).map(writeManager);
-  return { ...object, metadata: entries.length === 0 ? metadata : { ...metadata, managedFields: entries } };
+  return { ...object, metadata: entries.length === 0 ? { ...metadata } : { ...metadata, managedFields: entries } };
+}
+
+/** Not to be changed: it may be the object's own. */
+function metadataWithoutManagers(object: JsonObject): JsonObject {
+  const metadata = member(object, 'metadata');
+  if (!isObject(metadata)) return {};
+  if (!Object.hasOwn(metadata, 'managedFields')) return metadata;
+  const { managedFields: _, ...rest } = metadata;
+  return rest;
 }
 
 function readManager(entry: Json): Manager {
@@ -78,15 +87,15 @@ function readManager(entry: Json): Manager {
 }
 
 function writeManager({ name, operation, apiVersion, subresource, time, fields }: Manager): JsonObject {
-  return {
-    ...(name === '' ? {} : { manager: name }),
-    operation,
-    apiVersion,
-    ...(time === undefined ? {} : { time }),
-    fieldsType: 'FieldsV1',
-    fieldsV1: fields.toJson(),
-    ...(subresource === '' ? {} : { subresource }),
-  };
+  const entry: JsonObject = {};
+  if (name !== '') entry['manager'] = name;
+  entry['operation'] = operation;
+  entry['apiVersion'] = apiVersion;
+  if (time !== undefined) entry['time'] = time;
+  entry['fieldsType'] = 'FieldsV1';
+  entry['fieldsV1'] = fields.toJson();
+  if (subresource !== '') entry['subresource'] = subresource;
+  return entry;
 }
 
 /** Appliers first, then the oldest; kube-apiserver writes them in this order. */

@@ -46,6 +46,7 @@ export function withoutFields(managers: Managers, lost: FieldSet, self?: string)
 }
 
 export function capUpdaters(managers: Managers): Managers {
+  if (managers.size <= UPDATERS_MAX) return managers;
   const updaters = [...managers].filter(([, { operation }]) => operation === 'Update');
   if (updaters.length <= UPDATERS_MAX) return managers;
   updaters.sort(

@@ -37,8 +37,8 @@ export class ItemError extends Error {}
 
 /** Fields, then keyed items, then values, then indices; each by its text. */
 export function comparePathElements(left: string, right: string): number {
-  const rank = ORDER.indexOf(left[0]!) - ORDER.indexOf(right[0]!);
-  if (rank !== 0) return rank;
+  const isSameKind = left.charCodeAt(0) === right.charCodeAt(0);
+  if (!isSameKind) return ORDER.indexOf(left[0]!) - ORDER.indexOf(right[0]!);
   return left < right ? -1 : left > right ? 1 : 0;
 }
 

@@ -58,6 +58,18 @@ export function withConstantMembers(value: JsonObject, schema: Schema): JsonObje
   return result;
 }
 
+/** Of an object that has nothing else: what every new one is compared with. Shared: not to be changed. */
+export function constantMembers(schema: Schema): JsonObject {
+  let known = bareObjects.get(schema);
+  if (known === undefined) {
+    known = withConstantMembers({}, schema);
+    bareObjects.set(schema, known);
+  }
+  return known;
+}
+
+const bareObjects = new WeakMap<Schema, JsonObject>();
+
 interface ConstantMember {
   readonly name: string;
   /** Of a struct that is never absent. */

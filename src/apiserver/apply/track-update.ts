@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, member } from '../../api/json.js';
 import type { Schema } from '../schema/schema.js';
 import { compareFields } from './compare-fields.js';
-import { FieldSet } from './field-set.js';
+import type { FieldSet } from './field-set.js';
 import { isReset, type Manager, type Managers, managerKey, readManagers, withManagers } from './managed-fields.js';
 import { capUpdaters, ownable, visible, withoutFields } from './manager-changes.js';
 import { ItemError } from './path-element.js';
-import { withConstantMembers } from './structure.js';
+import { constantMembers, withConstantMembers } from './structure.js';
 
 /** Who writes, and how the kind is built. */
 export interface Writer {
@@ -49,16 +49,22 @@ export function updated(
   const { schema, isBuiltIn } = writer;
   const whole = (value: JsonObject): JsonObject =>
     withoutManagers(isBuiltIn ? withConstantMembers(value, schema) : value);
-  const { added, modified, removed } = compareFields(whole(live ?? {}), whole(object), schema);
+  const before = live ? whole(live) : isBuiltIn ? constantMembers(schema) : {};
+  const { added, modified, removed } = compareFields(before, whole(object), schema);
   const taken = added.union(modified);
-  const lost = visible(taken.union(removed), writer.ignored);
-  const remaining = withoutFields(managers, lost);
+  // A new object has nobody yet to take anything from.
+  const remaining =
+    managers.size === 0
+      ? new Map<string, Manager>()
+      : withoutFields(managers, visible(taken.union(removed), writer.ignored));
   const own = ownable(visible(taken, writer.ignored));
   if (own.isEmpty) return remaining;
-  const self = { name: writer.manager, operation: 'Update', ...placeOf(writer) } as const;
-  const key = managerKey(self);
-  const previous = remaining.get(key)?.fields ?? new FieldSet();
-  return remaining.set(key, { ...self, time: writer.now, fields: own.union(previous) });
+  const { manager: name, apiVersion, subresource, now: time } = writer;
+  const operation = 'Update';
+  const key = managerKey({ name, operation, apiVersion, subresource });
+  const previous = remaining.get(key)?.fields;
+  const fields = previous ? own.union(previous) : own;
+  return remaining.set(key, { name, operation, apiVersion, subresource, time, fields });
 }
 
 export function placeOf({ apiVersion, subresource }: Writer): { apiVersion: string; subresource: string } {

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { goQuoteList } from '../../api/go-quote.js';
 import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
 import { type Clock, systemClock } from '../../core/clock.js';
@@ -17,6 +17,7 @@ import { LEGACY_ISSUER, legacyFacts } from './legacy-token.js';
 import { type ServiceAccountFacts, serviceAccountUser, serviceAccountUserName } from './service-account-user.js';
 import { checkAccount, checkBoundObject } from './stored-subject.js';
 import { commonAudiences, type TokenAnswer, TokenError } from './token-error.js';
+import { tokenHash } from './token-hash.js';
 
 export interface ServiceAccountTokensOptions {
   readonly objects: ObjectReader;
@@ -117,7 +118,7 @@ export class ServiceAccountTokens {
    * that the token should be for (one is enough); the API server's own without.
    */
   verify(token: string, audiences: readonly string[] = this.#options.apiAudiences): TokenAnswer | undefined {
-    const known = createHash('sha256').update(token).digest('base64url');
+    const known = tokenHash(token);
     const claims = this.#verified.get(known) ?? this.#verifySignature(token, known);
     if (!claims) return undefined;
     const matching = this.#matchingAudiences(claims, audiences);

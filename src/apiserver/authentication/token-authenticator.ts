@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
 import { AUTHENTICATED_GROUP, type User } from '../user.js';
 import type { ServiceAccountTokens } from './service-account-tokens.js';
 import { commonAudiences, type TokenAnswer, TokenError } from './token-error.js';
+import { tokenHash } from './token-hash.js';
 
 export interface TokenAuthenticatorOptions {
   readonly apiAudiences: readonly string[];
@@ -21,7 +21,8 @@ export class TokenAuthenticator {
 
   constructor(options: TokenAuthenticatorOptions) {
     this.#options = options;
-    for (const [token, user] of options.staticTokens ?? []) this.#staticUsers.set(hash(token), user);
+    for (const [token, user] of options.staticTokens ?? [])
+      this.#staticUsers.set(tokenHash(token), withAuthenticated(user));
   }
 
   get apiAudiences(): readonly string[] {
@@ -37,7 +38,8 @@ export class TokenAuthenticator {
 
   /** Static tokens are for the API server, whatever they are asked for. */
   #staticAnswer(token: string, audiences: readonly string[]): TokenAnswer | undefined {
-    const user = this.#staticUsers.get(hash(token));
+    if (this.#staticUsers.size === 0) return undefined;
+    const user = this.#staticUsers.get(tokenHash(token));
     if (!user) return undefined;
     const { apiAudiences } = this.#options;
     const matching = commonAudiences(apiAudiences, audiences);
@@ -65,8 +67,4 @@ export function withAuthenticated(user: User): User {
   const { name, groups } = user;
   const isSettled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
   return name === 'system:anonymous' || isSettled ? user : { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
-}
-
-function hash(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
 }

@@ -47,6 +47,7 @@ export function builtInStrategy(
 }
 
 class BuiltInStrategy implements Strategy {
+  readonly preparesWithDefaults = true;
   readonly hasGeneration: boolean;
   readonly hasStatus: boolean;
   readonly createsOnUpdate: boolean;
@@ -119,7 +120,8 @@ class BuiltInStrategy implements Strategy {
   }
 
   around(context: StrategyContext): Surroundings {
-    return { ...context, options: this.options, surface: this.surface, recent: this.recent };
+    const { now, objects } = context;
+    return { now, objects, options: this.options, surface: this.surface, recent: this.recent };
   }
 }
 

@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { groupVersion } from '../../api/gvr.js';
 import type { JsonObject } from '../../api/json.js';
-import { pruneUnknownFields } from '../schema/unknown-fields.js';
-import type { StoredObject } from '../watch/stored-object.js';
+import { isAllKnown, pruneUnknownFields } from '../schema/unknown-fields.js';
+import { type EncodedObject, type StoredObject, withStoredRevision } from '../watch/stored-object.js';
 import type { ResourceType } from './resource-type.js';
 
 /**
@@ -14,12 +14,14 @@ export class ServedView {
   readonly revision: number;
   readonly #type: ResourceType;
   #bytes: Buffer | undefined;
+  #itemBytes: Buffer | undefined;
   #events: Map<string, Buffer> | undefined;
 
-  constructor(object: JsonObject, revision: number, type: ResourceType) {
+  constructor(object: JsonObject, revision: number, type: ResourceType, bytes?: Buffer) {
     this.object = object;
     this.revision = revision;
     this.#type = type;
+    this.#bytes = bytes;
   }
 
   /** The object as JSON: `kind`, `apiVersion`, `metadata`, and the rest. */
@@ -28,10 +30,10 @@ export class ServedView {
     return this.#bytes;
   }
 
-  /** Built-in kinds stand in lists without `kind` and `apiVersion`. */
-  get itemBytes(): readonly [Buffer, Buffer] {
-    if (this.#type.origin === 'custom') return [NOTHING, this.bytes];
-    return [OPENING, this.bytes.subarray(headLength(this.#type))];
+  /** As it stands in a list, without its opening brace. Built-in kinds leave out `kind` and `apiVersion` there. */
+  get itemBytes(): Buffer {
+    this.#itemBytes ??= this.bytes.subarray(this.#type.origin === 'custom' ? 1 : headLength(this.#type));
+    return this.#itemBytes;
   }
 
   /** One line of a watch. */
@@ -46,8 +48,6 @@ export class ServedView {
   }
 }
 
-const NOTHING = Buffer.alloc(0);
-const OPENING = Buffer.from('{');
 const EVENT_END = Buffer.from('}\n');
 
 /** Not from Node's pool: a view lives as long as its object, and would keep all that was taken from the pool beside it. */
@@ -57,10 +57,17 @@ function ownBytes(text: string): Buffer {
   return bytes;
 }
 
+/** Asked for every item of a list. */
+const headLengths = new WeakMap<ResourceType, number>();
+
 function headLength(type: ResourceType): number {
-  return Buffer.byteLength(
-    `{"kind":${JSON.stringify(type.kind)},"apiVersion":${JSON.stringify(groupVersion(type.group, type.version))},`,
-  );
+  let length = headLengths.get(type);
+  if (length === undefined) {
+    const apiVersion = JSON.stringify(groupVersion(type.group, type.version));
+    length = Buffer.byteLength(`{"kind":${JSON.stringify(type.kind)},"apiVersion":${apiVersion},`);
+    headLengths.set(type, length);
+  }
+  return length;
 }
 
 /** Synchronous, for types that need no one's help to convert. */
@@ -94,8 +101,9 @@ async function trivialViews(stored: readonly StoredObject[], type: ResourceType)
   const views: ServedView[] = [];
   let sliceMs = performance.now();
   for (const each of stored) {
-    views.push(trivialView(each, type));
-    if (performance.now() - sliceMs < SLICE_MS_MAX) continue;
+    const known = each.view<ServedView>(type);
+    views.push(known ?? trivialView(each, type));
+    if (known || performance.now() - sliceMs < SLICE_MS_MAX) continue;
     await nextTurn();
     sliceMs = performance.now();
   }
@@ -110,6 +118,25 @@ function freshObject(stored: StoredObject): JsonObject {
 
 function viewOf(object: JsonObject, revision: number, type: ResourceType): ServedView {
   return new ServedView(shape(object, revision, type), revision, type);
+}
+
+/** What clients see of a new object that was just stored at a revision. */
+export function createdView(
+  object: JsonObject,
+  encoded: EncodedObject,
+  revision: number,
+  type: ResourceType,
+): ServedView {
+  const { strategy, conversion, storage } = type;
+  const apiVersion = groupVersion(type.group, type.version);
+  const isServedAsStored = conversion.isTrivial && storage.apiVersion === apiVersion;
+  if (!isServedAsStored || !strategy.preparesWithDefaults || !isAllKnown(object, type.schema)) {
+    return viewOf(object, revision, type);
+  }
+  const { kind: _, apiVersion: __, metadata, ...rest } = object;
+  const shown = { ...(metadata as JsonObject), resourceVersion: String(revision) };
+  const whole = { kind: type.kind, apiVersion, metadata: shown, ...rest };
+  return new ServedView(whole, revision, type, withStoredRevision(encoded, revision));
 }
 
 /** What clients see of an object that is the caller's own. */

@@ -28,6 +28,8 @@ export interface Strategy {
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
   /** Texts for the `Warning` header. */
   warnings?(object: JsonObject, live: JsonObject | undefined): string[];
+  /** What `prepareForCreate` returns has its defaults: setting them again would change nothing. */
+  readonly preparesWithDefaults?: boolean;
   /** Objects of this kind count changes of what is wished for in `metadata.generation`. */
   readonly hasGeneration: boolean;
   /** `status` is written through its subresource only. */

@@ -1,3 +1,5 @@
+import type { Json } from '../../api/json.js';
+
 /** More duplicates than this are not listed. */
 export const DUPLICATE_FIELDS_MAX = 100;
 
@@ -21,6 +23,55 @@ export function duplicateFields(text: string): string[] {
     previous = each.startsWith('"') ? each : undefined;
   }
   return duplicates;
+}
+
+/**
+ * Whether a JSON text names every member of what it was parsed to once: it has as many names as that has members. Nearly
+ * every text does, and counting costs a fraction of looking for who is named twice.
+ */
+export function namesEachOnce(text: string, parsed: Json): boolean {
+  return namesIn(text) === membersIn(parsed);
+}
+
+/** Strings that a colon follows. */
+function namesIn(text: string): number {
+  let count = 0;
+  for (let quote = text.indexOf('"'); quote >= 0; ) {
+    let end = text.indexOf('"', quote + 1);
+    while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    if (end < 0) return count;
+    let next = end + 1;
+    while (isSpace(text.charCodeAt(next))) next++;
+    if (text.charCodeAt(next) === COLON) count++;
+    quote = text.indexOf('"', next);
+  }
+  return count;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let before = at - 1;
+  while (text.charCodeAt(before) === BACKSLASH) before--;
+  return (at - before) % 2 === 0;
+}
+
+function isSpace(code: number): boolean {
+  return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
+}
+
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+
+/** On all levels; how many those are is bounded before. */
+function membersIn(value: Json): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  if (Array.isArray(value)) for (const item of value) count += membersIn(item);
+  else {
+    const names = Object.keys(value);
+    count = names.length;
+    for (const name of names) count += membersIn(value[name]!);
+  }
+  return count;
 }
 
 interface Level {

@@ -1,7 +1,7 @@
 import { goJsonKind } from '../../api/go-text.js';
 import { isObject, type Json, type JsonObject } from '../../api/json.js';
 import { parseQuantity } from '../../api/quantity.js';
-import { memberSchema, type Schema } from './schema.js';
+import { ANY, memberSchema, type Schema } from './schema.js';
 
 /**
  * What Go's JSON decoder would say of an object of a built-in kind, or undefined when it would take it: the text after
@@ -9,13 +9,16 @@ import { memberSchema, type Schema } from './schema.js';
  * string with a name of its own) are called by what they are.
  */
 export function goDecodeProblem(object: JsonObject, schema: Schema): string | undefined {
-  return visit(object, schema, { struct: shortName(schema), path: [] });
+  return visit(object, schema, { struct: schema, name: '', above: undefined });
 }
 
+/** Where a value stands; put into words only where there is a mistake to tell of. */
 interface Place {
   /** The Go type that the last field belongs to. */
-  readonly struct: string;
-  readonly path: readonly string[];
+  readonly struct: Schema;
+  /** The last field; the first place of all has none. */
+  readonly name: string;
+  readonly above: Place | undefined;
 }
 
 function visit(value: Json, schema: Schema, place: Place): string | undefined {
@@ -27,7 +30,7 @@ function visit(value: Json, schema: Schema, place: Place): string | undefined {
       return isObject(value) ? visitMembers(value, schema, place) : mismatch(value, schema, place);
     case 'array':
       if (!Array.isArray(value)) return mismatch(value, schema, place);
-      return first(value.map((item) => () => visit(item, schema.items ?? {}, place)));
+      return visitItems(value, schema.items ?? ANY, place);
     case 'string':
       return visitText(value, schema, place);
     case 'boolean':
@@ -88,21 +91,34 @@ function timeProblem(text: string, { typeName }: Schema): string | undefined {
 
 function visitMembers(object: JsonObject, schema: Schema, place: Place): string | undefined {
   const isStruct = schema.properties !== undefined;
-  return first(
-    Object.keys(object).map((name) => () => {
-      const each = memberSchema(schema, name);
-      if (each === undefined) return undefined;
-      // The keys of a map are not part of the path.
-      const below = isStruct ? { struct: shortName(schema), path: [...place.path, name] } : place;
-      return visit(object[name]!, each, below);
-    }),
-  );
+  for (const name of Object.keys(object)) {
+    const each = memberSchema(schema, name);
+    if (each === undefined) continue;
+    // The keys of a map are not part of the path.
+    const below = isStruct ? { struct: schema, name, above: place } : place;
+    const problem = visit(object[name]!, each, below);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
 }
 
-function mismatch(value: Json, schema: Schema, { struct, path }: Place): string {
+function visitItems(items: readonly Json[], schema: Schema, place: Place): string | undefined {
+  for (const item of items) {
+    const problem = visit(item, schema, place);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function mismatch(value: Json, schema: Schema, place: Place): string {
   const isNumber = typeof value === 'number' && schema.type === 'integer';
   const found = isNumber ? `number ${value}` : goJsonKind(value);
-  return `json: cannot unmarshal ${found} into Go struct field ${[struct, ...path].join('.')} of type ${goType(schema)}`;
+  const field = [shortName(place.struct), ...pathOf(place)].join('.');
+  return `json: cannot unmarshal ${found} into Go struct field ${field} of type ${goType(schema)}`;
+}
+
+function pathOf({ name, above }: Place): string[] {
+  return above === undefined ? [] : [...pathOf(above), name];
 }
 
 function isInRange(value: number, { format }: Schema): boolean {
@@ -135,12 +151,4 @@ function goTypeName(typeName: string): string {
 
 function shortName({ typeName }: Schema): string {
   return typeName?.split('.').at(-1) ?? '';
-}
-
-function first(checks: readonly (() => string | undefined)[]): string | undefined {
-  for (const check of checks) {
-    const problem = check();
-    if (problem !== undefined) return problem;
-  }
-  return undefined;
 }

@@ -1,6 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../api/json.js';
 import { loadSurface } from '../surfaces/load-surface.js';
-import { duplicateFields } from './duplicate-fields.js';
+import { duplicateFields, namesEachOnce } from './duplicate-fields.js';
 import { GADGET } from './gadget.fixture.js';
 import { pruneUnknownFields, unknownFieldMessage } from './unknown-fields.js';
 
@@ -53,6 +55,23 @@ describe('duplicateFields', () => {
     ['"text"', []],
   ])('%s', (text, expected) => {
     expect(duplicateFields(text)).toEqual(expected);
+  });
+
+  it('is the question that counting names answers sooner', () => {
+    const name = fc.constantFrom('"a"', '"b"', '"a\\""', '"\\\\"', '"\\u0061"', '"a:"', '"__proto__"');
+    const { text } = fc.letrec<{ text: string; object: string; list: string }>((tie) => ({
+      text: fc.oneof({ maxDepth: 4 }, name, fc.constant('1'), tie('object'), tie('list')),
+      object: fc
+        .array(fc.tuple(name, fc.constantFrom(':', ' : ', '\n:\t'), tie('text')), { maxLength: 4 })
+        .map((members) => `{${members.map((each) => each.join('')).join(',')}}`),
+      list: fc.array(tie('text'), { maxLength: 3 }).map((items) => `[${items.join(' ,')}]`),
+    }));
+    fc.assert(
+      fc.property(text, (each) => {
+        // A member whose value was dropped takes the names within it along: then there are fewer members, too.
+        expect(namesEachOnce(each, JSON.parse(each) as Json)).toBe(duplicateFields(each).length === 0);
+      }),
+    );
   });
 
   it('survives any depth', () => {

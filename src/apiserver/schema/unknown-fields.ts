@@ -13,6 +13,7 @@ export const UNKNOWN_FIELDS_MAX = 100;
 
 /** The object without the fields its schema does not know. */
 export function pruneUnknownFields(object: JsonObject, schema: Schema): Pruned {
+  if (isAllKnown(object, schema)) return { object, unknownFields: [] };
   const unknownFields: string[] = [];
   return { object: prune(object, schema, '', unknownFields) as JsonObject, unknownFields };
 }
@@ -20,6 +21,20 @@ export function pruneUnknownFields(object: JsonObject, schema: Schema): Pruned {
 /** `unknown field "spec.foo"`, as kube-apiserver warns and refuses. */
 export function unknownFieldMessage(field: string): string {
   return `unknown field ${JSON.stringify(field)}`;
+}
+
+/** So it is with nearly every object: asked first, because keeping track of paths costs more than this question. */
+export function isAllKnown(value: Json, schema: Schema): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) {
+    const { items } = schema;
+    return items === undefined || items === ANY || value.every((item) => isAllKnown(item, items));
+  }
+  for (const key of Object.keys(value)) {
+    const each = schemaOfMember(schema, key);
+    if (each === undefined || (each !== ANY && !isAllKnown(value[key]!, each))) return false;
+  }
+  return true;
 }
 
 function prune(value: Json, schema: Schema, path: string, unknown: string[]): Json {

@@ -49,7 +49,7 @@ export async function review(
 }
 
 /** Component statuses are deprecated and say nothing here: no component is asked. */
-function other(call: Omit<ApiCall, 'type' | 'machinery'>, place: string): Promise<Reply> {
+async function other(call: Omit<ApiCall, 'type' | 'machinery'>, place: string): Promise<Reply> {
   const { info } = call;
   if (place !== '/componentstatuses') {
     throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');

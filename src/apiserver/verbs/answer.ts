@@ -6,7 +6,7 @@ import type { Exchange, Reply } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import type { ServedView } from '../registry/served-view.js';
+import { ServedView } from '../registry/served-view.js';
 import { toTable } from '../table/table.js';
 import type { ApiCall } from './api-call.js';
 import {
@@ -24,15 +24,18 @@ const GZIP_BYTES_MIN = 128 * 1024;
 const GZIP_LEVEL = 1;
 const WARNING_CHARS_MAX = 4_096;
 
+/** At once, unless it has to be compressed: nearly every request ends in one of these. */
+type Answer = Reply | Promise<Reply>;
+
 /** One object, in the form the client asked for. */
-export function objectAnswer(call: ApiCall, status: number, view: ServedView | JsonObject): Promise<Reply> {
+export function objectAnswer(call: ApiCall, status: number, view: ServedView | JsonObject): Answer {
   const form = outputForm(call.exchange, call.query, call.type);
   checkNumber(form, call.type, false);
-  const isView = 'bytes' in view && Buffer.isBuffer(view.bytes);
+  const isView = view instanceof ServedView;
   const pretty = isPretty(call.exchange, call.query);
   if (form.as === 'object' && form.encoding === 'json' && !pretty && isView)
     return bytesAnswer(call, status, view.bytes);
-  const object = isView ? (view as ServedView).object : (view as JsonObject);
+  const object = isView ? view.object : view;
   return documentAnswer(call, status, shaped(object, call.type, form, call.machinery.clock.nowMs()), form);
 }
 
@@ -41,17 +44,17 @@ export function plainAnswer(
   call: Pick<ApiCall, 'exchange' | 'query' | 'warnings'>,
   status: number,
   document: JsonObject,
-): Promise<Reply> {
+): Answer {
   const form = outputForm(call.exchange, call.query);
   return documentAnswer(call, status, document, form);
 }
 
-export async function documentAnswer(
+export function documentAnswer(
   call: Pick<ApiCall, 'exchange' | 'query' | 'warnings'>,
   status: number,
   document: JsonObject,
   form: Pick<OutputForm, 'encoding'>,
-): Promise<Reply> {
+): Answer {
   if (form.encoding === 'yaml') {
     return bytesAnswer(call, status, Buffer.from(dump(document, { noRefs: true })), 'application/yaml');
   }
@@ -64,19 +67,23 @@ export async function documentAnswer(
   return bytesAnswer(call, status, Buffer.from(JSON.stringify(document, null, indent) + (indent === 0 ? '\n' : '')));
 }
 
-export async function bytesAnswer(
+export function bytesAnswer(
   { exchange, warnings }: Pick<ApiCall, 'exchange' | 'warnings'>,
   status: number,
   bytes: Buffer,
   contentType = 'application/json',
-): Promise<Reply> {
-  const headers = ['Content-Type', contentType, 'Cache-Control', 'no-cache, private', ...warningHeaders(warnings)];
-  if (bytes.byteLength < GZIP_BYTES_MIN || !takesGzip(exchange)) {
-    return { status, headers: [...headers, 'Content-Length', String(bytes.byteLength)], body: bytes };
-  }
+): Answer {
+  const headers = ['Content-Type', contentType, 'Cache-Control', 'no-cache, private'];
+  if (warnings.size > 0) headers.push(...warningHeaders(warnings));
+  if (bytes.byteLength >= GZIP_BYTES_MIN && takesGzip(exchange)) return compressedAnswer(status, headers, bytes);
+  headers.push('Content-Length', String(bytes.byteLength));
+  return { status, headers, body: bytes };
+}
+
+async function compressedAnswer(status: number, headers: readonly string[], bytes: Buffer): Promise<Reply> {
   const body = await gzipped(bytes, { level: GZIP_LEVEL });
-  headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding', 'Content-Length', String(body.byteLength));
-  return { status, headers, body };
+  const coding = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding', 'Content-Length', String(body.byteLength)];
+  return { status, headers: [...headers, ...coding], body };
 }
 
 /** What a table or the bare metadata of an object, or of a list, look like. */

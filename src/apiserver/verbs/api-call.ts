@@ -1,4 +1,3 @@
-import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import type { RequestInfo } from '../../core/request-info.js';
@@ -10,6 +9,7 @@ import type { User } from '../user.js';
 import type { Caches } from '../watch/caches.js';
 import { storageKey } from '../watch/caches.js';
 import type { StoreFeed } from '../watch/store-feed.js';
+import { nowText } from './now-text.js';
 import type { Turns } from './turns.js';
 
 /** What every verb works with: one per server. */
@@ -44,5 +44,5 @@ export function keyOf({ type, info }: ApiCall, name = info.name): string {
 }
 
 export function strategyContext({ machinery }: ApiCall): StrategyContext {
-  return { now: timestamp(machinery.clock.nowMs()), objects: machinery.caches };
+  return { now: nowText(machinery.clock), objects: machinery.caches };
 }

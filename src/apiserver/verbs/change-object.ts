@@ -90,7 +90,7 @@ async function attemptChange(call: ApiCall, change: Change, stored: StoredObject
   if (jsonEqual(prepared, live)) return liveView!;
   if (isFinished(prepared)) return finish(call, change, prepared, stored, key);
   if (change.dryRun) return new ServedView(prepared, stored.revision, type);
-  const bytes = await storedBytes(call, prepared, stored);
+  const { bytes } = await storedBytes(call, prepared, stored);
   if (bytes.equals(stored.value)) return liveView!;
   const ttl = type.storage.ttlSeconds;
   const { modRevision } = await machinery.backend

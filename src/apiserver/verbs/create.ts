@@ -6,7 +6,7 @@ import { isStorageError } from '../../storage/storage-error.js';
 import type { AdmissionRequest } from '../admission/admission.js';
 import { trackUpdate } from '../apply/track-update.js';
 import { generatedName, metadataForCreate, metadataProblems, withMetadata } from '../registry/metadata.js';
-import { ServedView, shape } from '../registry/served-view.js';
+import { createdView, ServedView } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
 import { objectAnswer } from './answer.js';
 import { type ApiCall, strategyContext } from './api-call.js';
@@ -69,10 +69,11 @@ async function store(
         if (await machinery.backend.get(key)) throw alreadyExists(type, name);
         return new ServedView(object, 0, type);
       }
-      const bytes = await storedBytes(call, object);
+      const encoded = await storedBytes(call, object);
       const ttl = type.storage.ttlSeconds;
-      const { modRevision } = await machinery.backend.create(key, bytes, ttl === undefined ? {} : { ttlSeconds: ttl });
-      return new ServedView(shape(object, modRevision, type), modRevision, type);
+      const options = ttl === undefined ? {} : { ttlSeconds: ttl };
+      const { modRevision } = await machinery.backend.create(key, encoded.bytes, options);
+      return createdView(object, encoded, modRevision, type);
     } catch (error) {
       if (!isStorageError(error, 'exists') || attempt >= attemptsMax) throw storageFailure(error, type, name);
       const metadata = metadataOf(object);

@@ -8,7 +8,7 @@ import { StatusError } from '../../core/status-error.js';
 import { type DecodedObject, decodeProtobuf } from '../protobuf/decode-protobuf.js';
 import { ProtobufError } from '../protobuf/protobuf-error.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { duplicateFields } from '../schema/duplicate-fields.js';
+import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';
 import { goDecodeProblem } from '../schema/go-decode.js';
 import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
@@ -109,16 +109,17 @@ export function decodeObject(
   }
   const object = document ?? {};
   checkKind(object, type);
-  const duplicates = fieldValidation === 'Ignore' ? [] : duplicatesIn(bytes, encoding);
+  const duplicates = fieldValidation === 'Ignore' ? [] : duplicatesIn(bytes, encoding, object);
   // Of messages only the fields that both sides know are read, whatever is asked for.
   const validation = encoding === 'protobuf' ? 'Ignore' : fieldValidation;
   return checkFields(object, type, { fieldValidation: validation, warnings, duplicates });
 }
 
-function duplicatesIn(bytes: Buffer, encoding: BodyEncoding): string[] {
+function duplicatesIn(bytes: Buffer, encoding: BodyEncoding, object: JsonObject): string[] {
   if (encoding === 'protobuf') return [];
   const text = bytes.toString('utf8');
-  return encoding === 'json' ? duplicateFields(text).map(duplicateFieldMessage) : yamlDuplicates(text);
+  if (encoding === 'yaml') return yamlDuplicates(text);
+  return namesEachOnce(text, object) ? [] : duplicateFields(text).map(duplicateFieldMessage);
 }
 
 /** Throws BadRequest where the document is of another kind; what it leaves out is taken to be right. */

@@ -111,7 +111,7 @@ async function attemptDelete(call: ApiCall, { name, key, stored, options }: Atte
   }
   if (jsonEqual(marked, live)) return { object: live, gone: false };
   if (options.dryRun) return { object: marked, gone: false };
-  const bytes = await storedBytes(call, marked, stored);
+  const { bytes } = await storedBytes(call, marked, stored);
   const { modRevision } = await machinery.backend.update(key, bytes, stored.revision);
   return { object: shape(marked, modRevision, type), gone: false };
 }

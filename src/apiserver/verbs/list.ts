@@ -146,15 +146,17 @@ function listBytes({ type }: ApiCall, page: Page): Buffer {
   const apiVersion = groupVersion(type.group, type.version);
   const head = { kind: type.listKind, apiVersion, metadata: listMetadata(page) };
   const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
-  for (const [index, view] of page.views.entries()) {
-    if (index > 0) chunks.push(COMMA);
-    chunks.push(...view.itemBytes);
+  let opening = FIRST_OPENING;
+  for (const view of page.views) {
+    chunks.push(opening, view.itemBytes);
+    opening = NEXT_OPENING;
   }
   chunks.push(LIST_END);
   return Buffer.concat(chunks);
 }
 
-const COMMA = Buffer.from(',');
+const FIRST_OPENING = Buffer.from('{');
+const NEXT_OPENING = Buffer.from(',{');
 const LIST_END = Buffer.from(']}\n');
 
 function asItem({ type }: ApiCall, object: JsonObject): Json {

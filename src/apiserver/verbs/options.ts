@@ -65,14 +65,12 @@ export function invalidOptions(kind: string, problems: readonly FieldProblem[]):
 
 /** The options as admission sees them. */
 export function optionsObject(kind: string, options: WriteOptions): JsonObject {
-  return {
-    kind,
-    apiVersion: 'meta.k8s.io/v1',
-    ...(options.dryRun ? { dryRun: ['All'] } : {}),
-    ...(options.fieldManager === '' ? {} : { fieldManager: options.fieldManager }),
-    fieldValidation: options.fieldValidation,
-    ...(kind === 'PatchOptions' && options.force ? { force: true } : {}),
-  };
+  const object: JsonObject = { kind, apiVersion: 'meta.k8s.io/v1' };
+  if (options.dryRun) object['dryRun'] = ['All'];
+  if (options.fieldManager !== '') object['fieldManager'] = options.fieldManager;
+  object['fieldValidation'] = options.fieldValidation;
+  if (kind === 'PatchOptions' && options.force) object['force'] = true;
+  return object;
 }
 
 export function isTrue(value: string | null): boolean {

@@ -19,6 +19,26 @@ const meta = (object: JsonObject): JsonObject => object['metadata'] as JsonObjec
 const names = (list: JsonObject): unknown[] => (list['items'] as JsonObject[]).map((item) => meta(item)['name']);
 const list = (query = ''): ReturnType<TestApiServer['ask']> => api.ask('GET', `${MAPS}${query}`);
 
+describe('get', () => {
+  it('knows what another server on the store wrote, though nothing has told it so yet', async () => {
+    const other = await startTestApiServer({ backend: api.backend });
+    const body = (turn: number): JsonObject => ({
+      kind: 'ConfigMap',
+      apiVersion: 'v1',
+      metadata: { name: 'told' },
+      data: { turn: String(turn) },
+    });
+    await other.ask('POST', `${MAPS}`, { body: body(0) });
+    for (let turn = 1; turn <= 20; turn++) {
+      const written = await other.ask('PUT', `${MAPS}/told`, { body: body(turn) });
+      expect((await api.ask('GET', `${MAPS}/told`)).text).toBe(written.text);
+    }
+    await other.ask('DELETE', `${MAPS}/told`);
+    expect((await api.ask('GET', `${MAPS}/told`)).status).toBe(404);
+    await other.close();
+  });
+});
+
 describe('list', () => {
   it('gives all in order, without kind and apiVersion in the items', async () => {
     const { body } = await list();

@@ -1,14 +1,14 @@
 import { cloneJson, type JsonObject } from '../../api/json.js';
 import { keepUnknownFields } from '../registry/unknown-kept.js';
-import { pruneUnknownFields } from '../schema/unknown-fields.js';
-import { encodeStored, type StoredObject } from '../watch/stored-object.js';
+import { isAllKnown } from '../schema/unknown-fields.js';
+import { type EncodedObject, encodeStored, type StoredObject } from '../watch/stored-object.js';
 import type { ApiCall } from './api-call.js';
 
 /**
  * An object as it is stored: in the version for that, and with what newer servers stored and this version does not know
  * written back as it was.
  */
-export async function storedBytes(call: ApiCall, object: JsonObject, before?: StoredObject): Promise<Buffer> {
+export async function storedBytes(call: ApiCall, object: JsonObject, before?: StoredObject): Promise<EncodedObject> {
   const converted = await inStoredVersion(call, object);
   return encodeStored(before ? withUnknownOf(before, converted, call) : converted);
 }
@@ -21,6 +21,5 @@ async function inStoredVersion({ type }: ApiCall, object: JsonObject): Promise<J
 
 function withUnknownOf(before: StoredObject, object: JsonObject, { type }: ApiCall): JsonObject {
   if (type.origin === 'custom') return object;
-  const isAllKnown = pruneUnknownFields(before.object, type.schema).unknownFields.length === 0;
-  return isAllKnown ? object : keepUnknownFields(object, before.object, type.schema);
+  return isAllKnown(before.object, type.schema) ? object : keepUnknownFields(object, before.object, type.schema);
 }

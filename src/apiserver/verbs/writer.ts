@@ -1,10 +1,10 @@
 import { groupVersion } from '../../api/gvr.js';
-import { timestamp } from '../../api/timestamp.js';
 import { headerValue } from '../../core/headers.js';
 import { FieldSet } from '../apply/field-set.js';
 import type { Writer } from '../apply/track-update.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { ApiCall } from './api-call.js';
+import { nowText } from './now-text.js';
 import type { WriteOptions } from './options.js';
 
 const MANAGER_CHARS_MAX = 128;
@@ -19,7 +19,7 @@ export function writerOf(call: ApiCall, options: WriteOptions, subresource = '')
     schema: type.schema,
     isBuiltIn: type.origin === 'built-in',
     ignored: ignoredFields(type, subresource),
-    now: timestamp(machinery.clock.nowMs()),
+    now: nowText(machinery.clock),
   };
 }
 
@@ -33,5 +33,8 @@ function fromUserAgent({ exchange }: ApiCall): string {
 function ignoredFields(type: ResourceType, subresource: string): FieldSet {
   const part = type.strategy.parts.get(subresource);
   if (part) return FieldSet.of(...part.ignoredPaths.map((path) => path.split('.')));
-  return type.strategy.hasStatus && subresource === '' ? FieldSet.of(['f:status']) : new FieldSet();
+  return type.strategy.hasStatus && subresource === '' ? STATUS : NOTHING;
 }
+
+const STATUS = FieldSet.of(['f:status']);
+const NOTHING = new FieldSet();

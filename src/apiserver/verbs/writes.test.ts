@@ -17,6 +17,16 @@ const map = (name: string, data: JsonObject = { a: '1' }): JsonObject => ({
 });
 const meta = (object: JsonObject): JsonObject => object['metadata'] as JsonObject;
 
+const containers = [{ name: 'c', image: 'i' }];
+const deploymentSpec = (): JsonObject => ({
+  selector: { matchLabels: { a: 'b' } },
+  template: { metadata: { labels: { a: 'b' } }, spec: { containers } },
+});
+const scalerSpec = (): JsonObject => ({
+  maxReplicas: 2,
+  scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'same' },
+});
+
 describe('create', () => {
   it('stores an object with what only the server decides', async () => {
     const { status, body } = await api.ask('POST', MAPS, {
@@ -30,6 +40,25 @@ describe('create', () => {
     const read = await api.ask('GET', `${MAPS}/made`);
     expect(read.body).toEqual(body);
     expect(Object.keys(read.body).slice(0, 3)).toEqual(['kind', 'apiVersion', 'metadata']);
+  });
+
+  it.each<[string, JsonObject]>([
+    [MAPS, { ...map('é, "quoted"'), metadata: { name: 'same', resourceVersion: '0', labels: { a: 'b' } } }],
+    [
+      '/apis/batch/v1/namespaces/default/jobs',
+      { spec: { template: { spec: { containers, restartPolicy: 'Never' } } } },
+    ],
+    ['/api/v1/namespaces/default/services', { spec: { ports: [{ port: 80 }] } }],
+    ['/apis/apps/v1/namespaces/default/deployments', { spec: deploymentSpec() }],
+    ['/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', { spec: scalerSpec() }],
+    ['/apis/rbac.authorization.k8s.io/v1/clusterroles', { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] }],
+    ['/api/v1/namespaces', {}],
+  ])('answers at %s what a read answers from then on', async (path, object) => {
+    const made = await api.ask('POST', path, { body: { metadata: { name: 'same' }, ...object } });
+    expect(made.status).toBe(201);
+    const cold = await startTestApiServer({ backend: api.backend });
+    expect((await cold.ask('GET', `${path}/same`)).body).toEqual(made.body);
+    await cold.close();
   });
 
   it('makes up a name, and another when that one is taken', async () => {

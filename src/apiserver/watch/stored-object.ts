@@ -58,9 +58,29 @@ function withResourceVersion(object: JsonObject, resourceVersion: string): JsonO
   return object;
 }
 
+export interface EncodedObject {
+  readonly bytes: Buffer;
+  /** Where the last member of `metadata` ends; it has one, the name. */
+  readonly metadataEnd: number;
+}
+
 /** `kind`, `apiVersion` and `metadata` first, so that a resourceVersion can be put in without parsing. */
-export function encodeStored(object: JsonObject): Buffer {
+export function encodeStored(object: JsonObject): EncodedObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...kept } = metadata as JsonObject;
-  return Buffer.from(JSON.stringify({ kind: kind as Json, apiVersion: apiVersion as Json, metadata: kept, ...rest }));
+  const head = JSON.stringify({ kind: kind as Json, apiVersion: apiVersion as Json, metadata: kept });
+  const tail = JSON.stringify(rest);
+  // `…}}` with `{…}` is `…},…}`.
+  const text = tail === '{}' ? head : `${head.slice(0, -1)},${tail.slice(1)}`;
+  return { bytes: Buffer.from(text), metadataEnd: Buffer.byteLength(head) - 2 };
+}
+
+/** What was stored, with the revision that it was stored at, as clients read it. */
+export function withStoredRevision({ bytes, metadataEnd }: EncodedObject, revision: number): Buffer {
+  const inserted = `,"resourceVersion":"${revision}"`;
+  const result = Buffer.allocUnsafe(bytes.byteLength + inserted.length);
+  bytes.copy(result, 0, 0, metadataEnd);
+  result.write(inserted, metadataEnd, 'latin1');
+  bytes.copy(result, metadataEnd + inserted.length, metadataEnd);
+  return result;
 }

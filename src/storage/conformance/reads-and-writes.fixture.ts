@@ -19,6 +19,18 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(await store().get(`${ownPrefix()}nothing`)).toBeUndefined();
   });
 
+  it('knows whether a value is still the newest of its key', async () => {
+    const key = `${ownPrefix()}a`;
+    expect(await store().isNewest(key, 1)).toBe(false);
+    const created = await store().create(key, bytes('one'));
+    expect(await store().isNewest(key, created.modRevision)).toBe(true);
+    const updated = await store().update(key, bytes('two'), created.modRevision);
+    expect(await store().isNewest(key, created.modRevision)).toBe(false);
+    expect(await store().isNewest(key, updated.modRevision)).toBe(true);
+    await store().delete(key);
+    expect(await store().isNewest(key, updated.modRevision)).toBe(false);
+  });
+
   it('creates a key once and tells the second creator what is there', async () => {
     const key = `${ownPrefix()}a`;
     const created = await store().create(key, bytes('one'));

@@ -22,6 +22,17 @@ export function describeWatches(store: () => Backend): void {
     expect(brief(events[3]!)).toBe(`put ${prefix}a=3`);
   });
 
+  it('tells what was written, whatever the writer does with its buffers afterwards', async () => {
+    const prefix = ownPrefix();
+    const key = bytes(`${prefix}a`);
+    const value = bytes('mine');
+    const { modRevision } = await store().create(key, value);
+    key.fill(0);
+    value.fill(0);
+    const { events } = await collect(store().watch(prefix, { fromRevision: modRevision }), { events: 1 });
+    expect(brief(events[0]!)).toBe(`put ${prefix}a=mine`);
+  });
+
   it('starts at any past revision without gap or repeat', async () => {
     const prefix = ownPrefix();
     const revisions: number[] = [];

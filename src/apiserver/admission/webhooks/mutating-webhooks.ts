@@ -17,10 +17,10 @@ export function mutatingWebhooks(deps: WebhookDeps): AdmissionPlugin {
   const webhooks = webhookSource(deps.objects, 'mutatingwebhookconfigurations', deps.compileMatchCondition);
   return {
     name: 'MutatingAdmissionWebhook',
-    async mutate(request) {
+    mutate(request) {
       const all = webhooks();
       if (all.length === 0 || isExempt(request)) return;
-      await new MutatingRounds(deps, request).run(all);
+      return new MutatingRounds(deps, request).run(all);
     },
   };
 }

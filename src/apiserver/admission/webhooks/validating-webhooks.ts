@@ -3,7 +3,7 @@ import { callWebhook } from './call-webhook.js';
 import type { Invocation } from './invocation.js';
 import { isExempt, matchWebhook } from './match-webhook.js';
 import { ReviewVersions } from './review-versions.js';
-import { webhookSource } from './webhook.js';
+import { type Webhook, webhookSource } from './webhook.js';
 import type { WebhookDeps } from './webhook-deps.js';
 import { internalError, WebhookCallError } from './webhook-errors.js';
 
@@ -12,22 +12,26 @@ export function validatingWebhooks(deps: WebhookDeps): AdmissionPlugin {
   const webhooks = webhookSource(deps.objects, 'validatingwebhookconfigurations', deps.compileMatchCondition);
   return {
     name: 'ValidatingAdmissionWebhook',
-    async validate(request) {
+    validate(request) {
       const all = webhooks();
       if (all.length === 0 || isExempt(request)) return;
-      const versions = new ReviewVersions(request);
-      const invocations: Invocation[] = [];
-      for (const webhook of all) {
-        const invocation = await matchWebhook(deps, webhook, request, versions);
-        if (!invocation) continue;
-        await versions.in(invocation.type);
-        invocations.push(invocation);
-      }
-      const outcomes = await Promise.allSettled(invocations.map((each) => ask(deps, request, each, versions)));
-      // Of several refusals the first in order is told, so that the same request gets the same answer.
-      for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+      return askAll(deps, all, request);
     },
   };
+}
+
+async function askAll(deps: WebhookDeps, webhooks: readonly Webhook[], request: AdmissionRequest): Promise<void> {
+  const versions = new ReviewVersions(request);
+  const invocations: Invocation[] = [];
+  for (const webhook of webhooks) {
+    const invocation = await matchWebhook(deps, webhook, request, versions);
+    if (!invocation) continue;
+    await versions.in(invocation.type);
+    invocations.push(invocation);
+  }
+  const outcomes = await Promise.allSettled(invocations.map((each) => ask(deps, request, each, versions)));
+  // Of several refusals the first in order is told, so that the same request gets the same answer.
+  for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 async function ask(

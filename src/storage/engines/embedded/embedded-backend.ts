@@ -19,7 +19,7 @@ import { GroupCommit, type GroupCommitLimits } from './group-commit.js';
 import { Housekeeping } from './housekeeping.js';
 import { LogWatch } from './log-watch.js';
 import { Neighbours } from './neighbours.js';
-import { snapshotGet, snapshotList } from './snapshot-reads.js';
+import { newestRevisionOf, snapshotGet, snapshotList } from './snapshot-reads.js';
 import { openTables, type SharedTables, type Tables } from './tables.js';
 
 export interface EmbeddedOptions {
@@ -74,9 +74,9 @@ export class EmbeddedBackend implements Backend {
       tables,
       () => this.#clock.nowMs(),
       options.limits ?? DEFAULT_LIMITS,
-      () => {
+      (events) => {
         this.#neighbours.nudge();
-        this.#tail.refresh();
+        this.#tail.committed(events);
       },
     );
     this.#housekeeping = new Housekeeping({
@@ -99,6 +99,11 @@ export class EmbeddedBackend implements Backend {
     this.#checkOpen();
     if (options.revision !== undefined) checkRevision(options.revision, 1);
     return snapshotGet(this.#tables, storableKey(key), options.revision);
+  }
+
+  async isNewest(key: Key, modRevision: number): Promise<boolean> {
+    this.#checkOpen();
+    return newestRevisionOf(this.#tables, storableKey(key)) === modRevision;
   }
 
   async list(prefix: Key, options: ListOptions = {}): Promise<ListResult> {

@@ -1,7 +1,7 @@
 import type { WatchEvent } from '../../backend.js';
 import { failures } from '../../storage-error.js';
 import { decodeLogRecord, readRevision, revisionKey } from './records.js';
-import { readWritten } from './snapshot-reads.js';
+import { eventOf, readWritten } from './snapshot-reads.js';
 import { freshen, readCounter, type Tables } from './tables.js';
 
 /** What one reading hands over at most: it holds this thread that long. */
@@ -41,6 +41,15 @@ export class EventTail {
       for (const wake of [...this.#waiting]) wake();
     }
     return revision;
+  }
+
+  /**
+   * Takes over what this process itself has just committed, and looks further: who reads on from there need not read the
+   * log. What another process committed in between is not among the events, and is read from the log.
+   */
+  committed(events: readonly WatchEvent[]): void {
+    this.#remember(events);
+    this.refresh();
   }
 
   /** Calls back whenever the newest revision has grown, until the returned function is called. */
@@ -85,9 +94,7 @@ export class EventTail {
     // Copied: what a range hands out is valid only until the next reading.
     const record = decodeLogRecord(ownCopy(bytes));
     const previous = record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
-    if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
-    const { key, value, createRevision } = record;
-    return { type: 'put', revision, current: { key, value, createRevision, modRevision: revision }, previous };
+    return eventOf(revision, record, previous);
   }
 
   /** Keeps what continues the recent events; a reader far behind must not push them out. */

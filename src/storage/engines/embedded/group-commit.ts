@@ -1,3 +1,4 @@
+import type { WatchEvent } from '../../backend.js';
 import { failures, isStorageError, StorageError } from '../../storage-error.js';
 import type { Tables } from './tables.js';
 import { WriteTransaction } from './write-transaction.js';
@@ -29,13 +30,18 @@ export class GroupCommit {
   readonly #tables: Tables;
   readonly #nowMs: () => number;
   readonly #limits: GroupCommitLimits;
-  readonly #onCommit: () => void;
+  readonly #onCommit: (events: readonly WatchEvent[]) => void;
   #pending: PendingWrite[] = [];
   #pendingBytes = 0;
   #running: Promise<void> | undefined;
   #closed = false;
 
-  constructor(tables: Tables, nowMs: () => number, limits: GroupCommitLimits, onCommit: () => void) {
+  constructor(
+    tables: Tables,
+    nowMs: () => number,
+    limits: GroupCommitLimits,
+    onCommit: (events: readonly WatchEvent[]) => void,
+  ) {
     this.#tables = tables;
     this.#nowMs = nowMs;
     this.#limits = limits;
@@ -83,19 +89,21 @@ export class GroupCommit {
 
   async #commit(batch: PendingWrite[]): Promise<void> {
     const outcomes: Outcome[] = [];
+    let events: readonly WatchEvent[] = [];
     try {
       // A child transaction is rolled back as a whole if applying fails half-way; a plain one would not be.
       await this.#tables.root.childTransaction(() => {
         const transaction = new WriteTransaction(this.#tables, this.#nowMs());
         for (const write of batch) outcomes.push(attempt(write, transaction));
         transaction.finish();
+        events = transaction.events;
       });
     } catch (cause) {
       const error = commitFailure(cause, outcomes.length === batch.length);
       for (const write of batch) write.reject(error);
       return;
     }
-    this.#onCommit();
+    this.#onCommit(events);
     batch.forEach((write, index) => {
       const outcome = outcomes[index]!;
       if ('error' in outcome) write.reject(outcome.error);

@@ -38,8 +38,12 @@ const LOG_PUT = 1;
 const LOG_DELETE = 2;
 const LOG_HEAD_BYTES = 1 + 2 * REVISION_BYTES + 2;
 
+/**
+ * Not from Node's pool: what is decoded from it may be kept for long, and would keep all that was taken from the pool
+ * beside it.
+ */
 export function encodeLogRecord(record: LogRecord): Buffer {
-  const bytes = Buffer.allocUnsafe(LOG_HEAD_BYTES + record.key.length + record.value.length);
+  const bytes = Buffer.allocUnsafeSlow(LOG_HEAD_BYTES + record.key.length + record.value.length);
   bytes[0] = record.type === 'put' ? LOG_PUT : LOG_DELETE;
   writeWhole(bytes, record.createRevision, 1);
   writeWhole(bytes, record.previousRevision, 9);

@@ -87,4 +87,20 @@ describe('a data directory', () => {
     expect(events.map((event) => event.revision)).toEqual([2, 3, 4]);
     await Promise.all(stores.map((store) => store.close()));
   });
+
+  it('tells each of its openers what all of them write, once and in order', async () => {
+    const dataDir = await makeDir();
+    const stores = await Promise.all([1, 2].map(() => openEmbeddedBackend({ dataDir })));
+    const watches = stores.map((store) => collect(store.watch('/k/', { fromRevision: 2 }), { events: 60 }));
+    for (let round = 0; round < 10; round++) {
+      // Three of one opener in a row, then three of the other, some of them in one transaction.
+      for (const [index, store] of stores.entries()) {
+        await store.create(`/k/${round}/${index}/first`, bytes(''));
+        await Promise.all(['a', 'b'].map((name) => store.create(`/k/${round}/${index}/${name}`, bytes(''))));
+      }
+    }
+    const all = Array.from({ length: 60 }, (_, index) => index + 2);
+    for (const { events } of await Promise.all(watches)) expect(events.map((event) => event.revision)).toEqual(all);
+    await Promise.all(stores.map((store) => store.close()));
+  });
 });

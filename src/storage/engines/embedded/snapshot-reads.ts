@@ -1,8 +1,8 @@
-import type { KeyValue, ListOptions, ListResult } from '../../backend.js';
+import type { KeyValue, ListOptions, ListResult, WatchEvent } from '../../backend.js';
 import { keyBytes, nextKey, prefixEnd } from '../../keys.js';
 import { failures, StorageError } from '../../storage-error.js';
 import { historyAfter, historyKey, historyRevision, historyStart, historyStem } from './history-key.js';
-import { decodeCurrentRecord, decodeLogRecord, type LogRecord, revisionKey } from './records.js';
+import { type CurrentRecord, decodeCurrentRecord, decodeLogRecord, type LogRecord, revisionKey } from './records.js';
 import { freshen, readCounter, type Tables } from './tables.js';
 
 /**
@@ -16,6 +16,12 @@ const FIRST_KEY = Buffer.of(0);
 export function readLog(tables: Tables, revision: number): LogRecord | undefined {
   const bytes = tables.log.get(revisionKey(revision));
   return bytes === undefined ? undefined : decodeLogRecord(bytes);
+}
+
+/** What a revision did, as watches tell it. */
+export function eventOf(revision: number, record: LogRecord, previous: KeyValue | undefined): WatchEvent {
+  if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
+  return { type: 'put', revision, current: written(record, revision), previous };
 }
 
 /** What a put at this revision wrote; undefined where that is not in the log (any more). */
@@ -33,18 +39,30 @@ function written(record: LogRecord, revision: number): KeyValue {
   };
 }
 
-/** A key's present value, as the caller's transaction sees it. */
-export function readCurrent(tables: Tables, key: Buffer): KeyValue | undefined {
-  const bytes = tables.current.get(key);
-  if (bytes === undefined) return undefined;
-  return requireWritten(tables, decodeCurrentRecord(bytes).modRevision);
+/** What is noted of a key that has a value, as the caller's transaction sees it. */
+export function readRecord(tables: Tables, key: Buffer): CurrentRecord | undefined {
+  // Looked at in place: nothing of these bytes outlives this call.
+  const bytes = tables.current.getBinaryFast(key);
+  return bytes === undefined ? undefined : decodeCurrentRecord(bytes);
 }
 
-function requireWritten(tables: Tables, revision: number): KeyValue {
+/** A key's present value, as the caller's transaction sees it. */
+export function readCurrent(tables: Tables, key: Buffer): KeyValue | undefined {
+  const record = readRecord(tables, key);
+  return record === undefined ? undefined : requireWritten(tables, record.modRevision);
+}
+
+export function requireWritten(tables: Tables, revision: number): KeyValue {
   const found = readWritten(tables, revision);
   if (found === undefined)
     throw new StorageError('unavailable', `the store is damaged: revision ${revision} is missing`);
   return found;
+}
+
+/** When the key was last written; undefined where it has no value. */
+export function newestRevisionOf(tables: Tables, key: Buffer): number | undefined {
+  freshen(tables);
+  return readRecord(tables, key)?.modRevision;
 }
 
 export function snapshotGet(tables: Tables, key: Buffer, revision: number | undefined): KeyValue | undefined {

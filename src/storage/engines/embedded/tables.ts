@@ -103,7 +103,7 @@ export function freshen(tables: Tables): void {
 }
 
 export function readCounter(tables: Tables, counter: Counter): number {
-  const bytes = tables.counters.get(COUNTER_KEYS[counter]);
+  const bytes = tables.counters.getBinaryFast(COUNTER_KEYS[counter]);
   if (bytes !== undefined) return readRevision(bytes);
   return counter === 'revision' ? FIRST_REVISION : 0;
 }

@@ -1,15 +1,15 @@
-import type { DeleteResult, KeyValue } from '../../backend.js';
+import type { DeleteResult, KeyValue, WatchEvent } from '../../backend.js';
 import { failures } from '../../storage-error.js';
 import { historyKey } from './history-key.js';
 import {
-  decodeCurrentRecord,
   decodeExpiryKey,
+  decodeLogRecord,
   encodeCurrentRecord,
   encodeLogRecord,
   expiryKey,
   revisionKey,
 } from './records.js';
-import { readCurrent, readLog } from './snapshot-reads.js';
+import { eventOf, readLog, readRecord, requireWritten } from './snapshot-reads.js';
 import { readCounter, type Tables, writeCounter } from './tables.js';
 
 const NOTHING = Buffer.alloc(0);
@@ -24,6 +24,7 @@ export class WriteTransaction {
   readonly #nowMs: number;
   readonly #startRevision: number;
   #revision: number;
+  readonly #events: WatchEvent[] = [];
 
   constructor(tables: Tables, nowMs: number) {
     this.#tables = tables;
@@ -32,14 +33,19 @@ export class WriteTransaction {
     this.#revision = this.#startRevision;
   }
 
+  /** What this transaction does, in revision order: true once it is committed. */
+  get events(): readonly WatchEvent[] {
+    return this.#events;
+  }
+
   /** Must be called last. */
   finish(): void {
     if (this.#revision !== this.#startRevision) writeCounter(this.#tables, 'revision', this.#revision);
   }
 
   create(key: Buffer, value: Buffer, ttlMs: number): KeyValue {
-    const present = readCurrent(this.#tables, key);
-    if (present !== undefined) throw failures.exists(key, present);
+    const record = readRecord(this.#tables, key);
+    if (record !== undefined) throw failures.exists(key, requireWritten(this.#tables, record.modRevision));
     return this.#put(key, value, undefined, ttlMs);
   }
 
@@ -49,16 +55,16 @@ export class WriteTransaction {
 
   delete(key: Buffer, expectedModRevision: number | undefined): DeleteResult {
     const present = this.#expect(key, expectedModRevision);
-    return { deleted: present, revision: this.#remove(present) };
+    return { deleted: present.kv, revision: this.#remove(present) };
   }
 
   /** Deletes up to `keysMax` keys whose time has come; says whether there may be more. */
   expire(keysMax: number): boolean {
     const due = [...this.#tables.expiry.getRange({ end: expiryKey(this.#nowMs + 1, 0), limit: keysMax })];
     for (const { key: place, value: key } of due) {
-      const present = readCurrent(this.#tables, Buffer.from(key));
+      const present = this.#present(Buffer.from(key));
       // Updates and deletes clear their own entry; the check costs little and a wrong delete would cost much.
-      if (present?.modRevision === decodeExpiryKey(place).modRevision) this.#remove(present);
+      if (present?.kv.modRevision === decodeExpiryKey(place).modRevision) this.#remove(present);
       else this.#tables.expiry.removeSync(Buffer.from(place));
     }
     return due.length === keysMax;
@@ -89,37 +95,45 @@ export class WriteTransaction {
     return end < goal;
   }
 
-  #expect(key: Buffer, expectedModRevision: number | undefined): KeyValue {
-    const present = readCurrent(this.#tables, key);
+  #present(key: Buffer): Present | undefined {
+    const record = readRecord(this.#tables, key);
+    if (record === undefined) return undefined;
+    return { kv: requireWritten(this.#tables, record.modRevision), expiresAtMs: record.expiresAtMs };
+  }
+
+  #expect(key: Buffer, expectedModRevision: number | undefined): Present {
+    const present = this.#present(key);
     if (present === undefined) throw failures.notFound(key);
-    if (expectedModRevision !== undefined && present.modRevision !== expectedModRevision) {
-      throw failures.conflict(key, expectedModRevision, present);
+    if (expectedModRevision !== undefined && present.kv.modRevision !== expectedModRevision) {
+      throw failures.conflict(key, expectedModRevision, present.kv);
     }
     return present;
   }
 
-  #put(key: Buffer, value: Buffer, previous: KeyValue | undefined, ttlMs: number): KeyValue {
+  #put(key: Buffer, value: Buffer, present: Present | undefined, ttlMs: number): KeyValue {
     const revision = ++this.#revision;
+    const previous = present?.kv;
     const createRevision = previous?.createRevision ?? revision;
     const previousRevision = previous?.modRevision ?? 0;
     const expiresAtMs = ttlMs > 0 ? Math.ceil(this.#nowMs + ttlMs) : 0;
-    this.#clearExpiry(key);
-    this.#log(revision, encodeLogRecord({ type: 'put', key, value, createRevision, previousRevision }), key);
+    if (present) this.#clearExpiry(present);
+    const bytes = encodeLogRecord({ type: 'put', key, value, createRevision, previousRevision });
+    this.#log(revision, bytes, key);
     this.#tables.current.putSync(key, encodeCurrentRecord({ modRevision: revision, createRevision, expiresAtMs }));
     if (expiresAtMs > 0) this.#tables.expiry.putSync(expiryKey(expiresAtMs, revision), key);
+    // The caller's buffers are the caller's: what is told of them is read from the copy.
+    this.#events.push(eventOf(revision, decodeLogRecord(bytes), previous));
     return { key, value, createRevision, modRevision: revision };
   }
 
-  #remove(present: KeyValue): number {
+  #remove(present: Present): number {
     const revision = ++this.#revision;
-    const { key, createRevision, modRevision: previousRevision } = present;
-    this.#clearExpiry(key);
-    this.#log(
-      revision,
-      encodeLogRecord({ type: 'delete', key, value: NOTHING, createRevision, previousRevision }),
-      key,
-    );
+    const { key, createRevision, modRevision: previousRevision } = present.kv;
+    this.#clearExpiry(present);
+    const bytes = encodeLogRecord({ type: 'delete', key, value: NOTHING, createRevision, previousRevision });
+    this.#log(revision, bytes, key);
     this.#tables.current.removeSync(key);
+    this.#events.push(eventOf(revision, decodeLogRecord(bytes), present.kv));
     return revision;
   }
 
@@ -133,10 +147,14 @@ export class WriteTransaction {
     this.#tables.history.removeSync(historyKey(key, revision));
   }
 
-  #clearExpiry(key: Buffer): void {
-    const bytes = this.#tables.current.get(key);
-    if (bytes === undefined) return;
-    const { expiresAtMs, modRevision } = decodeCurrentRecord(bytes);
-    if (expiresAtMs > 0) this.#tables.expiry.removeSync(expiryKey(expiresAtMs, modRevision));
+  #clearExpiry({ expiresAtMs, kv }: Present): void {
+    if (expiresAtMs > 0) this.#tables.expiry.removeSync(expiryKey(expiresAtMs, kv.modRevision));
   }
+}
+
+/** What a key holds before a change. */
+interface Present {
+  readonly kv: KeyValue;
+  /** 0: never. */
+  readonly expiresAtMs: number;
 }

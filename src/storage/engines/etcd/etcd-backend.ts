@@ -109,6 +109,11 @@ export class EtcdBackend implements Backend {
     return (await this.#range(request)).kvs[0];
   }
 
+  async isNewest(key: Key, modRevision: number): Promise<boolean> {
+    const { kvs } = await this.#range({ key: storableKey(key), keysOnly: true });
+    return kvs[0]?.modRevision === modRevision;
+  }
+
   async list(prefix: Key, options: ListOptions = {}): Promise<ListResult> {
     const start = keyBytes(prefix);
     const rangeEnd = prefixEnd(start) ?? NO_END;
