@@ -28,7 +28,8 @@ export async function attempt(exchange: Exchange, options: AttemptOptions): Prom
   const begunAt = performance.now();
   try {
     const reply = await (exchange.upgrade ? destination.upgrade(request) : destination.send(request));
-    return await unlessDraining(reply, exchange, destination.address);
+    const answer = unlessDraining(reply, exchange, destination.address);
+    return answer instanceof Promise ? await answer : answer;
   } finally {
     exchange.awaitedMs += performance.now() - begunAt;
   }

@@ -13,9 +13,12 @@ const REFUSAL_BYTES_MAX = 1024;
  * a 503 (a Status), or with --shutdown-send-retry-after a 429 (plain text), told from any other by its form (short,
  * with Retry-After) and its words.
  */
-export async function unlessDraining(reply: Reply, exchange: Exchange, address: string): Promise<Reply> {
-  if ((reply.status !== 503 && reply.status !== 429) || isProxied(exchange.info) || !looksLikeRefusal(reply))
-    return reply;
+export function unlessDraining(reply: Reply, exchange: Exchange, address: string): Reply | Promise<Reply> {
+  if (reply.status !== 503 && reply.status !== 429) return reply;
+  return isProxied(exchange.info) || !looksLikeRefusal(reply) ? reply : readRefusal(reply, address);
+}
+
+async function readRefusal(reply: Reply, address: string): Promise<Reply> {
   const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
   if (!/apiserver is shutting down/i.test(body.toString('latin1'))) return { ...reply, body };
   throw new AttemptError('unsent', 'draining', `${address}: the server is shutting down`);

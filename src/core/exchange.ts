@@ -57,7 +57,9 @@ export class Exchange {
   /** The body stream was handed to a server: the request can't be sent a second time. */
   bodyTouched = false;
   #aborted = false;
-  #listeners: Set<() => void> | undefined;
+  /** Nearly always one at a time: whoever waits for a server's answer. */
+  #listener: (() => void) | undefined;
+  #moreListeners: Set<() => void> | undefined;
 
   constructor(init: ExchangeInit, nowMs: number) {
     this.method = init.method;
@@ -77,9 +79,12 @@ export class Exchange {
   abort(): void {
     if (this.#aborted) return;
     this.#aborted = true;
-    const listeners = this.#listeners;
-    this.#listeners = undefined;
-    if (listeners) for (const listener of listeners) listener();
+    const first = this.#listener;
+    const more = this.#moreListeners;
+    this.#listener = undefined;
+    this.#moreListeners = undefined;
+    first?.();
+    if (more) for (const listener of more) listener();
   }
 
   /** Calls back once when the client goes (at once if it has gone); returns how to take that back. */
@@ -88,9 +93,15 @@ export class Exchange {
       listener();
       return () => {};
     }
-    this.#listeners ??= new Set();
-    this.#listeners.add(listener);
-    return () => this.#listeners?.delete(listener);
+    if (this.#listener === undefined) this.#listener = listener;
+    else {
+      this.#moreListeners ??= new Set();
+      this.#moreListeners.add(listener);
+    }
+    return () => {
+      if (this.#listener === listener) this.#listener = undefined;
+      else this.#moreListeners?.delete(listener);
+    };
   }
 }
 

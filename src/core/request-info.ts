@@ -35,14 +35,14 @@ export const NON_RESOURCE: RequestInfo = {
   longRunning: false,
 };
 
-const VERB_OF_METHOD: Readonly<Record<string, string>> = {
-  POST: 'create',
-  GET: 'get',
-  HEAD: 'get',
-  PUT: 'update',
-  PATCH: 'patch',
-  DELETE: 'delete',
-};
+const VERB_OF_METHOD: ReadonlyMap<string, string> = new Map([
+  ['POST', 'create'],
+  ['GET', 'get'],
+  ['HEAD', 'get'],
+  ['PUT', 'update'],
+  ['PATCH', 'patch'],
+  ['DELETE', 'delete'],
+]);
 
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
 
@@ -69,7 +69,7 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
 /** `first` is where in `parts` the segments after the version begin. */
 function resourceInfo(method: string, path: string, query: string, parts: string[], first: number): RequestInfo {
   let at = first;
-  let verb = VERB_OF_METHOD[method] ?? '';
+  let verb = VERB_OF_METHOD.get(method) ?? '';
   // The deprecated path prefixes /watch/… and /proxy/… carry the verb themselves.
   if ((parts[at] === 'watch' || parts[at] === 'proxy') && parts.length > at + 1) {
     verb = parts[at]!;

@@ -112,7 +112,7 @@ class LabelledFamily<C extends Child> implements Family<C>, AnyFamily {
   ) {}
 
   labels(...values: string[]): C {
-    const key = values.join('\u0000');
+    const key = values.length === 1 ? values[0]! : values.join('\u0000');
     const known = this.#children.get(key);
     if (known) return known.child;
     if (this.#children.size >= CHILDREN_MAX) return this.#overflow();

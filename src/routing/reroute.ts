@@ -66,7 +66,8 @@ export class Rerouter {
     const { metrics, directory, dispatch } = this.#options;
     const { peer, endpoint } = candidate;
     const begunAt = performance.now();
-    const reply = await refusalAtHand(exchange, await dispatch(candidate, exchange));
+    const came = refusalAtHand(exchange, await dispatch(candidate, exchange));
+    const reply = came instanceof Promise ? await came : came;
     if (endpoint.kind === 'straddle' && saysNotTaken(exchange, reply)) {
       discard(reply);
       throw new AttemptError('unsent', 'not-taken', `${endpoint.destination.address}: the server behind it is down`);

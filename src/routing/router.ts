@@ -55,7 +55,7 @@ function createAnswer(options: RouterOptions): Handler {
       const way = route(exchange.info, local, table);
       if (way.kind === 'local') {
         const reply = await serveLocally(options, exchange, way.why);
-        if (await stillRight(options, exchange, reply, local)) return reply;
+        if (!isDoubtful(exchange, reply, local) || (await stillSame(options, local))) return reply;
         discard(reply);
         continue;
       }
@@ -71,14 +71,12 @@ function createAnswer(options: RouterOptions): Handler {
  * A local "I do not know this resource" for something on the local surface: the server has changed since that was read
  * (restarted as another version, a CRD deleted). With a new surface the request is routed anew; else the answer stands.
  */
-async function stillRight(
-  { localSurface, refreshLocal }: RouterOptions,
-  exchange: Exchange,
-  reply: Reply,
-  local: LocalServer,
-): Promise<boolean> {
-  if (!saysUnknownResource(exchange, reply) || !local.surface || !serves(local.surface, exchange.info)) return true;
-  if (!canSendAgain(exchange)) return true;
+function isDoubtful(exchange: Exchange, reply: Reply, local: LocalServer): boolean {
+  if (!saysUnknownResource(exchange, reply) || !local.surface || !serves(local.surface, exchange.info)) return false;
+  return canSendAgain(exchange);
+}
+
+async function stillSame({ localSurface, refreshLocal }: RouterOptions, local: LocalServer): Promise<boolean> {
   await refreshLocal();
   return localSurface() === local.surface;
 }
@@ -118,7 +116,9 @@ function refuse(exchange: Exchange, why: string, metrics: Metrics, local: LocalS
 async function serveLocally(options: RouterOptions, exchange: Exchange, why: string): Promise<Reply> {
   const { host, metrics } = options;
   try {
-    const reply = await refusalAtHand(exchange, await host.handle(exchange));
+    const came = refusalAtHand(exchange, await host.handle(exchange));
+    // Awaiting costs something even where there is nothing to wait for.
+    const reply = came instanceof Promise ? await came : came;
     exchange.routed = { to: 'local', why };
     return reply;
   } catch (error) {

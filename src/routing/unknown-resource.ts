@@ -21,11 +21,14 @@ const NO_SUCH_RESOURCE = 'the server could not find the requested resource';
 const REFUSAL_BYTES_MAX = 4_096;
 
 /** A short 404 with its whole body, so that it can be told what it is that is unknown; any other answer as it came. */
-export async function refusalAtHand({ info }: Exchange, reply: Reply): Promise<Reply> {
+export function refusalAtHand({ info }: Exchange, reply: Reply): Reply | Promise<Reply> {
   if (reply.status !== 404 || !info.isResource || reply.body === null || reply.body instanceof Uint8Array) return reply;
   // Without a length it is not known to be short.
   const isShort = Number(headerValue(reply.headers, 'content-length') ?? Number.NaN) <= REFUSAL_BYTES_MAX;
-  if (!isShort) return reply;
+  return isShort ? withWholeBody(reply) : reply;
+}
+
+async function withWholeBody(reply: Reply): Promise<Reply> {
   try {
     return { ...reply, body: await readBody(reply.body, REFUSAL_BYTES_MAX) };
   } catch (error) {

@@ -1,6 +1,9 @@
 /** A request being answered, as the drain sees it. */
 export interface OpenExchange {
-  readonly done: Promise<void>;
+  /** Nothing of it is left on its connection. */
+  readonly isDone: boolean;
+  /** Set by the list that it is put on; it takes itself off when it is done. */
+  list: OpenExchanges | undefined;
   /** Ends a long-running answer at the next place where it can end cleanly; a short one goes on to its own end. */
   endWhenClean(): void;
   cut(): void;
@@ -21,12 +24,15 @@ export class OpenExchanges {
   }
 
   add(exchange: OpenExchange): void {
+    if (exchange.isDone) return;
     this.#open.add(exchange);
+    exchange.list = this;
     if (this.#draining) exchange.endWhenClean();
-    exchange.done.then(() => {
-      this.#open.delete(exchange);
-      if (this.#open.size === 0) this.#onIdle?.();
-    });
+  }
+
+  remove(exchange: OpenExchange): void {
+    this.#open.delete(exchange);
+    if (this.#open.size === 0) this.#onIdle?.();
   }
 
   drain(): void {

@@ -28,22 +28,23 @@ const NEWLINE = 10;
 
 /** Runs one exchange through the chain and writes its answer; the drain sees it as an OpenExchange. */
 export class ReplyWriter implements OpenExchange, BodySink {
-  readonly done: Promise<void>;
+  list: OpenExchanges | undefined;
   readonly #exchange: Exchange;
   readonly #wire: Wire;
-  #finish!: () => void;
   #body: BodyStream | undefined;
   #framed = false;
   #atBoundary = true;
   #ending = false;
   #over = false;
+  #done = false;
 
   constructor(exchange: Exchange, wire: Wire) {
     this.#exchange = exchange;
     this.#wire = wire;
-    this.done = new Promise((resolve) => {
-      this.#finish = resolve;
-    });
+  }
+
+  get isDone(): boolean {
+    return this.#done;
   }
 
   async run(context: AnswerContext): Promise<void> {
@@ -77,7 +78,8 @@ export class ReplyWriter implements OpenExchange, BodySink {
       this.#body?.cancel(new Error('the client left'));
       this.#exchange.abort();
     }
-    this.#finish();
+    this.#done = true;
+    this.list?.remove(this);
   }
 
   endWhenClean(): void {

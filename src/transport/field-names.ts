@@ -31,17 +31,25 @@ const NAMED: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
   ['upgrade', FieldKind.upgrade],
 ]);
 
-const remembered = new Map<string, FieldKind>();
+export interface KnownName {
+  /** The same string each time, by which later look-ups need not read it again. */
+  readonly name: string;
+  readonly kind: FieldKind;
+}
 
-export function fieldKind(name: string): FieldKind {
-  const known = remembered.get(name);
+const remembered = new Map<string, KnownName>();
+
+export function knownName(spelling: string): KnownName {
+  const known = remembered.get(spelling);
   if (known !== undefined) return known;
-  const kind = judge(name);
-  if (kind === FieldKind.invalid || name.length > REMEMBERED_NAME_MAX) return kind;
+  const kind = judge(spelling);
+  if (kind === FieldKind.invalid || spelling.length > REMEMBERED_NAME_MAX) return { name: spelling, kind };
   if (remembered.size >= REMEMBERED_MAX) remembered.clear();
   // A name cut out of a head would keep all of that head in memory.
-  remembered.set(Buffer.from(name, 'latin1').toString('latin1'), kind);
-  return kind;
+  const name = Buffer.from(spelling, 'latin1').toString('latin1');
+  const made = { name, kind };
+  remembered.set(name, made);
+  return made;
 }
 
 function judge(name: string): FieldKind {

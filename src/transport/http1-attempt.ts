@@ -5,6 +5,7 @@ import type { RawHeaders } from '../core/headers.js';
 import { AttemptError } from '../core/host.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
 import { StatusError } from '../core/status-error.js';
+import { AnswerBytes } from './answer-bytes.js';
 import { attemptError } from './attempt-errors.js';
 import { type RequestHead, requestHead } from './http1-request-head.js';
 import type { Http1ResponseParser, ResponseReceiver } from './http1-response-parser.js';
@@ -47,8 +48,7 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
   private status = 0;
   private headers: RawHeaders = NO_TRAILERS;
   /** Read together with the head, before a reply was made of it. */
-  private early: Buffer[] | undefined;
-  private first: Buffer | undefined;
+  private readonly bytes = new AnswerBytes();
   private trailers = NO_TRAILERS;
   private body: BodyStream | undefined;
   private over = false;
@@ -99,18 +99,14 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
 
   onHead(parser: Http1ResponseParser): void {
     this.status = parser.status;
-    this.headers = parser.hasHopByHop ? replyHeaders(parser.fields) : parser.fields;
+    this.headers = parser.hasConnection ? replyHeaders(parser.fields) : parser.fields;
     this.connection!.headCame(this);
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
     // The connection reads the next bytes into the same memory.
-    const chunk = Buffer.allocUnsafe(end - start);
-    bytes.copy(chunk, 0, start, end);
-    if (this.body) this.body.push(chunk);
-    else if (this.first === undefined) this.first = chunk;
-    else if (this.early === undefined) this.early = [this.first, chunk];
-    else this.early.push(chunk);
+    this.bytes.add(bytes, start, end);
+    if (this.body) this.passOn(this.body);
   }
 
   onEnd(trailers: readonly string[]): void {
@@ -150,16 +146,19 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
   }
 
   private whole(): Buffer {
-    return this.early ? Buffer.concat(this.early) : (this.first ?? EMPTY);
+    const pieces = this.bytes.take();
+    if (pieces.length === 0) return EMPTY;
+    return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+  }
+
+  private passOn(body: BodyStream): void {
+    for (const piece of this.bytes.take()) body.push(piece);
   }
 
   private settle(): void {
     const body = new BodyStream(this);
     this.body = body;
-    if (this.early) for (const chunk of this.early) body.push(chunk);
-    else if (this.first) body.push(this.first);
-    this.early = undefined;
-    this.first = undefined;
+    this.passOn(body);
     this.events.resolve({ status: this.status, headers: this.headers, body });
   }
 

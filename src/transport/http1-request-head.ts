@@ -1,6 +1,6 @@
 import type { OutgoingRequest } from '../core/outgoing.js';
 import { StatusError } from '../core/status-error.js';
-import { FieldKind, fieldKind, isToken } from './field-names.js';
+import { FieldKind, isToken, knownName } from './field-names.js';
 
 /** What may stand in a field's value: RFC 9110, 5.5, read as Latin-1. */
 const NOT_IN_A_VALUE = /[^\t\x20-\x7e\x80-\xff]/;
@@ -35,7 +35,7 @@ export function requestHead({ method, target, headers, body }: OutgoingRequest, 
   for (let i = 0; i + 1 < headers.length; i += 2) {
     const name = headers[i]!;
     const value = headers[i + 1]!;
-    const kind = fieldKind(name);
+    const { kind } = knownName(name);
     if (NOT_IN_A_VALUE.test(value) || kind === FieldKind.invalid) throw refusal('invalid header field');
     if (kind === FieldKind.ordinary || kind === FieldKind.hopByHop) {
       fields += `${name}: ${value}\r\n`;

@@ -10,7 +10,7 @@ interface Seen {
   trailers: readonly string[] | undefined;
   keepsAlive: boolean;
   keepAliveMs: number | undefined;
-  hasHopByHop: boolean;
+  hasConnection: boolean;
   surplus: boolean;
   error: string | undefined;
 }
@@ -23,14 +23,14 @@ class Recorder implements ResponseReceiver {
     trailers: undefined,
     keepsAlive: false,
     keepAliveMs: undefined,
-    hasHopByHop: false,
+    hasConnection: false,
     surplus: false,
     error: undefined,
   };
 
-  onHead({ status, fields, keepsAlive, keepAliveMs, hasHopByHop }: Http1ResponseParser): void {
+  onHead({ status, fields, keepsAlive, keepAliveMs, hasConnection }: Http1ResponseParser): void {
     if (this.seen.status !== 0) throw new Error('a second head');
-    Object.assign(this.seen, { status, fields, keepsAlive, keepAliveMs, hasHopByHop });
+    Object.assign(this.seen, { status, fields, keepsAlive, keepAliveMs, hasConnection });
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
@@ -88,7 +88,7 @@ const ANSWERS: readonly (readonly [name: string, text: string, expected: Partial
   [
     'in chunks with extensions and trailers',
     chunkedAnswer('3;a=b; c="d"\r\nabc\r\n1 ;x\r\nd\r\n0;last\r\nX-Sum: 7\r\nTransfer-Encoding: chunked\r\n\r\n'),
-    { body: 'abcd', trailers: ['X-Sum', '7'], hasHopByHop: true },
+    { fields: [], body: 'abcd', trailers: ['X-Sum', '7'], hasConnection: false },
   ],
   [
     'that goes on until the connection ends',
@@ -99,7 +99,7 @@ const ANSWERS: readonly (readonly [name: string, text: string, expected: Partial
   [
     'that closes',
     `${OK}Connection: x, Close\r\nContent-Length: 0\r\n\r\n`,
-    { trailers: [], keepsAlive: false, hasHopByHop: true },
+    { trailers: [], keepsAlive: false, hasConnection: true },
   ],
   [
     'that stays for a time',
@@ -113,7 +113,7 @@ const ANSWERS: readonly (readonly [name: string, text: string, expected: Partial
   [
     'after informational ones',
     `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\nConnection: close\r\n\r\n${OK}Content-Length: 1\r\n\r\nx`,
-    { status: 200, fields: ['Content-Length', '1'], body: 'x', trailers: [], keepsAlive: true, hasHopByHop: false },
+    { status: 200, fields: ['Content-Length', '1'], body: 'x', trailers: [], keepsAlive: true, hasConnection: false },
   ],
   ['with bytes after it', `${OK}Content-Length: 2\r\n\r\nhi${OK}`, { body: 'hi', trailers: [], surplus: true }],
   ['with bytes after its chunks', chunkedAnswer('0\r\n\r\nx'), { trailers: [], surplus: true }],

@@ -1,4 +1,4 @@
-import { FieldKind, fieldKind } from './field-names.js';
+import { FieldKind, knownName } from './field-names.js';
 import { type ChunkReceiver, Http1Chunks } from './http1-chunks.js';
 import { Http1HeadLines } from './http1-head-lines.js';
 import { Http1ResponseError } from './http1-response-error.js';
@@ -39,8 +39,8 @@ export class Http1ResponseParser {
   status = 0;
   /** Name, value, …, as they came. */
   fields: string[] = [];
-  /** Some of `fields` concern this connection only. */
-  hasHopByHop = false;
+  /** `Connection` is among `fields`, and may name others that end here. Whatever else ends here was left out. */
+  hasConnection = false;
   /** The server will take another request after this answer. */
   keepsAlive = false;
   /** How long it says it keeps an idle connection. */
@@ -186,7 +186,7 @@ export class Http1ResponseParser {
     if (!isStatusLine) throw new Http1ResponseError('malformed status line');
     this.status = status;
     this.fields = [];
-    this.hasHopByHop = false;
+    this.hasConnection = false;
     this.keepsAlive = minor === 1;
     this.keepAliveMs = undefined;
     this.contentLength = -1;
@@ -203,8 +203,7 @@ export class Http1ResponseParser {
       const colon = text.indexOf(':', at);
       // RFC 9112, 5.1 and 5.2: no blank before the colon, no folded lines; neither makes a token.
       if (colon < 0 || colon > lineEnd) throw new Http1ResponseError('malformed field');
-      const name = text.slice(at, colon);
-      const kind = fieldKind(name);
+      const { name, kind } = knownName(text.slice(at, colon));
       if (kind === FieldKind.invalid) throw new Http1ResponseError('malformed name of a field');
       if (fields.length >= 2 * FIELDS_MAX) throw new Http1ResponseError('too many fields');
       let from = colon + 1;
@@ -213,14 +212,14 @@ export class Http1ResponseParser {
       while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
       const value = text.slice(from, to);
       // RFC 9110, 6.5.1: what frames a message has no place after it.
-      if (kind === FieldKind.ordinary || !areTrailers) fields.push(name, value);
-      if (kind !== FieldKind.ordinary && !areTrailers) this.note(kind, value);
+      if (kind === FieldKind.ordinary) fields.push(name, value);
+      else if (!areTrailers && this.note(kind, value)) fields.push(name, value);
       at = lineEnd + 2;
     }
   }
 
-  private note(kind: FieldKind, value: string): void {
-    if (kind >= FieldKind.hopByHop) this.hasHopByHop = true;
+  /** False: the field speaks of this connection only, and ends here. */
+  private note(kind: FieldKind, value: string): boolean {
     if (kind === FieldKind.contentLength) {
       // Twice the same could be taken for one, but both would travel on.
       if (this.contentLength >= 0 || !/^\d{1,15}$/.test(value))
@@ -231,10 +230,14 @@ export class Http1ResponseParser {
       this.chunked = true;
     } else if (kind === FieldKind.connection) {
       if (/(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)) this.keepsAlive = false;
+      // It may name further fields that end here.
+      this.hasConnection = true;
+      return true;
     } else if (kind === FieldKind.keepAlive) {
       const seconds = /timeout=(\d{1,9})/i.exec(value)?.[1];
       if (seconds !== undefined) this.keepAliveMs = Number(seconds) * 1_000;
     }
+    return kind < FieldKind.hopByHop;
   }
 }
 
