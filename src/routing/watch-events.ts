@@ -6,8 +6,6 @@
 
 /** A longer event is passed on in parts; the stream can then no longer be taken up at an event's boundary. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
-/** Of a longer event only the position is kept, so that many idle watches of large objects hold little memory. */
-const KEPT_LINE_BYTES_MAX = 16 * 1024;
 
 const NEWLINE = 10;
 
@@ -131,8 +129,11 @@ export class EventLines {
   #unframed = false;
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
-  /** The last whole event: its bytes, or what was read from them. */
-  #last: readonly Uint8Array[] | SkimmedEvent | undefined;
+  /**
+   * What matters of the last whole event. Read at once: to keep its bytes instead is cheaper for a moment, but those of
+   * thousands of watches are then the old generation's to clean up, with pauses that every event waits for.
+   */
+  #last: SkimmedEvent | undefined;
 
   constructor(beginning: WatchBeginning) {
     this.#beginning = beginning;
@@ -177,7 +178,7 @@ export class EventLines {
   position(): WatchPosition {
     if (this.#unframed) return { kind: 'inside' };
     if (!this.#begun) return { kind: this.#beginning === 'now' ? 'unsafe' : 'untouched' };
-    const event = Array.isArray(this.#last) ? skimEvent(Buffer.concat(this.#last)) : (this.#last as SkimmedEvent);
+    const event = this.#last!;
     // Not one event a line, so the end of a line says nothing.
     if (event === 'malformed') return { kind: 'inside' };
     if (event.type === 'ERROR') return { kind: 'over' };
@@ -197,12 +198,7 @@ export class EventLines {
   #remember(head: readonly Uint8Array[], whole: Uint8Array): void {
     const start = whole.byteLength < 2 ? 0 : whole.lastIndexOf(NEWLINE, whole.byteLength - 2) + 1;
     const line = whole.subarray(start);
-    const parts = start === 0 ? [...head, line] : [line];
-    const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    if (bytes > KEPT_LINE_BYTES_MAX) this.#last = skimEvent(Buffer.concat(parts));
-    else if (parts.every((part) => part.buffer.byteLength <= KEPT_LINE_BYTES_MAX)) this.#last = parts;
-    // A short line must not keep the large read that it came in alive.
-    else this.#last = [Buffer.concat(parts)];
+    this.#last = skimEvent(start === 0 && head.length > 0 ? Buffer.concat([...head, line]) : asBuffer(line));
   }
 
   /** Whether one of these events shows that the state is complete. Runs only until one does. */
