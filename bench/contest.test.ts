@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type Contest, type Figures, hold, judge, judgeRatios, type RatioBar } from './contest.js';
+import { type Contest, type Figures, hold, judge, judgeRatios, type Promised, type RatioBar } from './contest.js';
+import { median } from './statistics.js';
 
 const twice: RatioBar = {
   name: 'ours at least twice theirs',
@@ -14,7 +15,10 @@ function contest(more: Partial<Contest> & Pick<Contest, 'measure'>): Contest {
   return { case: 'trial', contestants: ['ours', 'theirs'], metrics: { rate: '1/s' }, bars: [twice], ...more };
 }
 
-test('a ratio is the median of what each round had by itself', () => {
+/** Where only the rounds' own ratios matter. */
+const judgeRounds = (bar: Promised, ratios: readonly number[]) => judgeRatios(bar, median(ratios), ratios);
+
+test('the interval is of what each round had by itself', () => {
   // The machine was ten times as fast in some rounds; in each of them ours was thrice theirs.
   const rounds = [1, 10, 1, 10, 1, 10, 1].map(
     (speed) =>
@@ -26,13 +30,39 @@ test('a ratio is the median of what each round had by itself', () => {
   expect(judge(twice, rounds)).toMatchObject({ ratio: 3, low: 3, high: 3, spread: 0, holds: true, rounds: 7 });
 });
 
+test('a ratio is that of the medians, and a bar between it and the interval is not measurable', () => {
+  const figures = [
+    [100, 30],
+    [100, 30],
+    [100, 30],
+    [100, 49],
+    [210, 100],
+    [220, 100],
+    [230, 100],
+  ];
+  const rounds = figures.map(
+    ([ours, theirs]) =>
+      new Map<string, Figures>([
+        ['ours', { rate: ours! }],
+        ['theirs', { rate: theirs! }],
+      ]),
+  );
+  const judged = judge(twice, rounds);
+  expect(judged.ratio).toBeCloseTo(100 / 49);
+  expect(judged).toMatchObject({ low: 100 / 49, holds: true });
+  expect(judgeRatios(twice, 1.9, [2.1, 2.1, 2.1, 2.1, 2.1, 2.1, 2.1])).toMatchObject({
+    holds: false,
+    notMeasurable: true,
+  });
+});
+
 test('a bar holds where the whole interval keeps it', () => {
-  expect(judgeRatios(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).toMatchObject({ ratio: 2.4, low: 2, high: 9, holds: true });
-  expect(judgeRatios(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).not.toHaveProperty('notMeasurable');
+  expect(judgeRounds(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).toMatchObject({ ratio: 2.4, low: 2, high: 9, holds: true });
+  expect(judgeRounds(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).not.toHaveProperty('notMeasurable');
 });
 
 test('a bar fails where none of the interval keeps it', () => {
-  const bar = judgeRatios(twice, [0.1, 1, 1.1, 1.2, 1.3, 1.4, 1.9]);
+  const bar = judgeRounds(twice, [0.1, 1, 1.1, 1.2, 1.3, 1.4, 1.9]);
   expect(bar).toMatchObject({ ratio: 1.2, holds: false });
   expect(bar).not.toHaveProperty('notMeasurable');
 });
@@ -42,19 +72,19 @@ test('a bar inside the interval is not measurable, on whichever side the median 
     [1.9, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6],
     [1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.1],
   ])
-    expect(judgeRatios(twice, ratios)).toMatchObject({ holds: false, notMeasurable: true });
+    expect(judgeRounds(twice, ratios)).toMatchObject({ holds: false, notMeasurable: true });
 });
 
 test('a bar of the other side is judged by the same interval', () => {
   const most = { name: 'at most twice', bar: 2, side: 'at most' } as const;
-  expect(judgeRatios(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2])).toMatchObject({ holds: true });
-  expect(judgeRatios(most, [2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 9])).not.toHaveProperty('notMeasurable');
-  expect(judgeRatios(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2.1])).toMatchObject({ holds: false, notMeasurable: true });
+  expect(judgeRounds(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2])).toMatchObject({ holds: true });
+  expect(judgeRounds(most, [2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 9])).not.toHaveProperty('notMeasurable');
+  expect(judgeRounds(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2.1])).toMatchObject({ holds: false, notMeasurable: true });
 });
 
 test('too few rounds, and a round without a ratio, cannot be judged', () => {
-  expect(judgeRatios(twice, [3, 3, 3, 3, 3])).toMatchObject({ holds: false, notMeasurable: true });
-  expect(judgeRatios(twice, [3, 3, 3, 3, 3, 3, Number.NaN])).toMatchObject({ holds: false, notMeasurable: true });
+  expect(judgeRounds(twice, [3, 3, 3, 3, 3])).toMatchObject({ holds: false, notMeasurable: true });
+  expect(judgeRounds(twice, [3, 3, 3, 3, 3, 3, Number.NaN])).toMatchObject({ holds: false, notMeasurable: true });
 });
 
 test('a bar that cannot be judged gets more rounds, and then is not measurable', async () => {

@@ -116,32 +116,37 @@ function rowsOf({ case: name, contestants, metrics }: Contest, rounds: readonly 
   );
 }
 
-/** A contest's bar, by the ratio that each round had. */
+/** A contest's bar: the ratio of the medians, and between which limits it lies by what each round had. */
 export function judge(bar: RatioBar, rounds: readonly ReadonlyMap<string, Figures>[]): Bar {
-  return judgeRatios(
-    bar,
-    rounds.map((figures) => bar.ratio((contestant, metric) => figures.get(contestant)?.[metric] ?? Number.NaN)),
-  );
+  const figuresOf = (contestant: string, metric: string): number[] =>
+    rounds.map((figures) => figures.get(contestant)?.[metric] ?? Number.NaN);
+  const ofMedians = bar.ratio((contestant, metric) => median(figuresOf(contestant, metric)));
+  const ratios = rounds.map((_, round) => bar.ratio((contestant, metric) => figuresOf(contestant, metric)[round]!));
+  return judgeRatios(bar, ofMedians, ratios);
 }
 
 /**
- * The rule for every bar that is measured in rounds. The ratio is the median of the rounds' own ratios, and the interval
- * is where the true one lies with `CONFIDENCE`. The bar holds where all of the interval keeps it and fails where none of it
- * does; where the bar lies inside, or there are too few rounds for an interval, nobody can say: not measurable.
+ * The rule for every bar that is measured in rounds. What is compared with the bar is the ratio of the medians. Around it
+ * stands the interval in which the median of the rounds' own ratios lies with `CONFIDENCE`. The bar holds where the ratio
+ * and all of the interval keep it and fails where none of them does; otherwise, or with too few rounds for an interval,
+ * nobody can say: not measurable.
  */
-export function judgeRatios({ name, bar, side }: Promised, ratios: readonly number[]): Bar {
+export function judgeRatios({ name, bar, side }: Promised, ofMedians: number, ratios: readonly number[]): Bar {
   const keeps = (value: number): boolean => (side === 'at least' ? value >= bar : value <= bar);
-  const interval = ratios.every(Number.isFinite) ? intervalOfMedian(ratios, CONFIDENCE) : undefined;
-  const notMeasurable = interval === undefined || keeps(interval.low) !== keeps(interval.high);
+  const finite = ratios.every(Number.isFinite);
+  const interval = finite ? intervalOfMedian(ratios, CONFIDENCE) : undefined;
+  const verdicts = interval === undefined ? [] : [ofMedians, interval.low, interval.high].map(keeps);
+  const holds = verdicts.length > 0 && verdicts.every((kept) => kept);
+  const fails = verdicts.length > 0 && verdicts.every((kept) => !kept);
   return {
     name,
-    ratio: median(ratios),
+    ratio: ofMedians,
     bar,
-    holds: !notMeasurable && keeps(interval.low),
+    holds,
     spread: spreadOf(ratios),
     rounds: ratios.length,
-    ...(interval === undefined ? {} : { low: interval.low, high: interval.high }),
-    ...(notMeasurable ? { notMeasurable } : {}),
+    ...interval,
+    ...(holds || fails ? {} : { notMeasurable: true }),
   };
 }
 

@@ -105,7 +105,8 @@ export const embedded: BenchCase = {
 };
 
 async function realServer({ dir }: BenchContext, pki: Pki, tokens: string): Promise<Server> {
-  const etcd = await startEtcd(dir);
+  // As durable as the embedded store, which has every write on the disk before it answers.
+  const etcd = await startEtcd(dir, { durable: true });
   const address = '127.0.0.22';
   const options = {
     name: 'bench',
@@ -280,7 +281,7 @@ async function measureStarts(contestants: readonly Server[], { say }: BenchConte
   say(`start: ${median(own).toFixed(2)} s against ${median(real).toFixed(2)} s`);
   const bar = { name: 'embedded: start, at most 1/3 of the real server', bar: 1 / 3, side: 'at most' } as const;
   const ratios = own.map((each, i) => each / real[i]!);
-  return { rows, bars: [judgeRatios(bar, ratios)] };
+  return { rows, bars: [judgeRatios(bar, median(own) / median(real), ratios)] };
 }
 
 /** While both hold the same objects: the faster one has many more of them later. */

@@ -11,7 +11,15 @@ export interface Etcd {
   readonly process: RigProcess;
 }
 
-export async function startEtcd(dir: string): Promise<Etcd> {
+export interface EtcdOptions {
+  /**
+   * Acknowledged writes are on the disk. Off for scenarios: nothing there has to survive a power cut, and a slow disk must
+   * not decide one.
+   */
+  readonly durable?: boolean;
+}
+
+export async function startEtcd(dir: string, { durable = false }: EtcdOptions = {}): Promise<Etcd> {
   const url = `http://${ADDRESS}:${await freePort(ADDRESS)}`;
   const peerUrl = `http://${ADDRESS}:${await freePort(ADDRESS)}`;
   const process = new RigProcess({
@@ -26,8 +34,7 @@ export async function startEtcd(dir: string): Promise<Etcd> {
       `--listen-peer-urls=${peerUrl}`,
       `--initial-advertise-peer-urls=${peerUrl}`,
       `--initial-cluster=rig=${peerUrl}`,
-      // Nothing here has to survive a power cut, and a slow disk must not decide a scenario.
-      '--unsafe-no-fsync',
+      ...(durable ? [] : ['--unsafe-no-fsync']),
       '--log-level=warn',
     ],
   });
