@@ -53,6 +53,14 @@ describe('ViewCache', () => {
     expect(alone.aggregated('groups', 'v2').bytes.toString()).not.toContain('batch');
   });
 
+  it('never tells an old state for a new one that cannot be merged', () => {
+    const { state, views } = cache('a', apps, tableOf({ b: batch }));
+    expect(views.current()).toBeDefined();
+    state.table = tableOf({ b: { ...batch, groups: [{ ...batch.groups[0]!, metadata: undefined as never }] } });
+    for (let turn = 0; turn < 2; turn++) expect(() => views.current()).toThrow();
+    expect(state.hits).toBe(0);
+  });
+
   it('keeps a document that a change did not touch', () => {
     const { state, views } = cache('a', apps, tableOf({ b: batch }));
     const before = views.current()!.aggregated('core', 'v2');

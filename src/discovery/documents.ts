@@ -101,13 +101,13 @@ export class ViewCache {
       return this.#view;
     }
     const servers = this.#servers(local, peers);
-    this.#madeOf = { local, peers };
-    if (this.#view && sameServers(this.#view.servers, servers)) {
-      this.#hooks.cacheHit();
-      return this.#view;
+    if (this.#view && sameServers(this.#view.servers, servers)) this.#hooks.cacheHit();
+    else {
+      this.#hooks.cacheMiss();
+      this.#view = new DiscoveryView(servers, this.#view);
     }
-    this.#hooks.cacheMiss();
-    this.#view = new DiscoveryView(servers, this.#view);
+    // Last: where making a view fails, the one before must not pass for it.
+    this.#madeOf = { local, peers };
     return this.#view;
   }
 

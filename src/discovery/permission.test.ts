@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { chooseMediaType } from '../api/accept.js';
 import { BodyStream } from '../core/body-stream.js';
-import type { Exchange, Reply } from '../core/exchange.js';
+import { type ClientConnection, Exchange, type Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
 import { AttemptError } from '../core/host.js';
+import { ANONYMOUS, type Identity } from '../core/identity.js';
 import { ManualClock, settle } from '../core/manual-clock.fixture.js';
 import { StatusError } from '../core/status-error.js';
 import { bearer, exchangeFor, user } from './exchange.fixture.js';
@@ -22,6 +23,13 @@ function judgeWith(reply: (exchange: Exchange) => Reply | Promise<Reply>) {
       return reply(exchange);
     },
   };
+}
+
+function on(connection: ClientConnection, caller: { identity: Identity; headers: string[] }): Exchange {
+  const { method, target, headers } = exchangeFor('/apis', caller);
+  const exchange = new Exchange({ method, target, headers, body: null, connection }, 0);
+  exchange.identity = caller.identity;
+  return exchange;
 }
 
 describe('permission', () => {
@@ -97,6 +105,30 @@ describe('permission', () => {
     for (const caller of callers) await authorize(caller, judge, '/apis');
     await authorize(callers[0]!, judge, '/api');
     expect(asked).toHaveLength(callers.length + 1);
+  });
+
+  it('tells callers apart who share a connection, as those behind a front proxy do', async () => {
+    const { asked, judge } = judgeWith(() => OK);
+    const authorize = permission(new ManualClock());
+    const proxied = { remoteAddress: '127.0.0.1', certificateChain: [] };
+    const alice = user('alice');
+    const callers: { identity: Identity; headers: string[] }[] = [
+      { identity: alice, headers: [] },
+      { identity: user('bob'), headers: [] },
+      { identity: user('alice', 'g'), headers: [] },
+      { identity: alice, headers: ['Impersonate-User', 'root'] },
+      { identity: alice, headers: ['impersonate-user', 'root', 'Impersonate-Group', 'g'] },
+      { identity: ANONYMOUS, headers: [] },
+      { identity: { kind: 'carried', flow: 'f' }, headers: bearer('a') },
+      // Flows are for fairness and may be alike: what is carried tells them apart.
+      { identity: { kind: 'carried', flow: 'f' }, headers: bearer('b') },
+      { identity: { kind: 'carried', flow: 'f' }, headers: ['Cookie', 'b'] },
+    ];
+    const ask = (caller: (typeof callers)[number]) => authorize(on(proxied, caller), judge, '/apis');
+    for (const caller of callers) for (let turn = 0; turn < 2; turn++) await ask(caller);
+    expect(asked.map(({ identity }) => identity)).toEqual(callers.map(({ identity }) => identity));
+    for (const caller of [...callers].reverse()) await ask(caller);
+    expect(asked).toHaveLength(callers.length);
   });
 
   it('asks once for callers of one kind who come together', async () => {

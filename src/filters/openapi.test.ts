@@ -153,6 +153,22 @@ describe('the OpenAPI filter, version 3', () => {
     expect(reached.filter(({ target }) => target === url)).toEqual([]);
   });
 
+  it('has a document that all have alike from its own host, and from a peer only where that fails', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const { handle, asked } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers['b']!.answer = () => new Promise<Reply>(() => {});
+    expect(text(await handle(get('/openapi/v3/version')))).toBe(JSON.stringify(same));
+    expect(asked.at(-1)).toBe('a /openapi/v3/version');
+
+    const failing: Record<string, FakeServer> = skewed();
+    const other = setup(failing);
+    await other.handle(get('/openapi/v3'));
+    failing['a']!.answer = () => Promise.reject(new Error('connection refused'));
+    expect(text(await other.handle(get('/openapi/v3/version')))).toBe(JSON.stringify(same));
+    expect(other.asked.slice(-2)).toEqual(['a /openapi/v3/version', 'b /openapi/v3/version']);
+  });
+
   it('leaves a document that all have alike to the host where it is not to be had as one', async () => {
     const servers: Record<string, FakeServer> = skewed();
     for (const name of ['a', 'b']) {

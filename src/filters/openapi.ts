@@ -80,7 +80,8 @@ async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: 
     };
   }
   // Also where the host has all of it: sending kept bytes costs neither of the two anything.
-  const made = await options.documents.get(entry, encoding ?? notAcceptable(exchange)).catch((error: unknown) => {
+  const wanted = hostCan ? hostFirst(options, entry) : entry;
+  const made = await options.documents.get(wanted, encoding ?? notAcceptable(exchange)).catch((error: unknown) => {
     if (error instanceof DocumentError && hostCan) return undefined;
     throw asStatus(error);
   });
@@ -99,6 +100,12 @@ function documentPath({ info }: Exchange): string {
 /** Every server that has the document has the same, and this server's own host is one of them. */
 function hostHasAll({ self }: OpenApiFilterOptions, index: OpenApiIndex, entry: IndexEntry): boolean {
   return entry.sources.length === 1 && entry.sources[0]!.servers.includes(self) && !index.unreachable.has(self);
+}
+
+/** The host is nearest; a peer that hangs must not hold up what needs no peer. */
+function hostFirst({ self }: OpenApiFilterOptions, entry: IndexEntry): IndexEntry {
+  const sources = entry.sources.map(({ hash, servers }) => ({ hash, servers: [...new Set([self, ...servers])] }));
+  return { ...entry, sources };
 }
 
 /** A group-version that only a departed server had may come back: not the host's 404. */

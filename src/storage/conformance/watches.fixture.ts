@@ -33,6 +33,24 @@ export function describeWatches(store: () => Backend): void {
     expect(brief(events[0]!)).toBe(`put ${prefix}a=mine`);
   });
 
+  it('tells of every large value that is deleted at one moment, and what it was', async () => {
+    const prefix = ownPrefix();
+    const keys = Array.from({ length: 12 }, (_, index) => `${prefix}${index}`);
+    const values = keys.map((_, index) => Buffer.alloc(2 ** 20, index));
+    for (const [index, key] of keys.entries()) await store().create(key, values[index]!);
+    const fromRevision = (await store().currentRevision()) + 1;
+    const early = collect(store().watch(prefix, { fromRevision }), { events: keys.length });
+    await Promise.all(keys.map((key) => store().delete(key)));
+    const late = collect(store().watch(prefix, { fromRevision }), { events: keys.length });
+    for (const { events } of [await early, await late]) {
+      expect(events.map((event) => event.type)).toEqual(keys.map(() => 'delete'));
+      for (const { previous } of events) {
+        expect(previous!.value.equals(values[keys.indexOf(previous!.key.toString())]!)).toBe(true);
+      }
+      expect(new Set(events.map(({ revision }) => revision)).size).toBe(keys.length);
+    }
+  });
+
   it('starts at any past revision without gap or repeat', async () => {
     const prefix = ownPrefix();
     const revisions: number[] = [];

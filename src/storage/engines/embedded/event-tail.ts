@@ -1,7 +1,7 @@
 import type { WatchEvent } from '../../backend.js';
 import { failures } from '../../storage-error.js';
 import { decodeLogRecord, readRevision, revisionKey } from './records.js';
-import { eventOf, readWritten } from './snapshot-reads.js';
+import { eventBytes, eventOf, readWritten } from './snapshot-reads.js';
 import { freshen, readCounter, type Tables } from './tables.js';
 
 /** What one reading hands over at most: it holds this thread that long. */
@@ -45,7 +45,8 @@ export class EventTail {
 
   /**
    * Takes over what this process itself has just committed, and looks further: who reads on from there need not read the
-   * log. What another process committed in between is not among the events, and is read from the log.
+   * log. What another process committed in between is not among the events, nor is all of a large transaction: that is
+   * read from the log.
    */
   committed(events: readonly WatchEvent[]): void {
     this.#remember(events);
@@ -84,7 +85,7 @@ export class EventTail {
     })) {
       const event = this.#toEvent(readRevision(key), value);
       events.push(event);
-      bytes += sizeOf(event);
+      bytes += eventBytes(event);
       if (bytes >= CHUNK_BYTES_MAX) break;
     }
     return events;
@@ -107,7 +108,7 @@ export class EventTail {
     }
     for (const event of events) {
       this.#recent.push(event);
-      this.#recentBytes += sizeOf(event);
+      this.#recentBytes += eventBytes(event);
     }
     if (this.#recent.length > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) this.#makeRoom();
   }
@@ -116,8 +117,8 @@ export class EventTail {
   #makeRoom(): void {
     let bytes = this.#recentBytes;
     let count = Math.max(0, this.#recent.length - (RECENT_EVENTS_MAX * 3) / 4);
-    for (let index = 0; index < count; index++) bytes -= sizeOf(this.#recent[index]!);
-    while (bytes > (RECENT_BYTES_MAX * 3) / 4) bytes -= sizeOf(this.#recent[count++]!);
+    for (let index = 0; index < count; index++) bytes -= eventBytes(this.#recent[index]!);
+    while (bytes > (RECENT_BYTES_MAX * 3) / 4) bytes -= eventBytes(this.#recent[count++]!);
     this.#drop(count);
   }
 
@@ -128,7 +129,7 @@ export class EventTail {
   }
 
   #drop(count: number): void {
-    for (const event of this.#recent.splice(0, count)) this.#recentBytes -= sizeOf(event);
+    for (const event of this.#recent.splice(0, count)) this.#recentBytes -= eventBytes(event);
   }
 }
 
@@ -141,9 +142,4 @@ function ownCopy(bytes: Buffer): Buffer {
 
 function chunk(events: readonly WatchEvent[]): Chunk {
   return { events, throughRevision: events.at(-1)!.revision };
-}
-
-function sizeOf(event: WatchEvent): number {
-  const key = event.type === 'put' ? event.current.key.length + event.current.value.length : event.key.length;
-  return key + (event.previous?.value.length ?? 0);
 }

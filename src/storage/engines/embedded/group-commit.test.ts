@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WatchEvent } from '../../backend.js';
 import { bytes, codeOf } from '../../conformance/attempts.fixture.js';
 import { StorageError } from '../../storage-error.js';
 import { GroupCommit } from './group-commit.js';
@@ -11,6 +12,7 @@ import { freshen, openTables, readCounter, type SharedTables } from './tables.js
 let dir: string;
 let shared: SharedTables;
 let commits: number;
+let told: readonly WatchEvent[];
 let group: GroupCommit;
 
 beforeEach(async () => {
@@ -22,7 +24,10 @@ beforeEach(async () => {
     shared.tables,
     () => 0,
     limits,
-    () => commits++,
+    (events) => {
+      commits++;
+      told = events;
+    },
   );
 });
 afterEach(async () => {
@@ -43,6 +48,19 @@ describe('group commit', () => {
     const written = await Promise.all(Array.from({ length: 1000 }, (_, i) => create(`/k/${i}`)));
     expect(written.map((item) => item.modRevision)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 2));
     expect(commits).toBe(2);
+  });
+
+  it('tells what a transaction did, and of much only the latest', async () => {
+    await create('/small');
+    expect(told.map(({ revision }) => revision)).toEqual([2]);
+    const large = 'x'.repeat(3 * 2 ** 20);
+    for (let count = 0; count < 5; count++) await create(`/large/${count}`, large);
+    // Deletes are small themselves, and so is what replaces a large value; what was there before is not.
+    const remove = (name: string) => group.write(0, (transaction) => transaction.delete(bytes(name), undefined));
+    await Promise.all(Array.from({ length: 5 }, (_, count) => remove(`/large/${count}`)));
+    expect(newest()).toBe(12);
+    expect(told.length).toBeLessThan(3);
+    expect(told.at(-1)!.revision).toBe(12);
   });
 
   it('fails one write of a transaction without touching the others', async () => {

@@ -24,6 +24,12 @@ export function eventOf(revision: number, record: LogRecord, previous: KeyValue 
   return { type: 'put', revision, current: written(record, revision), previous };
 }
 
+/** About how much memory an event holds on to. */
+export function eventBytes(event: WatchEvent): number {
+  const own = event.type === 'put' ? event.current.key.length + event.current.value.length : event.key.length;
+  return own + (event.previous?.value.length ?? 0);
+}
+
 /** What a put at this revision wrote; undefined where that is not in the log (any more). */
 export function readWritten(tables: Tables, revision: number): KeyValue | undefined {
   const record = readLog(tables, revision);

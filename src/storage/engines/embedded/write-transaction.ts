@@ -9,10 +9,12 @@ import {
   expiryKey,
   revisionKey,
 } from './records.js';
-import { eventOf, readLog, readRecord, requireWritten } from './snapshot-reads.js';
+import { eventBytes, eventOf, readLog, readRecord, requireWritten } from './snapshot-reads.js';
 import { readCounter, type Tables, writeCounter } from './tables.js';
 
 const NOTHING = Buffer.alloc(0);
+/** Of its events a transaction holds at most about as much as watches keep: small writes can replace large values. */
+const EVENT_BYTES_MAX = 8 * 2 ** 20;
 
 /**
  * The changes of one transaction, which may hold many callers' writes. Used only inside the store's write lock, so that
@@ -24,7 +26,8 @@ export class WriteTransaction {
   readonly #nowMs: number;
   readonly #startRevision: number;
   #revision: number;
-  readonly #events: WatchEvent[] = [];
+  #events: WatchEvent[] = [];
+  #eventBytes = 0;
 
   constructor(tables: Tables, nowMs: number) {
     this.#tables = tables;
@@ -33,7 +36,7 @@ export class WriteTransaction {
     this.#revision = this.#startRevision;
   }
 
-  /** What this transaction does, in revision order: true once it is committed. */
+  /** What this transaction does, in revision order; where that is much, the end of it. True once it is committed. */
   get events(): readonly WatchEvent[] {
     return this.#events;
   }
@@ -122,7 +125,7 @@ export class WriteTransaction {
     this.#tables.current.putSync(key, encodeCurrentRecord({ modRevision: revision, createRevision, expiresAtMs }));
     if (expiresAtMs > 0) this.#tables.expiry.putSync(expiryKey(expiresAtMs, revision), key);
     // The caller's buffers are the caller's: what is told of them is read from the copy.
-    this.#events.push(eventOf(revision, decodeLogRecord(bytes), previous));
+    this.#tell(eventOf(revision, decodeLogRecord(bytes), previous));
     return { key, value, createRevision, modRevision: revision };
   }
 
@@ -133,8 +136,18 @@ export class WriteTransaction {
     const bytes = encodeLogRecord({ type: 'delete', key, value: NOTHING, createRevision, previousRevision });
     this.#log(revision, bytes, key);
     this.#tables.current.removeSync(key);
-    this.#events.push(eventOf(revision, decodeLogRecord(bytes), present.kv));
+    this.#tell(eventOf(revision, decodeLogRecord(bytes), present.kv));
     return revision;
+  }
+
+  #tell(event: WatchEvent): void {
+    const bytes = eventBytes(event);
+    this.#eventBytes += bytes;
+    if (this.#eventBytes > EVENT_BYTES_MAX) {
+      this.#events = [];
+      this.#eventBytes = bytes;
+    }
+    this.#events.push(event);
   }
 
   #log(revision: number, record: Buffer, key: Buffer): void {
