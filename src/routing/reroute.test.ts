@@ -150,6 +150,15 @@ describe('failover', () => {
     expect(reports('a')).toEqual([]);
   });
 
+  it('does not hold against a peer what something in a pod has it say', async () => {
+    const malformed = () => Promise.reject(new AttemptError('maybe', 'protocol', 'too many fields'));
+    const { rerouter, peers, reports } = scripted(malformed, malformed);
+    await refusal(rerouter.reroute(ask('GET', '/api/v1/namespaces/x/pods/p/proxy/'), peers, 'test'));
+    expect([...reports('a'), ...reports('b')]).toEqual([]);
+    await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'));
+    expect([...reports('a'), ...reports('b')]).toHaveLength(2);
+  });
+
   it('passes on a refusal that is no failure of the peer', async () => {
     const { tried, rerouter, peers } = scripted(
       () => Promise.reject(new StatusError('TooManyRequests', 'full')),

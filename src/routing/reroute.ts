@@ -1,6 +1,7 @@
 import { resourceName } from '../api/gvr.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
+import { isProxied } from '../core/request-info.js';
 import { StatusError } from '../core/status-error.js';
 import type { Metrics } from '../observe/catalogue.js';
 import type { Logger } from '../observe/logger.js';
@@ -94,8 +95,8 @@ export class Rerouter {
   #failed(exchange: Exchange, { peer, endpoint }: Candidate, error: AttemptError): void {
     const { logger, metrics } = this.#options;
     const { group, version, resource } = exchange.info;
-    // The caller's leaving says nothing about the peer.
-    if (error.type === 'aborted') return;
+    // The caller's leaving says nothing about the peer, nor do headers that something in a pod has made up.
+    if (error.type === 'aborted' || (error.type === 'protocol' && isProxied(exchange.info))) return;
     endpoint.report('failed', error.message);
     metrics.proxyErrors.labels(error.type, group, version, resource).inc();
     logger.debug('a peer did not answer', { peer: peer.identity, error: error.message, target: exchange.target });

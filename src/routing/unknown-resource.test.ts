@@ -28,6 +28,14 @@ describe('a 404', () => {
     expect(await says('pods "p" not found')).toBe(false);
   });
 
+  it('of an object that is named like the sentence says that there is no such object', () => {
+    const message = 'the server could not find the requested resource';
+    const exchange = ask('GET', `/api/v1/namespaces/x/pods/${encodeURIComponent(message)}`);
+    const body = Buffer.from(JSON.stringify(status('NotFound', `pods "${message}" not found`)));
+    const headers = ['Content-Type', 'application/json'];
+    expect(saysUnknownResource(exchange, { status: 404, headers, body })).toBe(false);
+  });
+
   it('that is long, or of unknown length, streams on unread', async () => {
     for (const { reply } of [streamed('{', 5_000), { reply: { ...streamed('{').reply, headers: [] } }]) {
       expect(await refusalAtHand(RESIZE, reply)).toBe(reply);

@@ -13,7 +13,9 @@ import { isProxied } from '../core/request-info.js';
 export function saysUnknownResource({ info }: Exchange, reply: Reply): boolean {
   if (reply.status !== 404 || !info.isResource || isProxied(info)) return false;
   if (headerValue(reply.headers, 'content-type')?.startsWith('text/plain')) return true;
-  return reply.body instanceof Uint8Array && Buffer.from(reply.body).includes(NO_SUCH_RESOURCE);
+  // An object that is missing is named in the answer, and may be named like this.
+  if (!(reply.body instanceof Uint8Array) || info.path.includes(NO_SUCH_RESOURCE)) return false;
+  return Buffer.from(reply.body).includes(NO_SUCH_RESOURCE);
 }
 
 const NO_SUCH_RESOURCE = 'the server could not find the requested resource';

@@ -1,7 +1,6 @@
 /**
  * What must be known of a JSON watch to take it up again elsewhere: where its events begin and end, and from which
- * resourceVersion on nothing would be lost or repeated. Events pass through unread; one is looked into only when the
- * stream has broken off.
+ * resourceVersion on nothing would be lost or repeated. Of an event no more is read than its type and position.
  */
 
 /** A longer event is passed on in parts; the stream can then no longer be taken up at an event's boundary. */

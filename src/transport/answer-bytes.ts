@@ -20,7 +20,7 @@ export class AnswerBytes {
     const length = end - start;
     if (length > SHARED_PIECE_BYTES_MAX) {
       this.#seal();
-      this.#keep(Buffer.from(bytes.subarray(start, end)));
+      this.#keep(ownBytes(bytes, start, end));
       return;
     }
     if (length > SLAB_BYTES - used) {
@@ -55,4 +55,11 @@ export class AnswerBytes {
     if (this.#sealed) this.#sealed.push(piece);
     else this.#sealed = [piece];
   }
+}
+
+/** A copy that keeps nothing else alive, however long it lives. */
+export function ownBytes(bytes: Buffer, start: number, end: number): Buffer {
+  const own = Buffer.allocUnsafeSlow(end - start);
+  bytes.copy(own, 0, start, end);
+  return own;
 }

@@ -5,7 +5,7 @@ import type { RawHeaders } from '../core/headers.js';
 import { AttemptError } from '../core/host.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
 import { StatusError } from '../core/status-error.js';
-import { AnswerBytes } from './answer-bytes.js';
+import { AnswerBytes, ownBytes } from './answer-bytes.js';
 import { attemptError } from './attempt-errors.js';
 import { type RequestHead, requestHead } from './http1-request-head.js';
 import type { Http1ResponseParser, ResponseReceiver } from './http1-response-parser.js';
@@ -104,9 +104,10 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    // The connection reads the next bytes into the same memory.
-    this.bytes.add(bytes, start, end);
-    if (this.body) this.passOn(this.body);
+    // The connection reads the next bytes into the same memory. What streams may wait long for a slow reader, in many
+    // small pieces: each would keep alive all that it shares memory with.
+    if (this.body) this.body.push(ownBytes(bytes, start, end));
+    else this.bytes.add(bytes, start, end);
   }
 
   onEnd(trailers: readonly string[]): void {
@@ -151,14 +152,10 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
   }
 
-  private passOn(body: BodyStream): void {
-    for (const piece of this.bytes.take()) body.push(piece);
-  }
-
   private settle(): void {
     const body = new BodyStream(this);
     this.body = body;
-    this.passOn(body);
+    for (const piece of this.bytes.take()) body.push(piece);
     this.events.resolve({ status: this.status, headers: this.headers, body });
   }
 

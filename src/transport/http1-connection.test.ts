@@ -115,6 +115,19 @@ describe('a connection', () => {
     await until(() => server.connections.size === 0, 'close');
   });
 
+  it.each([
+    'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n',
+    'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n',
+    'HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n',
+  ])('is not used again after an answer that announces a body it cannot have: %j', async (head) => {
+    const server = await answering(() => head);
+    const destination = to(server.address);
+    expect(await ask(destination)).toBe('');
+    await until(() => server.connections.size === 0, 'close');
+    expect(await ask(destination)).toBe('');
+    expect(server.sockets).toHaveLength(2);
+  });
+
   it('is closed when idle for long enough', async () => {
     const server = await answering(() => HELLO);
     await ask(to(server.address, 30));
@@ -227,6 +240,21 @@ describe('an answer', () => {
     expect((await textOf(reply)).length).toBe(size);
     expect(await ask(destination)).toBe('hello');
     expect(server.sockets).toHaveLength(1);
+  });
+});
+
+describe('a stream of small pieces', () => {
+  it('keeps no more in memory for a slow reader than it has brought', async () => {
+    const server = await script((socket) => socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`));
+    const reply = await to(server.address).send(outgoing().request);
+    const pieces: Uint8Array[] = [];
+    (reply.body as BodyStream).attach({ write: (piece) => pieces.push(piece) > 0, end: () => {}, fail: () => {} });
+    for (let i = 1; i <= 3; i++) {
+      server.sockets[0]!.write(`1\r\n${i}\r\n`);
+      await until(() => pieces.length === i, 'piece');
+    }
+    expect(Buffer.concat(pieces).toString()).toBe('123');
+    expect(pieces.map((piece) => piece.buffer.byteLength)).toEqual([1, 1, 1]);
   });
 });
 

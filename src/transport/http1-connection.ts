@@ -196,7 +196,9 @@ export class Http1Connection implements AttemptConnection, Expiring {
       this.home.keepAliveMs,
       (parser.keepAliveMs ?? Number.POSITIVE_INFINITY) - KEEP_ALIVE_MARGIN_MS,
     );
-    const stays = parser.keepsAlive && attempt.head.keepsAlive && !surplus && !this.streamed && keepMs > 0;
+    // A server that answers before it has read the request may never read it, nor what would come behind it.
+    const unsent = this.streamed !== undefined || this.socket!.writableNeedDrain;
+    const stays = parser.keepsAlive && attempt.head.keepsAlive && !surplus && !unsent && keepMs > 0;
     if (this.streamed) this.stopSending(attempt);
     if (stays) {
       this.home.sweep.set(this, keepMs);

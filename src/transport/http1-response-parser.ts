@@ -129,8 +129,11 @@ export class Http1ResponseParser {
   /** RFC 9112, 6.3: how long the body is. */
   private beginBody(): void {
     const { status } = this;
-    if (this.toHead || status === 204 || status === 304) this.beginCounted(0);
-    else if (this.chunked) {
+    if (this.toHead || status === 204 || status === 304) {
+      // Should a body follow after all, it must not be taken for the next answer. The length in a 304 is that of the 200.
+      if (this.chunked || (status === 204 && this.contentLength > 0)) this.keepsAlive = false;
+      this.beginCounted(0);
+    } else if (this.chunked) {
       this.state = State.chunks;
       this.chunks.begin();
     } else if (this.contentLength >= 0) this.beginCounted(this.contentLength);

@@ -188,6 +188,14 @@ describe('requests that are sent on', () => {
     expect(await textOf(reply)).toBe('ab');
   });
 
+  it('go on with what they began with when certificates are renewed while a connection is made', async () => {
+    const server = await serving((_, res) => res.end('over 1.1'));
+    const calls = makeCalls();
+    const sent = calls.send(target(server.address), outgoing({ isWatch: true }).request);
+    calls.renew();
+    expect(await textOf(await sent)).toBe('over 1.1');
+  });
+
   it('fail with the same words', async () => {
     const closed = await closedAddress();
     const calls = makeCalls();

@@ -173,7 +173,7 @@ export class OutboundCalls {
 
 /** What is under way ends well, the connections close after it. */
 function letGo(destination: PooledDestination): void {
-  destination.replaceTls({ ca: undefined, servername: undefined, cert: undefined, key: undefined });
+  destination.renewConnections();
 }
 
 function keyOf({ address, serverName, caBundle, insecureSkipVerify }: OutboundCallTarget): string {

@@ -8,6 +8,7 @@ import { DeadlineSweep } from './deadline-sweep.js';
 import { Dialler } from './dialler.js';
 import { type AttemptEvents, Http1Attempt } from './http1-attempt.js';
 import type { Http1Connection } from './http1-connection.js';
+import { requestHead } from './http1-request-head.js';
 import type { Reach } from './reach.js';
 import { type Place, SharedConnections } from './shared-connections.js';
 import { StreamAttempt } from './stream-attempt.js';
@@ -15,6 +16,11 @@ import { openUpgrade } from './upgrade.js';
 
 const HTTP1 = ['http/1.1'];
 const HTTP2_OR_1 = ['h2', 'http/1.1'];
+/**
+ * HTTP/2 clients and servers have bounds of their own on headers. Beyond them a stream is refused, for which the server
+ * would count as down, or the connection ends, and with it the watches of others. Both are far from here, framing included.
+ */
+const SHARED_HEAD_BYTES_MAX = 16 * 1024;
 
 export interface PooledDestinationOptions {
   /** host:port, an IPv6 host in brackets */
@@ -40,7 +46,8 @@ export class PooledDestination implements Destination {
   #shared = new Map<Lane, SharedConnections>();
   /** Those of pools that are closing, too. */
   readonly #connections = new DeadlineSweep<Http1Connection>();
-  readonly #waiting = new Set<StreamAttempt>();
+  /** All of them, on whatever connection: those of certificates before, too. */
+  readonly #streams = new Set<StreamAttempt>();
   readonly #load: Load = { inFlight: 0 };
   #closed = false;
 
@@ -61,6 +68,9 @@ export class PooledDestination implements Destination {
 
   /** On a stream of a connection that is shared, where the server speaks HTTP/2. */
   async #sendBesideOthers(request: OutgoingRequest): Promise<Reply> {
+    // Throws a StatusError for what must not be sent, by whatever protocol.
+    const { text } = requestHead(request, this.address);
+    if (text.length > SHARED_HEAD_BYTES_MAX) return this.#sendAlone(request);
     let place: Place | undefined;
     try {
       place = await this.#sharedConnections(request.lane).take();
@@ -70,15 +80,15 @@ export class PooledDestination implements Destination {
     if (!place) return this.#closed ? Promise.reject(this.#closedError()) : this.#sendAlone(request);
     const taken = place;
     return new Promise((resolve, reject) => {
-      const onState = (state: 'head' | 'done') => {
-        this.#waiting.delete(attempt);
-        if (state === 'done') this.#load.inFlight -= 1;
+      const onOver = () => {
+        this.#streams.delete(attempt);
+        this.#load.inFlight -= 1;
       };
-      const attempt = new StreamAttempt(this.address, request, { resolve, reject, onState });
+      const attempt = new StreamAttempt(this.address, request, { resolve, reject, onOver });
       this.#load.inFlight += 1;
-      this.#waiting.add(attempt);
+      this.#streams.add(attempt);
       if (attempt.start(taken)) return;
-      onState('done');
+      onOver();
       taken.giveBack();
       this.#sendAlone(request).then(resolve, reject);
     });
@@ -112,12 +122,17 @@ export class PooledDestination implements Destination {
     const error = (begun: boolean) =>
       new AttemptError(begun ? 'maybe' : 'unsent', 'hang', `${this.address}: ${reason}`);
     for (const connection of [...this.#connections.members]) connection.abandonWaiting(error);
-    for (const attempt of [...this.#waiting]) attempt.abandon(error(attempt.mayBeProcessed));
+    for (const attempt of [...this.#streams]) if (attempt.awaitsHead) attempt.abandon(error(attempt.mayBeProcessed));
   }
 
   /** New certificates or CA: what is under way ends on the old connections, new requests use new ones. */
   replaceTls(tls: ConnectionTls): void {
     this.#tls = tls;
+    this.renewConnections();
+  }
+
+  /** What is under way ends on the connections there are, which close after it. */
+  renewConnections(): void {
     const old = [...this.#pools.values()];
     this.#pools = new Map();
     for (const pool of old) pool.close();
@@ -130,9 +145,12 @@ export class PooledDestination implements Destination {
     this.#options.onClose?.();
     for (const pool of this.#pools.values()) pool.close();
     this.#pools.clear();
+    const { message } = this.#closedError();
+    for (const attempt of [...this.#streams]) {
+      attempt.abandon(new AttemptError(attempt.mayBeProcessed ? 'maybe' : 'unsent', 'closed', message));
+    }
     for (const shared of this.#shared.values()) shared.destroy(this.#closedError());
     this.#shared.clear();
-    const { message } = this.#closedError();
     await Promise.all([...this.#connections.members].map((connection) => connection.destroy(message)));
     this.#connections.stop();
   }

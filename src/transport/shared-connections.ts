@@ -1,4 +1,4 @@
-import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
+import { type ClientHttp2Session, connect as connectHttp2, type Settings } from 'node:http2';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
@@ -26,7 +26,7 @@ export interface Place {
 
 interface Shared {
   readonly session: ClientHttp2Session;
-  readonly streamsMax: number;
+  streamsMax: number;
   streams: number;
   idleTimer: NodeJS.Timeout | undefined;
 }
@@ -109,10 +109,20 @@ export class SharedConnections {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
     });
-    const streamsMax = Math.min(STREAMS_PER_CONNECTION_MAX, await this.#greeting(session));
+    const streamsMax = await this.#greeting(session);
+    if (this.#closed || streamsMax === 0) {
+      session.destroy();
+      // One that takes no streams would be greeted again and again.
+      this.#speaksOnlyHttp1 = !this.#closed;
+      return;
+    }
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     const shared: Shared = { session, streamsMax, streams: 0, idleTimer: undefined };
     this.#open.add(shared);
+    // Streams beyond what it takes would wait unsent, for as long as the others last.
+    session.on('remoteSettings', (settings) => {
+      shared.streamsMax = streamsTaken(settings);
+    });
     const leave = () => {
       clearTimeout(shared.idleTimer);
       this.#open.delete(shared);
@@ -130,11 +140,15 @@ export class SharedConnections {
       // Stays for the whole life: streams hear of it themselves.
       session.on('error', reject);
       session.once('close', () => reject(Object.assign(new Error('the server closed'), { code: 'ECONNRESET' })));
-      session.once('remoteSettings', ({ maxConcurrentStreams }) => {
+      session.once('remoteSettings', (settings) => {
         clearTimeout(late);
-        resolve(maxConcurrentStreams ?? STREAMS_PER_CONNECTION_MAX);
+        resolve(streamsTaken(settings));
       });
       session.once('close', () => clearTimeout(late));
     });
   }
+}
+
+function streamsTaken({ maxConcurrentStreams }: Settings): number {
+  return Math.min(STREAMS_PER_CONNECTION_MAX, maxConcurrentStreams ?? STREAMS_PER_CONNECTION_MAX);
 }

@@ -10,8 +10,8 @@ import type { Place } from './shared-connections.js';
 export interface StreamEvents {
   resolve(reply: Reply): void;
   reject(error: Error): void;
-  /** Its head has come, and then, once, its end. */
-  onState(state: 'head' | 'done'): void;
+  /** Whatever came of it, it is no longer in flight. Once. */
+  onOver(): void;
 }
 
 /** One request without a body on one stream of a connection that others share. */
@@ -30,6 +30,10 @@ export class StreamAttempt {
     this.#address = address;
     this.#request = request;
     this.#events = events;
+  }
+
+  get awaitsHead(): boolean {
+    return this.#body === undefined;
   }
 
   /** Once it is on its way everything may have reached the server. */
@@ -83,7 +87,6 @@ export class StreamAttempt {
       cancel: (error) => this.abandon(error),
     });
     stream.on('data', (chunk: Buffer) => this.#body!.push(chunk));
-    this.#events.onState('head');
     this.#events.resolve({ status, headers: replyHeaders(fields), body: this.#body });
   }
 
@@ -110,7 +113,7 @@ export class StreamAttempt {
   #finish(): void {
     this.#done = true;
     this.#stopListening();
-    this.#events.onState('done');
+    this.#events.onOver();
   }
 }
 
@@ -121,7 +124,9 @@ const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
 ]);
 
 function requestHeaders({ method, target, headers }: OutgoingRequest): OutgoingHttpHeaders {
-  const fields: OutgoingHttpHeaders = { ':method': method, ':scheme': 'https', ':path': target };
+  // Without a prototype: `constructor` is a name like any other.
+  const fields: OutgoingHttpHeaders = Object.create(null);
+  Object.assign(fields, { ':method': method, ':scheme': 'https', ':path': target });
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
     const value = headers[i + 1]!;

@@ -191,6 +191,17 @@ describe('an answer before the body was sent', () => {
     expect(await textOf(reply)).toBe('much too');
   });
 
+  it('that was given to the socket whole: the connection takes no other request', async () => {
+    const server = await script((socket, received) => {
+      if (received.startsWith('POST')) socket.pause();
+      socket.write(DONE);
+    });
+    const destination = to(server.address);
+    expect(await textOf(await destination.send(upload(Buffer.alloc(32 * 1024 * 1024))))).toBe('done');
+    expect(await textOf(await destination.send(outgoing().request))).toBe('done');
+    expect(server.sockets).toHaveLength(2);
+  });
+
   it('may stream while the body does', async () => {
     const server = await script((socket, received) => {
       if (received.endsWith('\r\n0\r\n\r\n')) socket.write('0\r\n\r\n');

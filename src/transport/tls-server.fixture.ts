@@ -54,10 +54,13 @@ export interface ScriptedServer {
 }
 
 /** A TLS server that says whatever a test tells it to: `onData` is called with all that came on a connection so far. */
-export async function serveScript(onData: (socket: TLSSocket, received: string) => void): Promise<ScriptedServer> {
+export async function serveScript(
+  onData: (socket: TLSSocket, received: string) => void,
+  protocol = 'http/1.1',
+): Promise<ScriptedServer> {
   const sockets: TLSSocket[] = [];
   const texts = new Map<TLSSocket, string>();
-  const listener = createTls({ cert: server.pem, key: server.keyPem, ALPNProtocols: ['http/1.1'] }, (socket) => {
+  const listener = createTls({ cert: server.pem, key: server.keyPem, ALPNProtocols: [protocol] }, (socket) => {
     sockets.push(socket);
     socket.on('error', () => {});
     socket.on('data', (data: Buffer) => {

@@ -116,6 +116,42 @@ describe('a request to switch protocols', () => {
     await until(() => server.connections.size === 0, 'the connection to be closed');
   });
 
+  it('is not sent for a caller that leaves while the connection is made, which is made no further', async () => {
+    const silent = await serveTcp((socket) => socket.resume());
+    destination = to(silent.address);
+    const { request, leave } = outgoing({ headers: HEADERS });
+    const sent = destination.upgrade(request).catch((error: unknown) => error);
+    await until(() => silent.connections.size === 1, 'connection');
+    leave();
+    expect(await sent).toMatchObject({ processed: 'unsent', type: 'aborted' });
+    await until(() => silent.connections.size === 0, 'the connection to be closed');
+    expect(destination.inFlight).toBe(0);
+    await silent.close();
+  });
+
+  it('leaves no connection behind when its caller has gone before it could be written', async () => {
+    await start();
+    const { request } = outgoing({ target: '/hang', headers: HEADERS });
+    // The first to ask hears nothing, the second that the caller has gone: so it is with one that leaves in between.
+    let asked = 0;
+    const onAbort = (listener: () => void) => {
+      asked += 1;
+      if (asked === 2) listener();
+      return () => {};
+    };
+    const sent = destination.upgrade({ ...request, onAbort }).catch((error: unknown) => error);
+    expect(await sent).toMatchObject({ name: 'AttemptError', type: 'aborted' });
+    await until(() => server.connections.size === 0, 'the connection to be closed');
+  });
+
+  it('that cannot be written is the caller’s fault, and leaves no connection behind', async () => {
+    await start();
+    const { request } = outgoing({ headers: [...HEADERS, 'X-A', 'a\r\nX-B: c'] });
+    await expect(destination.upgrade(request)).rejects.toMatchObject({ status: { code: 400 } });
+    await until(() => server.connections.size === 0, 'the connection to be closed');
+    expect(server.requests).toHaveLength(0);
+  });
+
   it('is refused with a body, which could not be told from the new protocol', async () => {
     await start();
     const { request } = outgoing({ method: 'POST', headers: [...HEADERS, 'Content-Length', '5'] });

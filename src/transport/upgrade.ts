@@ -1,5 +1,6 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import type { TLSSocket } from 'node:tls';
 import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import { headerValue, type RawHeaders } from '../core/headers.js';
@@ -8,6 +9,7 @@ import type { OutgoingRequest } from '../core/outgoing.js';
 import { StatusError } from '../core/status-error.js';
 import { attemptError } from './attempt-errors.js';
 import type { Dialler } from './dialler.js';
+import { refusal } from './http1-request-head.js';
 import { replyHeaders } from './reply-headers.js';
 
 /**
@@ -19,25 +21,17 @@ export async function openUpgrade(address: string, dialler: Dialler, outgoing: O
     // The server would wait for a body that cannot be told from the bytes of the new protocol.
     throw new StatusError('BadRequest', 'a request that asks to switch protocols must not have a body');
   }
-  const socket = await dialler.open().catch((error: unknown) => {
-    throw attemptError(address, error, false);
-  });
+  const socket = await dialWhileWanted(address, dialler, outgoing);
   return new Promise<Reply>((resolve, reject) => {
+    let stopListening = () => {};
     const fail = (error: unknown) => {
       stopListening();
       socket.destroy();
       reject(attemptError(address, error, true));
     };
-    const stopListening = outgoing.onAbort(() => fail(new AttemptError('maybe', 'aborted', 'the client left')));
-    const request = httpRequest({
-      method: outgoing.method,
-      path: outgoing.target,
-      // Node writes a flat list of names and values as it is, adding nothing.
-      headers: outgoing.headers as unknown as Record<string, string>,
-      setHost: false,
-      createConnection: () => socket,
-    });
+    const request = requestOn(socket, outgoing);
     request.on('error', fail);
+    stopListening = outgoing.onAbort(() => fail(new AttemptError('maybe', 'aborted', 'the client left')));
     if (outgoing.headTimeoutMs > 0) {
       request.setTimeout(outgoing.headTimeoutMs, () =>
         fail(new AttemptError('maybe', 'timeout', `${address}: no answer`)),
@@ -54,6 +48,44 @@ export async function openUpgrade(address: string, dialler: Dialler, outgoing: O
       resolve(ordinaryReply(address, message));
     });
     request.end();
+  });
+}
+
+/** Throws a StatusError for what cannot be sent; the connection is closed then. */
+function requestOn(socket: TLSSocket, { method, target, headers }: OutgoingRequest): ClientRequest {
+  try {
+    return httpRequest({
+      method,
+      path: target,
+      // Node writes a flat list of names and values as it is, adding nothing.
+      headers: headers as unknown as Record<string, string>,
+      setHost: false,
+      createConnection: () => socket,
+    });
+  } catch (error) {
+    socket.destroy();
+    throw refusal((error as Error).message);
+  }
+}
+
+/** Rejects at once when the caller leaves; the connection is not made further then. */
+function dialWhileWanted(address: string, dialler: Dialler, outgoing: OutgoingRequest): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    let stopListening = () => {};
+    const dialling = dialler.dial({
+      opened: (socket) => {
+        stopListening();
+        resolve(socket);
+      },
+      failed: (error) => {
+        stopListening();
+        reject(attemptError(address, error, false));
+      },
+    });
+    stopListening = outgoing.onAbort(() => {
+      dialling.cancel();
+      reject(new AttemptError('unsent', 'aborted', 'the client left'));
+    });
   });
 }
 

@@ -7,12 +7,15 @@ import { AttemptError } from '../core/host.js';
 import { until } from '../core/manual-clock.fixture.js';
 import { makeServer } from '../identity/pki.fixture.js';
 import { PooledDestination } from './pooled-destination.js';
-import { ca, outgoing, serveTls, textOf, tls } from './tls-server.fixture.js';
+import { ca, outgoing, serveScript, serveTls, textOf, tls } from './tls-server.fixture.js';
 
 const cleanUps: (() => unknown)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
+
+/** An empty frame of that type, the first that each side sends. */
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 const certificate = makeServer(ca, { dnsNames: ['kubernetes.default.svc'], ipAddresses: [] });
 
@@ -31,6 +34,8 @@ async function serveHttp2(onStream: (stream: ServerHttp2Stream) => void, streams
     allowHTTP1: true,
     settings: { maxConcurrentStreams: streamsMax },
   });
+  // For HTTP/1.1.
+  Object.assign(server, { maxHeaderSize: 1024 * 1024 });
   const sockets = new Set<{ destroy(): unknown }>();
   const found: H2Server = {
     address: '',
@@ -122,6 +127,23 @@ it('opens no more streams on a connection than the server takes', async () => {
   expect(server.sessions).toBe(3);
 });
 
+it('opens no more streams than the server has come to take since', async () => {
+  const server = await serveHttp2((stream) => {
+    // Acknowledged before the answer is there, and so heard.
+    stream.session!.settings({ maxConcurrentStreams: 1 }, () => stream.respond({ ':status': 200 }));
+  }, 10);
+  const destination = to(server.address);
+  await destination.send(watchOf('/a?watch=1'));
+  await destination.send(watchOf('/b?watch=1'));
+  expect(server.sessions).toBe(2);
+});
+
+it('goes over HTTP/1.1 where the server takes no streams', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }), 0);
+  expect(await textOf(await to(server.address).send(watchOf('/a?watch=1')))).toBe('over 1.1');
+  expect(server.sessions).toBe(1);
+});
+
 it('goes over HTTP/1.1 where the server speaks nothing else', async () => {
   const server = await serveTls((_, response) => response.end('over 1.1'));
   cleanUps.push(server.close);
@@ -137,6 +159,38 @@ it('goes over HTTP/1.1 with headers that HTTP/2 cannot say', async () => {
   const reply = await to(server.address).send(watchOf('/a?watch=1', heads));
   expect(await textOf(reply)).toBe('over 1.1');
   expect(server.streams).toHaveLength(0);
+});
+
+it('carries every name that a field can have', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', 'Constructor', 'a', '__proto__', 'b', 'X-C', 'd']));
+  expect(Object.entries(server.heads[0]!)).toEqual(
+    expect.arrayContaining([
+      ['constructor', 'a'],
+      ['__proto__', 'b'],
+      ['x-c', 'd'],
+    ]),
+  );
+});
+
+it.each([
+  ['many', Array.from({ length: 900 }, (_, i) => [`x-${i}`, 'v'.repeat(58)]).flat()],
+  ['long', ['X-A', 'a'.repeat(500_000)]],
+])('goes over HTTP/1.1 with headers that are so %s that others on the connection could suffer', async (_, headers) => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const reply = await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', ...headers]));
+  expect(await textOf(reply)).toBe('over 1.1');
+  expect(server.sessions).toBe(0);
+});
+
+it.each([
+  ['/a?watch=1', 'a\r\nX-B: c'],
+  ['/a?watch=1 HTTP/1.1', 'a'],
+])('is not sent with what no server should read: %j, %j', async (target, value) => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const sent = to(server.address).send(watchOf(target, ['Host', 'x', 'X-A', value]));
+  await expect(sent).rejects.toMatchObject({ name: 'StatusError', status: { code: 400 } });
+  expect(server.sessions).toBe(0);
 });
 
 it('fails, never ends, when the connection breaks or the server resets the stream', async () => {
@@ -202,4 +256,28 @@ it('does not reach a server that is not who it should be', async () => {
   cleanUps.push(() => destination.close());
   await expect(destination.send(watchOf('/a?watch=1'))).rejects.toMatchObject({ processed: 'unsent', type: 'tls' });
   expect(server.streams).toHaveLength(0);
+});
+
+it('ends with its destination, on connections of certificates before, too', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const destination = to(server.address);
+  const before = reading((await destination.send(watchOf('/a?watch=1'))).body as BodyStream);
+  destination.replaceTls(tls);
+  const after = reading((await destination.send(watchOf('/b?watch=1'))).body as BodyStream);
+  await destination.close();
+  expect([before.outcome, after.outcome]).toEqual(['fail maybe closed', 'fail maybe closed']);
+  expect(destination.inFlight).toBe(0);
+  await until(() => server.streams.every((stream) => stream.closed));
+});
+
+it('leaves no connection behind whose certificate was replaced while the server was silent', async () => {
+  const server = await serveScript(() => {}, 'h2');
+  cleanUps.push(server.close);
+  const destination = to(server.address);
+  const sent = destination.send(watchOf('/a?watch=1')).catch((error) => error);
+  await until(() => server.received().startsWith('PRI'));
+  destination.replaceTls({ ...tls, servername: 'somebody.else' });
+  server.sockets[0]!.write(SETTINGS);
+  expect(await sent).toMatchObject({ processed: 'unsent', type: 'tls' });
+  await until(() => server.connections.size === 0);
 });
