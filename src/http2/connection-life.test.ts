@@ -157,6 +157,17 @@ describe('a draining connection', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.noError);
   });
 
+  it('never names a later stream in GOAWAY than it has before', async () => {
+    const { client, connection, requests } = await startConnection();
+    client.greet().headers(1, GET);
+    await until(() => requests.length === 1);
+    connection.drain();
+    await acknowledgePing(client);
+    client.headers(3, GET).send({ type: FrameType.ping, payload: Buffer.alloc(1) });
+    expect(await client.goawayCode()).toBe(ErrorCode.frameSizeError);
+    expect(lastIds(client)).toEqual([2 ** 31 - 1, 1, 1]);
+  });
+
   it('closes when the client takes its last request back', async () => {
     const { client, connection, requests } = await startConnection();
     client.greet().headers(1, GET);
@@ -173,6 +184,18 @@ describe('a draining connection', () => {
     client.socket.pause();
     await settle();
     connection.drain();
+    await clock.advance(3_000);
+    await until(() => closings() === 1);
+  });
+
+  it('does not wait for a client that has not read what there was to say before', async () => {
+    const { client, connection, clock, requests, failures, closings } = await startConnection();
+    client.greet().headers(1, GET).headers(3, GET);
+    await until(() => requests.length === 2);
+    client.socket.pause();
+    for (const stream of requests) stream.respond(200, ['x-large', 'x'.repeat(200_000)], null);
+    connection.drain();
+    expect(failures[0]?.message).toMatch(/does not read/);
     await clock.advance(3_000);
     await until(() => closings() === 1);
   });

@@ -49,6 +49,26 @@ describe('a client that causes work for nothing is sent away', () => {
     expect(requests.length).toBeLessThan(1_000);
   });
 
+  it('by requests taken back at once, however much it reads of another answer', async () => {
+    const { client, requests, connection } = await startConnection((stream) => stream.head(200, []));
+    client
+      .greet([4, 2 ** 31 - 1])
+      .send({ type: FrameType.windowUpdate, payload: uint32(1e9) })
+      .headers(1, GET);
+    await client.status(1);
+    const frameCount = () => client.frames.filter(({ type }) => type === FrameType.data).length;
+    for (let id = 3, seen = 0; id < 5_000 && connection.streamCount > 0; id += 2) {
+      client.headers(id, GET).send(reset(id));
+      if (id % 20 !== 1) continue;
+      requests[0]!.write(Buffer.alloc(50_000));
+      await until(() => frameCount() > seen || connection.streamCount === 0);
+      seen = frameCount();
+    }
+    expect(connection.streamCount).toBe(0);
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+    expect(requests.length).toBeLessThan(1_000);
+  });
+
   it('by malformed requests', async () => {
     const { client } = await startConnection();
     client.greet();

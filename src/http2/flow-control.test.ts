@@ -1,8 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { settle, until } from '../core/manual-clock.fixture.js';
+import { Duplex } from 'node:stream';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ManualClock, settle, until } from '../core/manual-clock.fixture.js';
 import {
   type FrameClient,
+  frameBytes,
   GET,
+  LIMITS,
   POST,
   settingsPayload,
   startConnection,
@@ -10,7 +13,9 @@ import {
   uint32,
 } from './frame-client.fixture.js';
 import { CONNECTION_WINDOW_BYTES, STREAM_UNSENT_BYTES_MAX, STREAM_WINDOW_BYTES } from './limits.js';
-import { DEFAULT_WINDOW_BYTES, ErrorCode, Flag, FrameType, readUint32 } from './protocol.js';
+import { Outbound } from './outbound.js';
+import { DEFAULT_WINDOW_BYTES, ErrorCode, Flag, FrameType, PREFACE, readUint32 } from './protocol.js';
+import { ServerConnection } from './server-connection.js';
 
 afterEach(stopConnections);
 
@@ -90,6 +95,26 @@ describe('answers', () => {
     await until(() => client.body(1).length === written + chunk.length);
   });
 
+  it('that come byte by byte are held back at a bound on pieces, and go on after', async () => {
+    const { client, requests, drained } = await startConnection((stream) => stream.head(200, []));
+    client.greet([4, 0]).headers(1, GET);
+    await until(() => requests.length === 1);
+    let written = 0;
+    do written++;
+    while (requests[0]!.write(Buffer.of(written)) && written < STREAM_UNSENT_BYTES_MAX);
+    expect(written).toBeLessThan(2_000);
+    await client.roundTrip();
+    expect(drained).toEqual([]);
+    for (let i = 0; i < 10; i++) requests[0]!.write(Buffer.of(i));
+    client.send(update(1, 5));
+    await until(() => client.body(1).length === 5);
+    expect(drained).toEqual([]);
+    client.send(update(1, 1_000_000));
+    await until(() => drained.length === 1);
+    requests[0]!.end([]);
+    await until(() => client.body(1).length === written + 10);
+  });
+
   it('wait in their streams while the client does not read its socket', async () => {
     const { client, connection, requests, closedStreams } = await startConnection(() => {}, { streamsMax: 100 });
     client.greet([4, 2 ** 31 - 1]).send(update(0, 2 ** 31 - 1 - 65_535));
@@ -123,6 +148,25 @@ describe('answers', () => {
     await until(() => connection.streamCount === 0, 'all answers', 15_000);
     await until(() => client.frames.filter(({ type }) => type === FrameType.headers).length === 600, 'all heads');
     expect(client.frames.filter(({ type }) => type === FrameType.data)).toEqual([]);
+  });
+
+  it('keep little more in memory than themselves while a client does not read, whatever others are sent', async () => {
+    const socket = new Duplex({ read() {}, write() {} });
+    const write = vi.spyOn(socket, 'write');
+    const events = { request() {}, closed() {}, failed() {} };
+    const connection = new ServerConnection({ socket, limits: LIMITS, clock: new ManualClock(), events });
+    socket.push(Buffer.concat([PREFACE, frameBytes({ type: FrameType.settings })]));
+    for (let i = 0; i < 200; i++) {
+      socket.push(frameBytes({ type: FrameType.ping, payload: Buffer.alloc(8) }));
+      await settle(2);
+      const others = new Outbound();
+      for (let bytes = 0; bytes < 64 * 1024; bytes += 4 * 1024) others.append(Buffer.alloc(4 * 1024));
+      others.take();
+    }
+    const kept = new Set(write.mock.calls.map(([chunk]) => (chunk as Buffer).buffer));
+    expect(write).toHaveBeenCalledTimes(200);
+    expect([...kept].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(256 * 1024);
+    connection.destroy();
   });
 });
 
@@ -169,6 +213,29 @@ describe('requests’ bodies', () => {
       read += chunk.toString();
     });
     await until(() => read === 'small');
+  });
+
+  it('that are read go on beside many that are not', async () => {
+    const unread = 13;
+    const { client } = await startConnection(
+      (stream) => {
+        if (stream.id > 2 * unread) stream.body!.resume();
+      },
+      { streamsMax: 100 },
+    );
+    client.greet();
+    for (let i = 0; i < unread; i++) {
+      client.headers(2 * i + 1, POST, { endStream: false });
+      for (let sent = 0; sent < STREAM_WINDOW_BYTES; sent += 16_384) client.data(2 * i + 1, 16_384);
+    }
+    const id = 2 * unread + 1;
+    client.headers(id, POST, { endStream: false });
+    const left = CONNECTION_WINDOW_BYTES - unread * STREAM_WINDOW_BYTES;
+    for (let sent = 0; sent < left; sent += 16_384) {
+      client.data(id, 16_384);
+      await client.roundTrip();
+    }
+    expect(returned(client, 0) - (CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES)).toBeGreaterThan(left / 2);
   });
 
   it('hold no more than the connection’s window together', async () => {

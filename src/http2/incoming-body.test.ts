@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settle } from '../core/manual-clock.fixture.js';
+import { settle, until } from '../core/manual-clock.fixture.js';
 import { IncomingBody } from './incoming-body.js';
 
 function makeBody() {
@@ -70,6 +70,58 @@ describe('a request’s body', () => {
     expect(chunks.length).toBeLessThan(50);
     expect(chunks.every(({ buffer }) => buffer !== read.buffer)).toBe(true);
     expect(seen.consumed).toBe(100_000);
+  });
+
+  it('gathers single bytes also behind those that a reader leaves where they are', async () => {
+    const { body, seen } = makeBody();
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      body.pause();
+    });
+    await settle();
+    for (let i = 0; i < 20_000; i++) {
+      body.add(Buffer.of(i), 0, 1);
+      if (i % 100 === 0) await settle(1);
+    }
+    body.finish();
+    body.removeAllListeners('data');
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    body.resume();
+    await until(() => body.readableEnded);
+    expect(chunks.length).toBeLessThan(20);
+    expect(Buffer.concat(chunks)).toEqual(Buffer.from(Array.from({ length: 20_000 }, (_, i) => i & 0xff)));
+    expect(seen.consumed).toBe(20_000);
+  });
+
+  it('passes single bytes that came together on together, and the last ones with the end', async () => {
+    const { body, seen } = makeBody();
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    await settle();
+    const read = Buffer.alloc(9_000, 'x');
+    for (let i = 0; i < read.length; i++) body.add(read, i, i + 1);
+    await settle();
+    expect(chunks.map(({ length }) => length)).toEqual([4_096, 4_096, 808]);
+    for (let i = 0; i < 10; i++) body.add(read, i, i + 1);
+    body.finish();
+    await until(() => body.readableEnded);
+    expect(chunks.at(-1)!.length).toBe(10);
+    expect(seen.consumed).toBe(9_010);
+  });
+
+  it('keeps no more in memory than what is held of it, where its reader keeps what comes now and then', async () => {
+    const { body, add } = makeBody();
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    for (let i = 0; i < 200; i++) {
+      await settle(1);
+      add('x');
+    }
+    await settle();
+    expect(chunks.length).toBeGreaterThan(100);
+    const kept = new Set(chunks.map(({ buffer }) => buffer));
+    expect([...kept].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(64 * 1024);
   });
 
   it('that is destroyed counts everything as consumed, then and later', async () => {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 
-/** What the reader's side may hold besides what waits here; today's size of one read from a socket. */
-const READ_AHEAD_BYTES = 64 * 1024;
+/** One piece at a time lies with the reader: only here are small ones gathered, and held against the client's windows. */
+const READ_AHEAD_BYTES = 1;
 /** Smaller pieces are gathered into blocks of this size: a byte at a time must not cost an object and a read buffer each. */
 const GATHER_BYTES = 4 * 1024;
 
@@ -17,6 +17,7 @@ export class IncomingBody extends Readable {
   #gathering: Buffer | undefined;
   #gatheredBytes = 0;
   #wanted = false;
+  #passing = false;
   #complete = false;
   #ended = false;
   #dropping = false;
@@ -36,26 +37,21 @@ export class IncomingBody extends Readable {
       this.#consumed(length);
       return;
     }
-    const small = length < GATHER_BYTES;
-    if (this.#wanted && this.#waitingBytes === 0 && (!small || this.readableLength === 0)) {
-      // Small ones are copied, since a reader may keep them for long and all that was read with them.
-      this.#wanted = this.push(small ? Buffer.from(bytes.subarray(start, end)) : bytes.subarray(start, end));
-      this.#consumed(length);
+    this.#waitingBytes += length;
+    if (length < GATHER_BYTES) {
+      this.#gather(bytes, start, end);
+      if (this.#wanted) this.#passSoon();
       return;
     }
-    this.#waitingBytes += length;
-    if (small) this.#gather(bytes, start, end);
-    else {
-      this.#sealGathered();
-      this.#waiting.push(bytes.subarray(start, end));
-    }
+    this.#sealGathered();
+    this.#waiting.push(bytes.subarray(start, end));
     if (this.#wanted) this.#pass();
   }
 
   /** The client has sent all of it. */
   finish(): void {
     this.#complete = true;
-    this.#endWhenPassed();
+    this.#pass();
   }
 
   /** There will be no more, and what there is is not the whole. */
@@ -73,13 +69,24 @@ export class IncomingBody extends Readable {
     const unread = this.#waitingBytes;
     this.#waiting = [];
     this.#gathering = undefined;
+    this.#gatheredBytes = 0;
     this.#waitingBytes = 0;
     if (unread > 0) this.#consumed(unread);
     callback(error);
   }
 
+  /** With all that comes in this turn: whoever sends single bytes would have each of them passed through everything. */
+  #passSoon(): void {
+    if (this.#passing) return;
+    this.#passing = true;
+    setImmediate(() => {
+      this.#passing = false;
+      this.#pass();
+    });
+  }
+
   #pass(): void {
-    if (this.#waitingBytes > 0) this.#sealGathered();
+    if (this.#wanted) this.#sealGathered();
     // Each block is out of here before the reader sees it, since it may ask for the next in the middle of this.
     while (this.#wanted && this.#waiting.length > 0) {
       const block = this.#waiting.shift()!;
@@ -108,10 +115,15 @@ export class IncomingBody extends Readable {
   }
 
   #sealGathered(): void {
-    const gathering = this.#gathering;
-    if (!gathering) return;
-    this.#waiting.push(gathering.subarray(0, this.#gatheredBytes));
-    this.#gathering = undefined;
+    if (this.#gatheredBytes === 0) return;
+    const gathered = this.#gathering!.subarray(0, this.#gatheredBytes);
     this.#gatheredBytes = 0;
+    if (gathered.length < GATHER_BYTES / 2) {
+      // A reader may keep it for long, and the rest of the block with it.
+      this.#waiting.push(Buffer.from(gathered));
+      return;
+    }
+    this.#waiting.push(gathered);
+    this.#gathering = undefined;
   }
 }

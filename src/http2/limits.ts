@@ -22,6 +22,8 @@ export const STREAM_WINDOW_BYTES = 256 * 1024;
 export const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Whoever produces an answer is held back when so much of it waits for its client. */
 export const STREAM_UNSENT_BYTES_MAX = 128 * 1024;
+/** The same for the pieces it comes in, each of which takes more memory than a byte. */
+export const STREAM_UNSENT_PIECES_MAX = 1_024;
 /** So much is handed to the socket ahead of what the kernel takes; the rest waits in its stream. */
 export const CONNECTION_UNSENT_BYTES_MAX = 256 * 1024;
 /** Beyond that, acknowledgements and resets that a client causes and does not read. */

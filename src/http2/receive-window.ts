@@ -25,7 +25,8 @@ export class ReceiveWindow {
   /** Bytes that are no longer held here. Without a stream: of one that is closed. */
   giveBack(stream: ServerStream | undefined, bytes: number): void {
     this.#unreturnedBytes += bytes;
-    if (this.#unreturnedBytes >= CONNECTION_STEP_BYTES) {
+    // Before a part is full where little else is left: the rest may be held by streams that nobody reads.
+    if (this.#unreturnedBytes >= CONNECTION_STEP_BYTES || this.#unreturnedBytes > this.#window) {
       this.#sender.control().windowUpdate(0, this.#unreturnedBytes);
       this.#window += this.#unreturnedBytes;
       this.#unreturnedBytes = 0;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { ANSWER_EARNS, BYTES_PER_TOKEN, DATA_FRAME_EARNS, DRIBBLE_BYTES, type FloodBudget } from './flood-budget.js';
-import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX, STREAM_UNSENT_BYTES_MAX } from './limits.js';
+import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from './limits.js';
 import { Outbound } from './outbound.js';
 import {
   ConnectionError,
@@ -26,6 +26,11 @@ export interface SenderEvents {
 
 /** More of a chunk than this is passed on where it lies; measured with TLS, which joins the pieces in any case. */
 const COPIED_BYTES_MAX = 4 * 1024;
+/**
+ * Less than this is copied out of its slab when other bytes wait before it: the slab would live for as long as the client
+ * does not read, with all that other connections have written there.
+ */
+const LEFT_IN_SLAB_BYTES_MIN = 16 * 1024;
 
 /** Connections with something to send at the end of this turn of the event loop: one immediate for all of them. */
 let waiting: Sender[] = [];
@@ -65,7 +70,8 @@ export class Sender implements StreamSender {
   head(stream: ServerStream, status: number, fields: readonly string[], endStream: boolean): void {
     const frame = { streamId: stream.id, status, fields, endStream, tableUnused: this.tableUnused };
     if (this.isFull()) {
-      stream.headFrames = headFrames(frame);
+      // Always said there: the client may make its table smaller while this waits.
+      stream.headFrames = headFrames({ ...frame, tableUnused: true });
       stream.endsWithHead = endStream;
       this.wake(stream);
       return;
@@ -191,7 +197,7 @@ export class Sender implements StreamSender {
       this.finish(stream);
       return false;
     }
-    if (stream.heldBack && stream.unsentBytes < STREAM_UNSENT_BYTES_MAX) {
+    if (stream.heldBack && !stream.isFull) {
       stream.heldBack = false;
       this.relieved.push(stream);
     }
@@ -240,12 +246,11 @@ export class Sender implements StreamSender {
     const { socket } = this;
     const pieces = this.outbound.take();
     if (pieces.length === 0 || this.stopped || socket.destroyed) return;
-    if (pieces.length === 1) {
-      socket.write(pieces[0]!);
-      return;
+    const behindOthers = socket.writableLength > 0;
+    if (pieces.length > 1) socket.cork();
+    for (const piece of pieces) {
+      socket.write(behindOthers && piece.byteLength < LEFT_IN_SLAB_BYTES_MIN ? new Uint8Array(piece) : piece);
     }
-    socket.cork();
-    for (const piece of pieces) socket.write(piece);
-    socket.uncork();
+    if (pieces.length > 1) socket.uncork();
   }
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { until } from '../core/manual-clock.fixture.js';
+import { settle, until } from '../core/manual-clock.fixture.js';
 import {
   block,
   type Frame,
@@ -248,6 +248,21 @@ describe('frames that are allowed', () => {
     client.greet([1, 0]).headers(1, GET).headers(3, GET);
     expect((await client.frame(FrameType.headers, 1)).payload[0]).toBe(0x20);
     expect((await client.frame(FrameType.headers, 3)).payload[0]).toBe(0x88);
+  });
+
+  it('says so also with an answer that waited for the client to read', async () => {
+    const { client, requests, arrived } = await startConnection();
+    client.greet([4, 2 ** 31 - 1]).send({ type: FrameType.windowUpdate, payload: uint32(1e9) });
+    client.headers(1, GET).headers(3, GET);
+    await until(() => requests.length === 2);
+    client.socket.pause();
+    requests[0]!.respond(200, [], Buffer.alloc(2e7));
+    await settle(20);
+    requests[1]!.respond(200, [], null);
+    client.send({ type: FrameType.settings, payload: settingsPayload([1, 0]) });
+    await arrived();
+    client.socket.resume();
+    expect((await client.frame(FrameType.headers, 3)).payload[0]).toBe(0x20);
   });
 });
 

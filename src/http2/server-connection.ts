@@ -84,6 +84,7 @@ export class ServerConnection implements FrameReceiver {
       limits,
       blocks: this.#blocks,
       budget: this.#budget,
+      brokenBudget: new FloodBudget(clock, limits.streamsMax),
       sender: this.#sender,
       request: (stream) => this.#request(stream),
       emptied: () => this.#emptied(),
@@ -100,11 +101,12 @@ export class ServerConnection implements FrameReceiver {
   drain(): void {
     if (this.#draining || this.#ended) return;
     this.#draining = true;
+    // Before anything is said, which may be too much already and end the connection with a wait of its own.
+    this.#wait(DRAIN_NOTICE_MS, () => this.#leave());
     // RFC 9113, 6.8: first a GOAWAY that refuses nothing, since requests may be on their way already.
     const out = this.#sender.control();
     out.goaway(STREAM_ID_MAX, ErrorCode.noError);
     out.ping(0, DRAIN_PING);
-    this.#wait(DRAIN_NOTICE_MS, () => this.#leave());
   }
 
   destroy(): void {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { IncomingBody } from './incoming-body.js';
-import { STREAM_UNSENT_BYTES_MAX, STREAM_WINDOW_BYTES } from './limits.js';
+import { STREAM_UNSENT_BYTES_MAX, STREAM_UNSENT_PIECES_MAX, STREAM_WINDOW_BYTES } from './limits.js';
 import { ErrorCode } from './protocol.js';
 import type { RequestHead } from './request-head.js';
 import { headFrames } from './response-head.js';
@@ -20,7 +20,6 @@ export interface StreamOwner {
 
 /** What puts a stream's answer on the connection. */
 export interface StreamSender {
-  readonly tableUnused: boolean;
   head(stream: ServerStream, status: number, fields: readonly string[], endStream: boolean): void;
   /** The stream has more to send than before, or may send more. */
   wake(stream: ServerStream): void;
@@ -83,6 +82,12 @@ export class ServerStream {
     return this.incoming;
   }
 
+  /** Enough waits for the client. */
+  get isFull(): boolean {
+    const pieces = this.laterChunks === undefined ? 0 : this.laterChunks.length;
+    return this.unsentBytes >= STREAM_UNSENT_BYTES_MAX || pieces >= STREAM_UNSENT_PIECES_MAX;
+  }
+
   /** The whole answer. Throws where it cannot be written; then nothing was. */
   respond(status: number, headers: readonly string[], body: Uint8Array | null): void {
     if (!this.open || this.headGiven) return;
@@ -106,7 +111,7 @@ export class ServerStream {
   write(chunk: Uint8Array): boolean {
     if (!this.open || !this.headGiven || this.ended || this.bodiless || chunk.byteLength === 0) return true;
     this.queue(chunk);
-    this.heldBack = this.unsentBytes >= STREAM_UNSENT_BYTES_MAX;
+    this.heldBack = this.isFull;
     return !this.heldBack;
   }
 
@@ -189,7 +194,8 @@ export class ServerStream {
         status: 0,
         fields: trailers,
         endStream: true,
-        tableUnused: this.sender.tableUnused,
+        // They wait behind the body, and the client may make its table smaller in the meantime.
+        tableUnused: true,
       });
       return true;
     } catch {

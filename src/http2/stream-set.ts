@@ -1,4 +1,4 @@
-import { BROKEN_STREAM_COST, type FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
+import { ANSWER_EARNS, BROKEN_STREAM_COST, type FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
 import type { HeaderBlocks } from './header-block.js';
 import type { DecodedFields } from './hpack/header-decoder.js';
 import { IncomingBody } from './incoming-body.js';
@@ -14,6 +14,8 @@ export interface StreamSetParts {
   readonly limits: ServerConnectionLimits;
   readonly blocks: HeaderBlocks;
   readonly budget: FloodBudget;
+  /** For streams that were begun for nothing. Data does not pay for them, or one download would for thousands. */
+  readonly brokenBudget: FloodBudget;
   readonly sender: Sender;
   request(stream: ServerStream): void;
   /** The last stream was closed. */
@@ -45,8 +47,9 @@ export class StreamSet implements StreamOwner {
     return this.#streams.size;
   }
 
+  /** The last that was or may be served. RFC 9113, 6.8: those that GOAWAY has refused never come back into it. */
   get lastId(): number {
-    return this.#lastId;
+    return Math.min(this.#lastId, this.#refusedAbove);
   }
 
   /** Streams the client opens from here on are ignored: GOAWAY has told it that they will be. */
@@ -112,9 +115,13 @@ export class StreamSet implements StreamOwner {
   rstStream(id: number, length: number): void {
     if (length !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'RST_STREAM of a wrong length');
     const stream = this.#streams.get(id);
-    if (!stream) this.#checkNotIdle(id);
-    this.#parts.budget.spend(stream ? BROKEN_STREAM_COST : IDLE_FRAME_COST);
-    if (stream) this.#close(stream);
+    if (!stream) {
+      this.#checkNotIdle(id);
+      this.#parts.budget.spend(IDLE_FRAME_COST);
+      return;
+    }
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
+    this.#close(stream);
   }
 
   windowUpdate(id: number, bytes: Buffer, start: number): void {
@@ -152,6 +159,7 @@ export class StreamSet implements StreamOwner {
 
   /** All of the answer is in the connection's hands. */
   answered(stream: ServerStream): void {
+    this.#parts.brokenBudget.earn(ANSWER_EARNS);
     // RFC 9113, 8.1: what the client still sends of its request is not wanted.
     if (!stream.remoteEnded) this.#rst(stream.id, ErrorCode.noError);
     this.#close(stream);
@@ -246,7 +254,7 @@ export class StreamSet implements StreamOwner {
       this.#refuse(id, ErrorCode.enhanceYourCalm);
       return;
     }
-    this.#parts.budget.spend(BROKEN_STREAM_COST);
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
     const { sender } = this.#parts;
     const { tableUnused } = sender;
     writeHead(sender.control(), { streamId: id, status: 431, fields: [], endStream: true, tableUnused });
@@ -267,12 +275,12 @@ export class StreamSet implements StreamOwner {
 
   /** The client's fault: pays for the reset, or it could have any number of requests begun and none answered. */
   #breakStream(stream: ServerStream, code: number): void {
-    this.#parts.budget.spend(BROKEN_STREAM_COST);
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
     this.reset(stream, code);
   }
 
   #refuse(id: number, code: number): void {
-    this.#parts.budget.spend(BROKEN_STREAM_COST);
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
     this.#rst(id, code);
   }
 

@@ -17,6 +17,8 @@ export class OwnHttp2Server implements Http2Server {
 
   accept(socket: TLSSocket): void {
     const { limits, logger, open } = this.#parts;
+    // RFC 9113, 9.2.1; and who asks is read once for the life of a connection.
+    socket.disableRenegotiation();
     let context: AnswerContext | undefined;
     const connection = new ServerConnection({
       socket,

@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { constants } from 'node:http2';
 import { Agent } from 'node:https';
-import { connect as connectTcp } from 'node:net';
+import { type AddressInfo, connect as connectTcp, createServer as createTcp, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Exchange, Handler } from '../core/exchange.js';
 import { settle, until } from '../core/manual-clock.fixture.js';
 import { makeServer } from '../identity/pki.fixture.js';
@@ -316,6 +317,20 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
     session.destroy();
   });
 
+  it('closes a connection that would change its keys and certificates in the middle (RFC 9113, 9.2.1)', async () => {
+    const port = await start(describeRequest);
+    const options = { ALPNProtocols: ['h2'], maxVersion: 'TLSv1.2' as const };
+    const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ...options });
+    socket.on('error', () => {}).resume();
+    await once(socket, 'secureConnect');
+    const ended = new Promise<string>((resolve) => {
+      socket.once('close', () => resolve('closed'));
+      socket.renegotiate({}, (error) => resolve(error ? 'refused' : 'renegotiated'));
+    });
+    expect(await ended).not.toBe('renegotiated');
+    await until(() => socket.destroyed);
+  });
+
   it('refuses CONNECT, which names no path, without troubling anyone', async () => {
     const seen: string[] = [];
     const session = session2(
@@ -468,6 +483,14 @@ describe('malformed HTTP/1.1', () => {
     expect(seen!.headers).toContain('\xc3\xa9');
   });
 
+  it('finds out about clients that are gone without a word', async () => {
+    const kept = vi.spyOn(Socket.prototype, 'setKeepAlive');
+    const { socket } = await rawConnection(await start(describeRequest));
+    expect(kept.mock.calls).toEqual([[true, 60_000]]);
+    kept.mockRestore();
+    socket.destroy();
+  });
+
   it('takes no more connections than allowed', async () => {
     const port = await start(describeRequest, { connectionsMax: 1 });
     const first = await rawConnection(port);
@@ -500,5 +523,22 @@ describe('connections that were accepted elsewhere', () => {
     expect((await ask2(session, { path: '/two' })).body.toString()).toContain('/two');
     expect((await ask1(running.port, { path: '/one' })).body.toString()).toContain('/one');
     session.destroy();
+  });
+
+  it('are told apart where a client uses one port of its own for two of the server’s', async () => {
+    const { listener, close } = await startTakingListener(describeRequest, { headerTimeoutMs: 60_000 });
+    const doors = [1, 2, 3].map(() => createTcp({ pauseOnConnect: true }, (socket) => listener.take(socket)));
+    for (const door of doors) await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));
+    const [localPort, ...ports] = doors.map((door) => (door.address() as AddressInfo).port);
+    await new Promise((resolve) => doors[0]!.close(resolve));
+    const sockets = ports.map((port) =>
+      connectTcp({ port, host: '127.0.0.1', localAddress: '127.0.0.1', localPort: localPort! }),
+    );
+    for (const socket of sockets) socket.on('error', () => {}).resume();
+    await Promise.all([...sockets.map((socket) => once(socket, 'connect')), once(doors[1]!, 'connection')]);
+    await settle();
+    await close(0);
+    await until(() => sockets.every(({ destroyed }) => destroyed));
+    for (const door of doors) door.close();
   });
 });

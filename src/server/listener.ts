@@ -41,7 +41,7 @@ export class Listener {
   readonly #tls: TlsServer;
   readonly #http1: Http1Server;
   readonly #http2: Http2Server;
-  /** Every connection, by the client's address and port: those in the middle of a handshake are nobody else's yet. */
+  /** Every connection, by the addresses of its ends: those in the middle of a handshake are nobody else's yet. */
   readonly #connections = new Map<string, Socket>();
   /** Connections that have not asked anything so far. */
   readonly #unused = new Set<string>();
@@ -137,6 +137,7 @@ export class Listener {
       const key = connectionKey(socket);
       this.#connections.set(key, socket);
       this.#unused.add(key);
+      socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
       socket.once('close', () => {
         this.#connections.delete(key);
         this.#unused.delete(key);
@@ -218,8 +219,12 @@ export class Listener {
 /** How often connections are looked at for headers that take too long. */
 const HEADER_CHECK_MS = 1_000;
 
-function connectionKey({ remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>): string {
-  return `${remoteAddress} ${remotePort}`;
+/** Nothing else would tell that the client of a silent watch has lost its network: it would be served for ever. */
+const TCP_KEEP_ALIVE_MS = 60_000;
+
+/** Both ends: a client may use one port of its own for several addresses of this server. */
+function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }
 
 function secureContext(tls: ServerTls) {
