@@ -53,8 +53,8 @@ export class Sender implements StreamSender {
   private readonly events: SenderEvents;
   private readonly outbound = new Outbound();
   private window = DEFAULT_WINDOW_BYTES;
-  /** Streams with something to send, next first; and those that wait for the connection's window only. */
-  private readonly ready = new Set<ServerStream>();
+  /** Streams with something to send, next first, each once; and those that wait for the connection's window only. */
+  private ready: ServerStream[] = [];
   private readonly starved = new Set<ServerStream>();
   private finished: ServerStream[] = [];
   private relieved: ServerStream[] = [];
@@ -83,12 +83,13 @@ export class Sender implements StreamSender {
   }
 
   wake(stream: ServerStream): void {
-    this.ready.add(stream);
+    this.enqueue(stream);
     this.schedule();
   }
 
   forget(stream: ServerStream): void {
-    this.ready.delete(stream);
+    if (stream.queued) this.ready.splice(this.ready.indexOf(stream), 1);
+    stream.queued = false;
     this.starved.delete(stream);
     stream.dropUnsent();
   }
@@ -113,7 +114,7 @@ export class Sender implements StreamSender {
     if (this.window > WINDOW_BYTES_MAX)
       throw new ConnectionError(ErrorCode.flowControlError, 'the window is too large');
     if (this.starved.size === 0) return;
-    for (const stream of this.starved) this.ready.add(stream);
+    for (const stream of this.starved) this.enqueue(stream);
     this.starved.clear();
     this.schedule();
   }
@@ -122,11 +123,7 @@ export class Sender implements StreamSender {
     this.scheduled = false;
     if (this.stopped) return;
     try {
-      for (const stream of this.ready) {
-        if (this.isFull()) break;
-        this.ready.delete(stream);
-        this.sendSome(stream);
-      }
+      this.sendInTurn();
       this.settleFinished();
       this.write();
       this.events.flushed();
@@ -146,7 +143,7 @@ export class Sender implements StreamSender {
 
   stop(): void {
     this.stopped = true;
-    this.ready.clear();
+    this.ready = [];
     this.starved.clear();
     this.outbound.take();
   }
@@ -165,6 +162,24 @@ export class Sender implements StreamSender {
     return this.unsentBytes() >= CONNECTION_UNSENT_BYTES_MAX;
   }
 
+  private enqueue(stream: ServerStream): void {
+    if (stream.queued) return;
+    stream.queued = true;
+    this.ready.push(stream);
+  }
+
+  /** Those that have more to send go to the back of the line while this runs. */
+  private sendInTurn(): void {
+    const { ready } = this;
+    let next = 0;
+    while (next < ready.length && !this.isFull()) {
+      const stream = ready[next++]!;
+      stream.queued = false;
+      this.sendSome(stream);
+    }
+    ready.splice(0, next);
+  }
+
   /** One frame of a stream, two at its beginning or end. */
   private sendSome(stream: ServerStream): void {
     if (stream.headFrames) {
@@ -176,7 +191,7 @@ export class Sender implements StreamSender {
       }
     }
     if (stream.unsentBytes > 0 && !this.sendData(stream)) return;
-    if (stream.unsentBytes > 0) this.ready.add(stream);
+    if (stream.unsentBytes > 0) this.enqueue(stream);
     else if (stream.ended) this.sendEnd(stream);
   }
 

@@ -52,6 +52,8 @@ export class ServerStream {
   endsWithHead = false;
   trailerFrames: Buffer | undefined;
   heldBack = false;
+  /** It stands in line for the connection. */
+  queued = false;
 
   private readonly owner: StreamOwner;
   private readonly sender: StreamSender;

@@ -9,6 +9,7 @@ import { areTrailers, readRequestHead } from './request-head.js';
 import { writeHead } from './response-head.js';
 import type { Sender } from './sender.js';
 import { ServerStream, type StreamOwner } from './server-stream.js';
+import { StreamTable } from './stream-table.js';
 
 export interface StreamSetParts {
   readonly limits: ServerConnectionLimits;
@@ -30,7 +31,7 @@ const RESET_REMEMBERED_MIN = 100;
 export class StreamSet implements StreamOwner {
   readonly #parts: StreamSetParts;
   readonly #window: ReceiveWindow;
-  readonly #streams = new Map<number, ServerStream>();
+  readonly #streams = new StreamTable();
   readonly #reset = new Set<number>();
   readonly #resetMax: number;
   #lastId = 0;
@@ -143,7 +144,7 @@ export class StreamSet implements StreamOwner {
   changeInitialWindow(bytes: number): void {
     const difference = bytes - this.#initialSendWindow;
     this.#initialSendWindow = bytes;
-    for (const stream of this.#streams.values()) {
+    for (const stream of this.#streams.all()) {
       stream.sendWindow += difference;
       if (stream.sendWindow > WINDOW_BYTES_MAX) {
         throw new ConnectionError(ErrorCode.flowControlError, 'a window is too large');
@@ -166,7 +167,7 @@ export class StreamSet implements StreamOwner {
   }
 
   closeAll(): void {
-    for (const stream of [...this.#streams.values()]) this.#close(stream);
+    for (const stream of this.#streams.all()) this.#close(stream);
   }
 
   #takeData(
@@ -245,7 +246,7 @@ export class StreamSet implements StreamOwner {
       remoteEnded: endStream,
     });
     if (!endStream) stream.incoming = new IncomingBody((bytes) => this.#window.giveBack(stream, bytes));
-    this.#streams.set(id, stream);
+    this.#streams.add(stream);
     this.#parts.request(stream);
   }
 
@@ -298,7 +299,7 @@ export class StreamSet implements StreamOwner {
   }
 
   #close(stream: ServerStream): void {
-    if (!this.#streams.delete(stream.id)) return;
+    if (!this.#streams.delete(stream)) return;
     stream.open = false;
     this.#parts.sender.forget(stream);
     stream.incoming?.breakOff();

@@ -29,6 +29,8 @@ const NEWLINE = 10;
 /** Runs one exchange through the chain and writes its answer; the drain sees it as an OpenExchange. */
 export class ReplyWriter implements OpenExchange, BodySink {
   list: OpenExchanges | undefined;
+  before: OpenExchange | undefined;
+  after: OpenExchange | undefined;
   readonly #exchange: Exchange;
   readonly #wire: Wire;
   #body: BodyStream | undefined;
