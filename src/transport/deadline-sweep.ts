@@ -36,7 +36,7 @@ export class DeadlineSweep<T extends Expiring> {
     const bounded = Math.min(delayMs, TIMER_MS_MAX);
     this.#nextAt = performance.now() + bounded;
     this.#timer = setTimeout(this.#sweep, bounded + 1);
-    // What waits holds the process by its socket.
+    // What waits holds the process by itself (under-way.ts).
     this.#timer.unref();
   }
 

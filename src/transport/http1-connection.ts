@@ -54,7 +54,6 @@ export class Http1Connection implements AttemptConnection, Expiring {
   reserve(attempt: Http1Attempt): void {
     this.take(attempt);
     this.state = 'reserved';
-    this.socket!.ref();
   }
 
   begin(): void {
@@ -121,6 +120,8 @@ export class Http1Connection implements AttemptConnection, Expiring {
   private onOpened(socket: TLSSocket): void {
     this.dialling = undefined;
     this.socket = socket;
+    // Its requests are counted as under way; the connection as such keeps nobody waiting.
+    socket.unref();
     socket.on('error', this.onError);
     socket.once('end', this.onEnd);
     socket.once('close', this.onClose);
@@ -215,7 +216,6 @@ export class Http1Connection implements AttemptConnection, Expiring {
 
   private rest(): void {
     this.state = 'idle';
-    this.socket!.unref();
     // Only what is read is heard, the server's goodbye included.
     this.resume();
     this.home.freed(this);

@@ -12,6 +12,7 @@ import { requestHead } from './http1-request-head.js';
 import type { Reach } from './reach.js';
 import { type Place, SharedConnections } from './shared-connections.js';
 import { StreamAttempt } from './stream-attempt.js';
+import { underWay } from './under-way.js';
 import { openUpgrade } from './upgrade.js';
 
 const HTTP1 = ['http/1.1'];
@@ -99,6 +100,7 @@ export class PooledDestination implements Destination {
       const pool = this.#pool(request.lane);
       const attempt = new Http1Attempt(this.address, request, new Alone(resolve, reject, this.#load));
       this.#load.inFlight += 1;
+      underWay.begin();
       if (attempt.listen()) pool.send(attempt);
     });
   }
@@ -215,5 +217,6 @@ class Alone implements AttemptEvents {
 
   onOver(): void {
     this.load.inFlight -= 1;
+    underWay.end();
   }
 }

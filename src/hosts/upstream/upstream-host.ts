@@ -3,7 +3,7 @@ import type { Clock } from '../../core/clock.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import { AttemptError, type Host } from '../../core/host.js';
 import type { Destination } from '../../core/outgoing.js';
-import type { MakeOutgoingHeaders } from '../../identity/outgoing-headers.js';
+import type { HeaderRecipient, MakeOutgoingHeaders } from '../../identity/outgoing-headers.js';
 import type { Logger } from '../../observe/logger.js';
 
 export interface UpstreamHostOptions {
@@ -18,6 +18,8 @@ export interface UpstreamHostOptions {
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+const RECIPIENT: HeaderRecipient = { kind: 'kube-apiserver', rerouted: false };
 
 /**
  * A real kube-apiserver behind this process. It counts as ready from a good /readyz until an attempt or a probe shows
@@ -46,15 +48,15 @@ export class UpstreamHost implements Host {
     return this.#ready;
   }
 
-  handle = async (exchange: Exchange): Promise<Reply> => {
+  handle = (exchange: Exchange): Promise<Reply> => {
     const { destination, outgoingHeaders, headTimeoutMs } = this.#options;
-    const leaving = outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
-    try {
-      return await attempt(exchange, { destination, leaving, headTimeoutMs });
-    } catch (error) {
-      if (error instanceof AttemptError) this.#failed(error);
-      throw error;
-    }
+    const leaving = outgoingHeaders(exchange, RECIPIENT);
+    return attempt(exchange, { destination, leaving, headTimeoutMs }).catch(this.#onError);
+  };
+
+  #onError = (error: unknown): never => {
+    if (error instanceof AttemptError) this.#failed(error);
+    throw error;
   };
 
   async close(): Promise<void> {
