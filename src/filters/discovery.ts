@@ -31,6 +31,7 @@ export function discoveryFilter(options: DiscoveryFilterOptions): Filter {
   return {
     name: 'discovery',
     wrap: (next) => (exchange) => {
+      if (exchange.info.isResource) return next(exchange);
       const asked = isRead(exchange) ? parseDiscoveryPath(exchange.info.path) : undefined;
       // A peer that carried the request here merges for itself and wants this server's part.
       if (!asked || exchange.peerProxied || exchange.localOnly || !options.active()) return next(exchange);

@@ -31,11 +31,11 @@ export function observeFilter({ metrics, logger, known }: ObserveOptions): Filte
   };
   return {
     name: 'observe',
-    wrap: (next) => async (exchange) => {
-      const reply = await next(exchange);
-      count(exchange, reply);
-      return reply;
-    },
+    wrap: (next) => (exchange) =>
+      next(exchange).then((reply) => {
+        count(exchange, reply);
+        return reply;
+      }),
   };
 }
 
