@@ -168,6 +168,11 @@ describe('labelSelectorFromObject', () => {
     expect(formatLabelSelector(selector)).toBe('a in (x,y),b=1,!c');
   });
 
+  it('reads null in the place of a requirement as an empty one', () => {
+    const selector = JSON.parse('{"matchExpressions":[null]}');
+    expect(() => labelSelectorFromObject(selector)).toThrow(SelectorError);
+  });
+
   it('refuses an unknown operator', () => {
     expect(() => labelSelectorFromObject({ matchExpressions: [{ key: 'a', operator: 'Near' }] })).toThrow(
       '"Near" is not a valid label selector operator',

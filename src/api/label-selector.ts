@@ -35,12 +35,16 @@ const OBJECT_OPERATORS: Readonly<Record<string, LabelOperator>> = {
   DoesNotExist: '!',
 };
 
+const NO_EXPRESSION = { key: '', operator: '', values: [] };
+
 export function labelSelectorFromObject(selector: LabelSelectorObject): LabelSelector {
   const requirements = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => requirement(key, '=', [value]));
-  for (const { key, operator, values } of selector.matchExpressions ?? []) {
+  for (const expression of selector.matchExpressions ?? []) {
+    // JSON may have null in the place of any of them, which Kubernetes reads as the empty value.
+    const { key, operator, values } = expression ?? NO_EXPRESSION;
     const known = Object.hasOwn(OBJECT_OPERATORS, operator) ? OBJECT_OPERATORS[operator] : undefined;
     if (known === undefined) throw new SelectorError(`"${operator}" is not a valid label selector operator`);
-    requirements.push(requirement(key, known, values ?? []));
+    requirements.push(requirement(key ?? '', known, values ?? []));
   }
   return byKey(requirements);
 }

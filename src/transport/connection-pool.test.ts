@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { afterEach, expect, it } from 'vitest';
 import type { Reply } from '../core/exchange.js';
 import { until } from '../core/manual-clock.fixture.js';
+import { StatusError } from '../core/status-error.js';
 import { ConnectionPool } from './connection-pool.js';
 import { DeadlineSweep } from './deadline-sweep.js';
 import { Dialler } from './dialler.js';
@@ -103,12 +104,33 @@ it('does not hurry a caller that takes its time with a body', async () => {
   const body = new PassThrough();
   const headers = ['Host', 'x', 'Content-Length', '8'];
   const sent = send(pool, '/', { method: 'POST', body, headers, headTimeoutMs: anHour });
-  body.write('begin');
-  await until(() => server.received().endsWith('begin'), 'first bytes');
-  for (let i = 0; i < 3; i++) for (const connection of sweep.members) connection.expire();
+  for (const letter of 'begin') {
+    body.write(letter);
+    await until(() => server.received().endsWith(letter), letter);
+    for (const connection of sweep.members) connection.expire();
+  }
   body.end('end');
   expect(await textOf(await sent)).toBe('0');
 });
+
+it.each(['', 'begin'])(
+  'gives up a caller that falls silent after "%s", which is not the server’s fault',
+  async (begun) => {
+    const pool = await start();
+    const body = new PassThrough();
+    const sent = send(pool, '/', { method: 'POST', body, headTimeoutMs: anHour }).catch((error) => error);
+    if (begun !== '') {
+      body.write(begun);
+      await until(() => server.received().includes(begun), 'first bytes');
+      for (const connection of sweep.members) connection.expire();
+    } else await until(() => [...sweep.members].some(({ deadlineAt }) => Number.isFinite(deadlineAt)), 'connection');
+    for (const connection of [...sweep.members]) connection.expire();
+    expect(await sent).toBeInstanceOf(StatusError);
+    expect(await sent).toMatchObject({ status: { reason: 'Timeout' } });
+    expect(body.destroyed).toBe(true);
+    expect(sweep.members.size).toBe(0);
+  },
+);
 
 it('gives up a server that stops taking a body', async () => {
   const pool = await start();

@@ -1,5 +1,6 @@
 import type { TLSSocket } from 'node:tls';
 import { AttemptError } from '../core/host.js';
+import { StatusError } from '../core/status-error.js';
 import type { DeadlineSweep, Expiring } from './deadline-sweep.js';
 import type { Dialler, Dialling } from './dialler.js';
 import type { AttemptConnection, Http1Attempt } from './http1-attempt.js';
@@ -89,10 +90,13 @@ export class Http1Connection implements AttemptConnection, Expiring {
 
   /** No answer in time, or no request. */
   expire(): void {
-    const { attempt } = this;
+    const { attempt, streamed } = this;
     if (this.state === 'idle') this.close();
-    else if (this.streamed?.movedOn()) this.home.sweep.set(this, attempt!.request.headTimeoutMs);
-    else if (this.state === 'busy') this.close(coded('no answer in time', 'ERR_HEAD_TIMEOUT'));
+    else if (streamed?.movedOn()) this.home.sweep.set(this, attempt!.request.headTimeoutMs);
+    else if (this.state === 'busy') {
+      // A sender that falls silent must not hold a place for ever, nor be held against the server.
+      this.close(streamed?.awaitsSender ? lateBody() : coded('no answer in time', 'ERR_HEAD_TIMEOUT'));
+    }
   }
 
   abandonWaiting(error: (begun: boolean) => Error): void {
@@ -252,6 +256,10 @@ export class Http1Connection implements AttemptConnection, Expiring {
 
 function ended(): Error {
   return coded('the server closed the connection', 'ERR_CONNECTION_ENDED');
+}
+
+function lateBody(): Error {
+  return new StatusError('Timeout', "the rest of the request's body did not arrive in time");
 }
 
 function coded(message: string, code: string): Error {

@@ -19,6 +19,7 @@ export class StreamedBody {
   readonly #head: RequestHead;
   readonly #events: StreamedBodyEvents;
   #sentBytes = 0;
+  #sentBytesBefore = 0;
   #drained = false;
   #over = false;
 
@@ -37,11 +38,17 @@ export class StreamedBody {
     else body.resume();
   }
 
-  /** False if the server has taken nothing since this was last asked, although there was something to take. */
+  /** False if nothing was sent and nothing taken since this was last asked. */
   movedOn(): boolean {
-    const moved = this.#drained || !this.#socket.writableNeedDrain;
+    const moved = this.#drained || this.#sentBytes > this.#sentBytesBefore;
     this.#drained = false;
+    this.#sentBytesBefore = this.#sentBytes;
     return !this.#over && moved;
+  }
+
+  /** The server would take more, and the sender has not brought it. */
+  get awaitsSender(): boolean {
+    return !this.#over && !this.#socket.writableNeedDrain;
   }
 
   stop(): void {
