@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock, settle, until } from '../core/manual-clock.fixture.js';
 import {
+  block,
   type FrameClient,
   frameBytes,
   GET,
@@ -16,6 +17,7 @@ import { CONNECTION_WINDOW_BYTES, STREAM_UNSENT_BYTES_MAX, STREAM_WINDOW_BYTES }
 import { Outbound } from './outbound.js';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, Flag, FrameType, PREFACE, readUint32 } from './protocol.js';
 import { ServerConnection } from './server-connection.js';
+import type { ServerStream } from './server-stream.js';
 
 afterEach(stopConnections);
 
@@ -28,6 +30,14 @@ const returned = (client: FrameClient, streamId: number) =>
   client.frames
     .filter((frame) => frame.type === FrameType.windowUpdate && frame.streamId === streamId)
     .reduce((sum, { payload }) => sum + readUint32(payload, 0), 0);
+
+const requestBytes = (streamId: number) =>
+  frameBytes({
+    type: FrameType.headers,
+    flags: Flag.endStream | Flag.endHeaders,
+    streamId,
+    payload: block(...GET),
+  });
 
 describe('answers', () => {
   it('keep to the stream’s window and go on when it grows', async () => {
@@ -148,6 +158,52 @@ describe('answers', () => {
     await until(() => connection.streamCount === 0, 'all answers', 15_000);
     await until(() => client.frames.filter(({ type }) => type === FrameType.headers).length === 600, 'all heads');
     expect(client.frames.filter(({ type }) => type === FrameType.data)).toEqual([]);
+  });
+
+  it('that wait for a window have memory of their own', async () => {
+    const shared = Buffer.alloc(64 * 1024, 'x');
+    const body = shared.subarray(100, 110);
+    const { client, requests } = await startConnection((stream) => stream.respond(200, [], body));
+    client.greet([4, 3]).headers(1, GET);
+    await until(() => client.body(1).length === 3);
+    await client.roundTrip();
+    expect(requests).toHaveLength(1);
+    shared.fill('y');
+    client.send(update(1, 7));
+    await until(() => client.body(1).length === 10);
+    expect(client.body(1).toString()).toBe('xxxxxxxxxx');
+  });
+
+  it('that wait for the socket have memory of their own', async () => {
+    const written: Buffer[] = [];
+    let go = () => {};
+    const socket = new Duplex({
+      read() {},
+      write(chunk: Buffer, _encoding, callback) {
+        written.push(Buffer.from(chunk));
+        go = callback;
+      },
+    });
+    const shared = Buffer.alloc(64 * 1024, 'x');
+    const bodies = [Buffer.alloc(300 * 1024, '-'), shared.subarray(100, 110)];
+    const events = {
+      request: (stream: ServerStream) => stream.respond(200, [], bodies.shift()!),
+      closed() {},
+      failed() {},
+    };
+    const connection = new ServerConnection({ socket, limits: LIMITS, clock: new ManualClock(), events });
+    const settings = frameBytes({ type: FrameType.settings, payload: settingsPayload([4, 1_000_000]) });
+    socket.push(Buffer.concat([PREFACE, settings, frameBytes(update(0, 1_000_000)), requestBytes(1)]));
+    await settle(4);
+    socket.push(requestBytes(3));
+    await settle(4);
+    shared.fill('y');
+    while (!Buffer.concat(written).includes('xxxxxxxxxx')) {
+      expect(Buffer.concat(written).includes('y'.repeat(10))).toBe(false);
+      go();
+      await settle(1);
+    }
+    connection.destroy();
   });
 
   it('keep little more in memory than themselves while a client does not read, whatever others are sent', async () => {

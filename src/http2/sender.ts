@@ -178,6 +178,7 @@ export class Sender implements StreamSender {
       this.sendSome(stream);
     }
     ready.splice(0, next);
+    for (const stream of ready) stream.ownUnsent();
   }
 
   /** One frame of a stream, two at its beginning or end. */
@@ -199,6 +200,7 @@ export class Sender implements StreamSender {
   private sendData(stream: ServerStream): boolean {
     const bytes = Math.min(stream.unsentBytes, FRAME_PAYLOAD_BYTES_MAX, stream.sendWindow, this.window);
     if (bytes <= 0) {
+      stream.ownUnsent();
       if (stream.sendWindow > 0) this.starved.add(stream);
       return false;
     }

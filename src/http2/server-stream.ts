@@ -163,6 +163,17 @@ export class ServerStream {
     return chunk.subarray(from, from + bytes);
   }
 
+  /**
+   * It has to wait for its client, for as long as that likes: what waits is copied out of memory that small answers share,
+   * all of which would wait with it. Later chunks come from answers that stream, and those share none.
+   */
+  ownUnsent(): void {
+    const { chunk } = this;
+    if (chunk === undefined || chunk.buffer.byteLength < 2 * chunk.byteLength) return;
+    this.chunk = new Uint8Array(chunk.subarray(this.chunkOffset));
+    this.chunkOffset = 0;
+  }
+
   /** Lets go of what nobody will send any more. */
   dropUnsent(): void {
     this.chunk = undefined;
