@@ -1,10 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Destination } from '../core/outgoing.js';
 import { OwnRequests } from '../transport/own-requests.js';
+import { askServer } from './plane-client.js';
 
 const READY_MS_MAX = 60_000;
 const POLL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
+/** Servers that know nothing of it answer for themselves in any case. */
+const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer,application/json';
 
 export interface ReadyOptions {
   readonly name: string;
@@ -16,15 +19,30 @@ export interface ReadyOptions {
 }
 
 /** Resolves when the server at that address takes requests. */
-export async function untilReady(
-  destination: Destination,
+export function untilReady(destination: Destination, options: ReadyOptions): Promise<void> {
+  const own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  return until(() => own.probeReady(destination, PROBE_TIMEOUT_MS), options);
+}
+
+/**
+ * Resolves when it answers for itself. A sidecar is ready as soon as peers can answer in its place, which may be before it
+ * has seen that the server behind it is back.
+ */
+export function untilAnswersItself(destination: Destination, options: ReadyOptions): Promise<void> {
+  return until(async () => {
+    const { status } = await askServer(destination, 'GET', '/api', { accept: OWN_VIEW });
+    return status === 200 || `answers ${status} for itself`;
+  }, options);
+}
+
+async function until(
+  ask: () => Promise<true | string>,
   { name, check, hint, limitMs = READY_MS_MAX }: ReadyOptions,
 ): Promise<void> {
-  const own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
   const deadlineMs = performance.now() + limitMs;
   for (;;) {
     check();
-    const verdict = await own.probeReady(destination, PROBE_TIMEOUT_MS).catch((error: Error) => error.message);
+    const verdict = await ask().catch((error: Error) => error.message);
     if (verdict === true) return;
     if (performance.now() > deadlineMs)
       throw new Error(`${name} is not ready after ${limitMs / 1000} s: ${verdict} (${hint})`);

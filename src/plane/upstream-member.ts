@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Destination } from '../core/outgoing.js';
 import type { Member } from './member.js';
 import { askServer } from './plane-client.js';
-import { untilReady } from './until-ready.js';
+import { type ReadyOptions, untilAnswersItself, untilReady } from './until-ready.js';
 
 export interface UpstreamMemberOptions {
   readonly name: string;
@@ -78,7 +78,8 @@ export class UpstreamMember implements Member {
     }
     if (this.#version !== version)
       throw new Error(`${this.name} runs ${this.#version}, not ${version}, after the roll command has ended.`);
-    await this.#untilReady(this.destination);
+    await untilReady(this.destination, this.#readyOptions());
+    await untilAnswersItself(this.destination, this.#readyOptions());
   }
 
   async stop(): Promise<void> {
@@ -89,7 +90,7 @@ export class UpstreamMember implements Member {
   /** Waits until the API server is up, and asks which version it is. */
   async look(limitMs?: number): Promise<void> {
     const { upstream } = this.#options;
-    await this.#untilReady(upstream, limitMs);
+    await untilReady(upstream, this.#readyOptions(limitMs));
     const { status, body } = await askServer(upstream, 'GET', '/version');
     const [, minor] = /^v?(\d+\.\d+)/.exec(String(body['gitVersion'])) ?? [];
     if (status !== 200 || minor === undefined)
@@ -97,14 +98,14 @@ export class UpstreamMember implements Member {
     this.#version = minor;
   }
 
-  #untilReady(destination: Destination, limitMs?: number): Promise<void> {
+  #readyOptions(limitMs?: number): ReadyOptions {
     const { name, url } = this.#options;
-    return untilReady(destination, {
+    return {
       name: `${name} (${url})`,
       check: () => {},
       hint: 'is it up, and are its certificates those of --pki-dir?',
       ...(limitMs === undefined ? {} : { limitMs }),
-    });
+    };
   }
 
   #rollUpstream(version: string): Promise<void> {
