@@ -27,7 +27,7 @@ export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Re
   };
   const begunAt = performance.now();
   const sent = exchange.upgrade ? destination.upgrade(request) : destination.send(request);
-  // Not awaited: every request passes here, and a frame that only waits is a good part of what it costs.
+  // Not awaited: every request passes here, and a function that only waits costs it memory and time.
   return sent.then(
     (reply) => {
       exchange.awaitedMs += performance.now() - begunAt;

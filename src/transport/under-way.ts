@@ -7,7 +7,7 @@ held.unref();
 
 /**
  * Requests under way keep the process alive, idle connections to servers do not. One timer stands for all of them:
- * telling each socket when it is busy would cost every request more than sending it to the filters does.
+ * telling each socket when it is busy would cost every request two calls out of JavaScript.
  */
 export const underWay = {
   begin(): void {
