@@ -12,6 +12,9 @@ export const ACCEPT_CHARS_MAX = 8_192;
 export const ACCEPT_CLAUSES_MAX = 64;
 const PARAMS_MAX = 16;
 
+/** Asks a server for what it serves itself, whatever it knows of its peers; servers that know no profile ignore it. */
+export const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer';
+
 /**
  * The media ranges a client takes, best first: by q, then the more specific range (RFC 9110, 12.5.1: `a/b;p` before
  * `a/b` before `a/*` before the full wildcard), then as written. Ranges with `q=0` are refusals and left out.

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { OWN_VIEW } from '../api/accept.js';
 import { readBody } from '../core/body-stream.js';
 import type { Clock } from '../core/clock.js';
 import type { ClientConnection, Exchange, Handler, Reply } from '../core/exchange.js';
@@ -29,7 +30,6 @@ const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
 /** One entry a root path; a path beyond that is judged unconditionally. */
 const ETAGS_MAX = 64;
 
-const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer';
 const NO_DOCUMENT = 'application/x-straddle-none';
 const OWN_VIEW_OLDER = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList;q=0.9';
 

@@ -1,4 +1,4 @@
-import { type AggregatedVersion, type DiscoveryForm, discoveryForms } from '../api/accept.js';
+import { type AggregatedVersion, type DiscoveryForm, discoveryForms, OWN_VIEW } from '../api/accept.js';
 import type { Clock } from '../core/clock.js';
 import type { Exchange, Filter, Handler, Reply } from '../core/exchange.js';
 import { headerValues } from '../core/headers.js';
@@ -24,7 +24,6 @@ export interface DiscoveryFilterOptions {
 const PUBLIC = ['Cache-Control', 'public'];
 /** What kube-apiserver says of everything that is not aggregated discovery. */
 const PRIVATE = ['Cache-Control', 'no-cache, private'];
-const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer';
 
 /** Answers discovery for the whole control plane. What a caller may read stays the API server's decision. */
 export function discoveryFilter(options: DiscoveryFilterOptions): Filter {

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { OWN_VIEW } from '../api/accept.js';
 import type { Destination } from '../core/outgoing.js';
 import { OwnRequests } from '../transport/own-requests.js';
 import { askServer } from './plane-client.js';
@@ -6,8 +7,6 @@ import { askServer } from './plane-client.js';
 const READY_MS_MAX = 60_000;
 const POLL_MS = 50;
 const PROBE_TIMEOUT_MS = 2_000;
-/** Servers that know nothing of it answer for themselves in any case. */
-const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer,application/json';
 
 export interface ReadyOptions {
   readonly name: string;
@@ -30,7 +29,7 @@ export function untilReady(destination: Destination, options: ReadyOptions): Pro
  */
 export function untilAnswersItself(destination: Destination, options: ReadyOptions): Promise<void> {
   return until(async () => {
-    const { status } = await askServer(destination, 'GET', '/api', { accept: OWN_VIEW });
+    const { status } = await askServer(destination, 'GET', '/api', { accept: `${OWN_VIEW},application/json` });
     return status === 200 || `answers ${status} for itself`;
   }, options);
 }
