@@ -1,5 +1,4 @@
-import { chain, type Handler } from '../core/exchange.js';
-import { FairLimiter } from '../core/fair-limiter.js';
+import { chain, type Exchange, type Handler } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import type { RequestInfo } from '../core/request-info.js';
 import { serves } from '../core/surface.js';
@@ -17,12 +16,15 @@ import { identityFilter } from '../filters/identity.js';
 import { limitsFilter } from '../filters/limits.js';
 import { observeFilter } from '../filters/observe.js';
 import { openApiFilter } from '../filters/openapi.js';
-import { ownPagesFilter } from '../filters/own-pages.js';
+import { healthPagesFilter, metricsPageFilter } from '../filters/own-pages.js';
 import { requestInfoFilter } from '../filters/request-info.js';
 import { createAuthenticator } from '../identity/authenticate.js';
+import { CredentialProofs } from '../identity/credential-proofs.js';
 import { Listener } from '../server/listener.js';
+import { OWN_USER } from '../transport/own-requests.js';
 import { healthChecks } from './health.js';
 import type { Parts } from './parts.js';
+import { createSharedLimits } from './shared-limits.js';
 
 const IDLE_CONNECTION_MS = 180_000;
 
@@ -56,16 +58,7 @@ export function createListener(
     logger,
     onFault: (_server, fault) => metrics.documentFaults.labels(fault).inc(),
   });
-  const limiter = new FairLimiter({
-    inFlightMax: limits.requestsInFlightMax,
-    queueMax: limits.queuedRequestsMax,
-    waitMsMax: limits.queueWaitMs,
-    clock,
-  });
-  metrics.registry.collect(() => {
-    metrics.inFlight.labels().set(limiter.stats.inFlight);
-    metrics.queued.labels().set(limiter.stats.queued);
-  });
+  const proofs = new CredentialProofs();
   const authorize = permission(clock);
   const discovery = discoveryFilter({
     active: () => config.peeringActive,
@@ -86,17 +79,22 @@ export function createListener(
             ...config.requestHeader,
             clientCa: () => tls.clientCa(),
             requestHeaderCa: () => tls.requestHeaderCa(),
+            proofs,
             clock,
           }),
         ),
       ),
-      ownPagesFilter({
-        ...healthChecks(parts, state),
+      healthPagesFilter(healthChecks(parts, state)),
+      limitsFilter({
+        ...createSharedLimits(limits, clock, metrics),
+        isPeersOwn,
+        judge: (exchange, reply) => proofs.judge(exchange, reply),
+      }),
+      metricsPageFilter({
         metrics: metricsPage ?? (() => metrics.registry.render()),
         judge: router,
         nowMs: () => clock.nowMs(),
       }),
-      limitsFilter(limiter),
       discovery,
       openApiFilter({
         active: () => config.peeringActive,
@@ -120,9 +118,12 @@ export function createListener(
       headersCountMax: limits.headersCountMax,
       headerTimeoutMs: limits.headerTimeoutMs,
       connectionsMax: limits.connectionsMax,
+      connectionsPerAddressMax: limits.connectionsPerAddressMax,
       streamsPerConnectionMax: limits.streamsPerConnectionMax,
       idleMs: IDLE_CONNECTION_MS,
+      progressMs: limits.clientProgressMs,
     },
+    onLimit: (limit) => metrics.limitHits.labels(limit).inc(),
     handler,
     clock,
     logger,
@@ -130,6 +131,11 @@ export function createListener(
   });
   tls.onServingChange(() => listener.replaceTls(tls.serving()));
   return { listener, inner: chain([errorsFilter(logger), discovery], router) };
+}
+
+/** Requests that a verified front proxy makes as Straddle's own user. */
+function isPeersOwn({ identity, trustedProxy }: Exchange): boolean {
+  return trustedProxy && identity.kind === 'established' && identity.user === OWN_USER;
 }
 
 /** GETs from one server by its identity, this one included; each answers for itself only. */

@@ -66,7 +66,8 @@ function workerGroup(parts: Parts, config: ProxyConfig, view: SharedView, progra
     program,
     host: config.bindAddress,
     port: config.securePort,
-    connectionsMax: limits.connectionsMax,
+    // Workers displace connections of unauthenticated callers at their bounds; this one only stops a flood between them.
+    connectionsMax: limits.connectionsMax + CONNECTIONS_PASSED_MARGIN,
     config: { ...config, limits: shareOf(limits) },
     view,
     localReady: () => backing.host.ready(),
@@ -78,14 +79,22 @@ function workerGroup(parts: Parts, config: ProxyConfig, view: SharedView, progra
   });
 }
 
+/** Connections on their way to a worker that may displace another. */
+const CONNECTIONS_PASSED_MARGIN = 1_000;
+
 /** What is bounded for the whole server is divided: a bound that workers had to agree on would cost a question a request. */
 function shareOf(limits: LimitsConfig): LimitsConfig {
   const share = (whole: number): number => Math.ceil(whole / limits.workers);
   return {
     ...limits,
     requestsInFlightMax: share(limits.requestsInFlightMax),
+    requestsInFlightPerUserMax: share(limits.requestsInFlightPerUserMax),
     requestsInFlightPerPeerMax: share(limits.requestsInFlightPerPeerMax),
     queuedRequestsMax: share(limits.queuedRequestsMax),
+    longRunningRequestsMax: share(limits.longRunningRequestsMax),
+    heldMemoryBytesMax: share(limits.heldMemoryBytesMax),
+    connectionsMax: share(limits.connectionsMax),
+    connectionsPerAddressMax: share(limits.connectionsPerAddressMax),
   };
 }
 

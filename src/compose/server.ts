@@ -171,7 +171,8 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
     outgoingHeaders: createOutgoingHeaders(config.requestHeader),
     headTimeoutMs: limits.requestTimeoutMs,
     limits: {
-      inFlightMax: limits.requestsInFlightPerPeerMax,
+      heldMax: limits.requestsInFlightPerPeerMax,
+      heldPerGroupMax: limits.requestsInFlightPerUserMax,
       queueMax: limits.queuedRequestsMax,
       waitMsMax: limits.queueWaitMs,
       clock,

@@ -166,6 +166,17 @@ export const STRADDLE_FLAGS = [
     example: '--max-requests-in-flight=800',
   },
   {
+    name: 'max-requests-in-flight-per-user',
+    kind: 'count',
+    default: '200',
+    min: 1,
+    max: COUNT_MAX,
+    section: 'Limits',
+    description:
+      'Most requests of one user on their way at once. All callers that are not authenticated count as one user.',
+    example: '--max-requests-in-flight-per-user=200',
+  },
+  {
     name: 'max-requests-in-flight-per-peer',
     kind: 'count',
     default: '400',
@@ -196,6 +207,27 @@ export const STRADDLE_FLAGS = [
     example: '--queue-wait=5s',
   },
   {
+    name: 'max-long-running-requests',
+    kind: 'count',
+    default: '50000',
+    min: 1,
+    max: COUNT_MAX,
+    section: 'Limits',
+    description: 'Most watches and other long-running requests at once; a quarter of them for one user.',
+    example: '--max-long-running-requests=50000',
+  },
+  {
+    name: 'max-held-memory',
+    kind: 'bytes',
+    default: '256MiB',
+    min: 1048576,
+    max: 1099511627776,
+    section: 'Limits',
+    description:
+      'Most memory for request bodies and replies that are held as a whole; an eighth of it for one user. A request that finds no memory waits as for a place in flight.',
+    example: '--max-held-memory=256MiB',
+  },
+  {
     name: 'max-connections',
     kind: 'count',
     default: '10000',
@@ -204,6 +236,17 @@ export const STRADDLE_FLAGS = [
     section: 'Limits',
     description: 'Most client connections at once.',
     example: '--max-connections=10000',
+  },
+  {
+    name: 'max-connections-per-address',
+    kind: 'count',
+    default: '0',
+    min: 0,
+    max: COUNT_MAX,
+    section: 'Limits',
+    description:
+      'Most client connections from one address. 0: half of --max-connections. Raise it where all clients come through one load balancer that hides their addresses.',
+    example: '--max-connections-per-address=5000',
   },
   {
     name: 'max-streams-per-connection',
@@ -254,6 +297,17 @@ export const STRADDLE_FLAGS = [
     section: 'Limits',
     description: 'A client must have sent the head of its request, and finished its TLS handshake, within this time.',
     example: '--header-timeout=30s',
+  },
+  {
+    name: 'client-progress-timeout',
+    kind: 'duration',
+    default: '30s',
+    min: 50,
+    max: DAY_MS,
+    section: 'Limits',
+    description:
+      'A client that is waited for, for a request’s body or to take its reply, must send or take 4 KiB (or all that is left) within this time, or its request ends.',
+    example: '--client-progress-timeout=30s',
   },
   {
     name: 'shutdown-delay',

@@ -128,20 +128,26 @@ function frontProxyCertificate(values: FlagValues): CertificateFiles | undefined
 }
 
 function limits(values: FlagValues): LimitsConfig {
+  const connectionsMax = values.count('max-connections')!;
   // Each of these counts has a default in the table, so none is ever absent.
   return {
     workers: values.count('workers')!,
     requestsInFlightMax: values.count('max-requests-in-flight')!,
+    requestsInFlightPerUserMax: values.count('max-requests-in-flight-per-user')!,
     requestsInFlightPerPeerMax: values.count('max-requests-in-flight-per-peer')!,
     queuedRequestsMax: values.count('max-queued-requests')!,
     queueWaitMs: values.durationMs('queue-wait'),
     requestTimeoutMs: values.durationMs('request-timeout'),
     failoverAttemptsMax: values.count('failover-attempts')!,
-    connectionsMax: values.count('max-connections')!,
+    longRunningRequestsMax: values.count('max-long-running-requests')!,
+    heldMemoryBytesMax: values.bytes('max-held-memory'),
+    connectionsMax,
+    connectionsPerAddressMax: values.count('max-connections-per-address') || Math.ceil(connectionsMax / 2),
     streamsPerConnectionMax: values.count('max-streams-per-connection')!,
     headerBytesMax: values.bytes('max-header-bytes'),
     headersCountMax: values.count('max-headers-count')!,
     headerTimeoutMs: values.durationMs('header-timeout'),
+    clientProgressMs: values.durationMs('client-progress-timeout'),
   };
 }
 

@@ -71,14 +71,19 @@ export interface RequestHeaderConfig {
 export interface LimitsConfig {
   readonly workers: number;
   readonly requestsInFlightMax: number;
+  readonly requestsInFlightPerUserMax: number;
   readonly requestsInFlightPerPeerMax: number;
   readonly queuedRequestsMax: number;
   readonly queueWaitMs: number;
   readonly requestTimeoutMs: number;
   readonly failoverAttemptsMax: number;
+  readonly longRunningRequestsMax: number;
+  readonly heldMemoryBytesMax: number;
   readonly connectionsMax: number;
+  readonly connectionsPerAddressMax: number;
   readonly streamsPerConnectionMax: number;
   readonly headerBytesMax: number;
   readonly headersCountMax: number;
   readonly headerTimeoutMs: number;
+  readonly clientProgressMs: number;
 }

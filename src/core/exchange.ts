@@ -1,6 +1,7 @@
 import type { Duplex, Readable } from 'node:stream';
 import type { BodyStream } from './body-stream.js';
 import type { RawHeaders } from './headers.js';
+import type { Holding } from './holding.js';
 import { ANONYMOUS, type Identity } from './identity.js';
 import { NON_RESOURCE, type RequestInfo } from './request-info.js';
 
@@ -9,6 +10,8 @@ export interface ClientConnection {
   readonly remoteAddress: string;
   /** Certificates the client sent, its own first, DER. Empty without one. Nothing is verified yet. */
   readonly certificateChain: readonly Uint8Array[];
+  /** Set by the limits filter when a caller on this connection has been authenticated: others are displaced first. */
+  authenticated?: boolean;
 }
 
 export interface ExchangeInit {
@@ -47,6 +50,8 @@ export class Exchange {
   localOnly = false;
   /** Set by the identity filter: the connection is a verified front proxy's, whose `X-Forwarded-*` are believed. */
   trustedProxy = false;
+  /** Set by the limits filter; undefined for requests of this process's own. */
+  holding: Holding | undefined;
   /** Set by the routing filter, for logs and metrics: where the answer came from and why. */
   routed: { readonly to: string; readonly why: string } | undefined;
 
@@ -57,6 +62,8 @@ export class Exchange {
   /** The body stream was handed to a server: the request can't be sent a second time. */
   bodyTouched = false;
   #aborted = false;
+  #over = false;
+  #onOver: (() => void) | undefined;
   /** Nearly always one at a time: whoever waits for a server's answer. */
   #listener: (() => void) | undefined;
   #moreListeners: Set<() => void> | undefined;
@@ -85,6 +92,20 @@ export class Exchange {
     this.#moreListeners = undefined;
     first?.();
     if (more) for (const listener of more) listener();
+  }
+
+  /** The reply has been sent as a whole, or will never be: called once by the server that received the request. */
+  end(): void {
+    this.#over = true;
+    const listener = this.#onOver;
+    this.#onOver = undefined;
+    listener?.();
+  }
+
+  /** Calls back once when the exchange is over, at once if it is. One listener only: what the request holds. */
+  onOver(listener: () => void): void {
+    if (this.#over) listener();
+    else this.#onOver = listener;
   }
 
   /** Calls back once when the client goes (at once if it has gone); returns how to take that back. */

@@ -4,46 +4,59 @@ import { StatusError } from './status-error.js';
 
 /** Up to this much of a request is held in memory; most writes to an API server are far smaller. */
 export const GATHERED_BYTES_MAX = 64 * 1024;
-/** A client that takes longer than this for so little holds a place that others wait for. */
-const GATHER_MS_MAX = 30_000;
+/** A client that takes longer than this for so little is given up. */
+export const GATHER_MS_MAX = 30_000;
 
 /**
  * Reads a small body whose length is announced before the request is sent on. It can then be sent again when a server
- * turns out to be going away, and goes out in one write. Larger bodies, and those of unknown length, stream.
+ * turns out to be going away, and goes out in one write. Larger bodies, those of unknown length, and those of callers
+ * whose share of memory is used up stream. The request holds no place in flight while its client is waited for.
  */
 export async function gatherSmallBody(exchange: Exchange): Promise<void> {
-  const { body } = exchange;
+  const { body, holding } = exchange;
   if (!body || exchange.gatheredBody || exchange.bodyTouched || exchange.upgrade) return;
   const lengthBytes = Number(headerValue(exchange.headers, 'content-length'));
   if (!(lengthBytes >= 0 && lengthBytes <= GATHERED_BYTES_MAX)) return;
-  exchange.gatheredBody = await new Promise<Uint8Array>((resolve, reject) => {
+  if (holding && !holding.tryReserveBody(lengthBytes)) return;
+  const whole = readWholeBody(exchange, { bytesMax: GATHERED_BYTES_MAX, timeoutMs: GATHER_MS_MAX });
+  exchange.gatheredBody = await (holding ? holding.awaitClient(whole) : whole);
+}
+
+/** Reads a request's body into memory. Rejects with StatusError (Timeout, RequestEntityTooLarge). */
+export function readWholeBody(
+  exchange: Exchange,
+  { bytesMax, timeoutMs }: { readonly bytesMax: number; readonly timeoutMs: number },
+): Promise<Buffer> {
+  const body = exchange.body!;
+  if (exchange.aborted) return Promise.reject(new Error('the client left'));
+  return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
-    const timer = setTimeout(() => {
-      stop();
-      reject(new StatusError('Timeout', `the request's body did not arrive within ${GATHER_MS_MAX / 1000} s`));
-    }, GATHER_MS_MAX);
-    timer.unref();
-    const stopListening = exchange.onAbort(() => {
-      clearTimeout(timer);
-      reject(new Error('the client left'));
-    });
-    const stop = () => {
+    const stop = (): void => {
       clearTimeout(timer);
       stopListening();
+      body.off('data', take).off('end', finish).off('error', fail);
     };
-    body.on('data', (chunk: Buffer) => {
-      bytes += chunk.byteLength;
-      chunks.push(chunk);
-    });
-    body.once('end', () => {
-      stop();
-      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
-    });
-    body.once('error', (error) => {
+    const fail = (error: Error): void => {
       stop();
       reject(error);
-    });
+    };
+    const late = `the body of the request did not arrive within ${timeoutMs / 1000} s`;
+    const timer = setTimeout(() => fail(new StatusError('Timeout', late)), timeoutMs);
+    timer.unref();
+    const stopListening = exchange.onAbort(() => fail(new Error('the client left')));
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.byteLength;
+      if (bytes > bytesMax) {
+        body.resume();
+        fail(new StatusError('RequestEntityTooLarge', `Request entity too large: limit is ${bytesMax}`));
+      } else chunks.push(chunk);
+    };
+    const finish = (): void => {
+      stop();
+      resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks, bytes));
+    };
+    body.on('data', take).on('end', finish).on('error', fail);
   });
 }
 

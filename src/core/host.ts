@@ -3,6 +3,8 @@ import type { Handler } from './exchange.js';
 /** What stands behind the chain in this process: a kube-apiserver (upstream) or an API server of our own (embedded). */
 export interface Host {
   readonly handle: Handler;
+  /** True where the host reads request bodies itself, after authorization; they are then not gathered before. */
+  readonly readsBodies: boolean;
   /** Cheap and synchronous: may a request be sent there now? */
   ready(): boolean;
   close(): Promise<void>;

@@ -1,3 +1,5 @@
+import type { Flow } from './fair-limiter.js';
+
 /**
  * Who asks. Either this process knows it (a verified certificate, or a front proxy's word), or the request carries
  * credentials (or none) that the API server itself will judge.
@@ -17,11 +19,21 @@ export interface CarriedIdentity {
   readonly kind: 'carried';
   /** Tells one caller from another for fairness, without holding the credential itself. */
   readonly flow: string;
+  /** An API server has accepted this credential before. */
+  readonly proven: boolean;
 }
 
-export const ANONYMOUS: CarriedIdentity = { kind: 'carried', flow: 'anonymous' };
+export const ANONYMOUS: CarriedIdentity = { kind: 'carried', flow: 'anonymous', proven: false };
 
-/** What a request is queued under: one noisy caller must not starve the others. */
-export function flowOf(identity: Identity): string {
-  return identity.kind === 'established' ? `user:${identity.user}` : identity.flow;
+/** Callers of whom nothing is proven share one group: made-up tokens and addresses must not multiply a share. */
+const UNAUTHENTICATED = 'unauthenticated';
+
+/** Whose share of the limits a request uses. */
+export function flowOf(identity: Identity): Flow {
+  if (identity.kind === 'established') {
+    const user = `user:${identity.user}`;
+    return { group: user, member: user };
+  }
+  const { flow, proven } = identity;
+  return { group: proven ? flow : UNAUTHENTICATED, member: flow };
 }

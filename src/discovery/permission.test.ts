@@ -119,10 +119,10 @@ describe('permission', () => {
       { identity: alice, headers: ['Impersonate-User', 'root'] },
       { identity: alice, headers: ['impersonate-user', 'root', 'Impersonate-Group', 'g'] },
       { identity: ANONYMOUS, headers: [] },
-      { identity: { kind: 'carried', flow: 'f' }, headers: bearer('a') },
+      { identity: { kind: 'carried', flow: 'f', proven: false }, headers: bearer('a') },
       // Flows are for fairness and may be alike: what is carried tells them apart.
-      { identity: { kind: 'carried', flow: 'f' }, headers: bearer('b') },
-      { identity: { kind: 'carried', flow: 'f' }, headers: ['Cookie', 'b'] },
+      { identity: { kind: 'carried', flow: 'f', proven: false }, headers: bearer('b') },
+      { identity: { kind: 'carried', flow: 'f', proven: false }, headers: ['Cookie', 'b'] },
     ];
     const ask = (caller: (typeof callers)[number]) => authorize(on(proxied, caller), judge, '/apis');
     for (const caller of callers) for (let turn = 0; turn < 2; turn++) await ask(caller);

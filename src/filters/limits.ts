@@ -1,21 +1,39 @@
-import type { Filter } from '../core/exchange.js';
-import type { FairLimiter } from '../core/fair-limiter.js';
+import type { Exchange, Filter, Reply } from '../core/exchange.js';
+import { Holding, type SharedLimits } from '../core/holding.js';
 import { flowOf } from '../core/identity.js';
 
+export interface LimitsOptions extends SharedLimits {
+  /** Whether a request is one that another server of the control plane makes for itself. */
+  readonly isPeersOwn: (exchange: Exchange) => boolean;
+  /** Learns from a reply whether a server accepts the credential that a request carries. */
+  readonly judge: (exchange: Exchange, reply: Reply) => boolean;
+}
+
 /**
- * Bounds the requests in flight, fairly between callers. A request holds its place until its answer's head is there: a
- * watch gives it back once it streams, and a large list is held back by its reader, not by us.
+ * Bounds what requests hold at once, fairly between callers. A request holds its place in flight until its reply has been
+ * sent, except while its client is waited for; a long-running one leaves its place when its reply begins.
  */
-export function limitsFilter(limiter: FairLimiter): Filter {
+export function limitsFilter(options: LimitsOptions): Filter {
+  const { places, peerPlaces, longRunning, memory, isPeersOwn, judge } = options;
   return {
     name: 'limits',
     wrap: (next) => async (exchange) => {
-      const place = limiter.acquire(flowOf(exchange.identity), (listener) => exchange.onAbort(listener));
-      const release = typeof place === 'function' ? place : await place;
+      const { identity, connection, info } = exchange;
+      const isPeer = isPeersOwn(exchange);
+      const holding = new Holding(exchange, flowOf(identity), { places: isPeer ? peerPlaces : places, memory });
+      exchange.holding = holding;
+      const waiting = holding.enter();
+      if (waiting) await waiting;
       try {
-        return await next(exchange);
-      } finally {
-        release();
+        if (info.longRunning) await holding.hold(longRunning);
+        const reply = await next(exchange);
+        if (info.longRunning || reply.upgraded) holding.leave();
+        if (identity.kind === 'established' || judge(exchange, reply)) connection.authenticated = true;
+        return reply;
+      } catch (error) {
+        // What is left is to send a short refusal.
+        holding.leave();
+        throw error;
       }
     },
   };

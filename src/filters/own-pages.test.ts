@@ -3,7 +3,7 @@ import { BodyStream, readBody } from '../core/body-stream.js';
 import type { Exchange, Handler, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
 import { exchangeFor, user } from '../discovery/exchange.fixture.js';
-import { ownPagesFilter } from './own-pages.js';
+import { healthPagesFilter, metricsPageFilter } from './own-pages.js';
 
 const reviewed = (allowed: boolean): Reply => ({
   status: 201,
@@ -12,17 +12,19 @@ const reviewed = (allowed: boolean): Reply => ({
 });
 
 function pages(options: { ready?: string; judge?: Handler } = {}) {
-  const filter = ownPagesFilter({
+  const health = healthPagesFilter({
     livez: [{ name: 'ping', check: () => 'ok' }],
     readyz: [
       { name: 'peers', check: () => 'ok' },
       { name: 'surface', check: () => options.ready ?? 'ok' },
     ],
+  });
+  const metrics = metricsPageFilter({
     metrics: () => 'up 1\n',
     judge: options.judge ?? (async () => reviewed(true)),
     nowMs: () => 0,
   });
-  return filter.wrap(async () => ({ status: 299, headers: [], body: null }));
+  return health.wrap(metrics.wrap(async () => ({ status: 299, headers: [], body: null })));
 }
 
 const textOf = async (reply: Reply) => (await readBody(reply.body, 10_000)).toString();

@@ -10,34 +10,48 @@ export interface HealthCheck {
   check(): string;
 }
 
-export interface OwnPagesOptions {
+export interface HealthPagesOptions {
   readonly livez: readonly HealthCheck[];
   readonly readyz: readonly HealthCheck[];
+}
+
+export interface MetricsPageOptions {
   readonly metrics: () => string | Promise<string>;
   /** Answers API requests in a caller's name, to ask whether the caller may see what is not public. */
   readonly judge: Handler;
   readonly nowMs: () => number;
 }
 
-/** Straddle's own pages: health, which everyone may see, and metrics, which the API server's rules guard. */
-export function ownPagesFilter(options: OwnPagesOptions): Filter {
+/** Answers the health pages, which everyone may see, and which stand before the limits to be answered under any load. */
+export function healthPagesFilter(options: HealthPagesOptions): Filter {
   return {
-    name: 'own-pages',
+    name: 'health-pages',
     wrap: (next) => (exchange) => {
-      if (exchange.info.isResource || (exchange.method !== 'GET' && exchange.method !== 'HEAD')) return next(exchange);
+      if (!isPage(exchange)) return next(exchange);
       switch (exchange.info.path) {
         case '/livez':
           return Promise.resolve(healthPage(exchange, options.livez));
         case '/readyz':
         case '/healthz':
           return Promise.resolve(healthPage(exchange, options.readyz));
-        case '/metrics':
-          return metricsPage(exchange, options);
         default:
           return next(exchange);
       }
     },
   };
+}
+
+/** Answers /metrics, which the API server's rules guard. Asking it is a request like others, so it is limited like them. */
+export function metricsPageFilter(options: MetricsPageOptions): Filter {
+  return {
+    name: 'metrics-page',
+    wrap: (next) => (exchange) =>
+      isPage(exchange) && exchange.info.path === '/metrics' ? metricsPage(exchange, options) : next(exchange),
+  };
+}
+
+function isPage({ info, method }: Exchange): boolean {
+  return !info.isResource && (method === 'GET' || method === 'HEAD');
 }
 
 function healthPage(exchange: Exchange, checks: readonly HealthCheck[]): Reply {
@@ -50,7 +64,7 @@ function healthPage(exchange: Exchange, checks: readonly HealthCheck[]): Reply {
   return text(exchange, 200, verbose ? `${[...lines, `${page} check passed`].join('\n')}\n` : 'ok');
 }
 
-async function metricsPage(exchange: Exchange, options: OwnPagesOptions): Promise<Reply> {
+async function metricsPage(exchange: Exchange, options: MetricsPageOptions): Promise<Reply> {
   if (!(await mayGet('/metrics', exchange, options))) {
     throw new StatusError('Forbidden', `metrics are shown to those who may get the non-resource URL /metrics`);
   }
@@ -60,7 +74,7 @@ async function metricsPage(exchange: Exchange, options: OwnPagesOptions): Promis
 const REVIEW_BYTES_MAX = 64 * 1024;
 
 /** Asks the API server, in the caller's name, whether the caller may read a non-resource path. */
-async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: OwnPagesOptions): Promise<boolean> {
+async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: MetricsPageOptions): Promise<boolean> {
   const body = Buffer.from(
     JSON.stringify({
       kind: 'SelfSubjectAccessReview',

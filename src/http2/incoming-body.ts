@@ -21,6 +21,7 @@ export class IncomingBody extends Readable {
   #complete = false;
   #ended = false;
   #dropping = false;
+  #receivedBytes = 0;
 
   /** `consumed` hears of every byte once, when it no longer waits here: the client may then send as many more. */
   constructor(consumed: (bytes: number) => void) {
@@ -30,9 +31,19 @@ export class IncomingBody extends Readable {
     this.on('error', () => {});
   }
 
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  /** Somebody reads, and nothing is there. */
+  get waitsForClient(): boolean {
+    return this.#wanted && !this.#complete && !this.#dropping && this.#waitingBytes === 0;
+  }
+
   add(bytes: Buffer, start: number, end: number): void {
     const length = end - start;
     if (length === 0) return;
+    this.#receivedBytes += length;
     if (this.#dropping) {
       this.#consumed(length);
       return;

@@ -58,6 +58,10 @@ export class Sender implements StreamSender {
   private readonly starved = new Set<ServerStream>();
   private finished: ServerStream[] = [];
   private relieved: ServerStream[] = [];
+  /** Bytes handed to the socket, and what of them the client had taken when it last took some, and when that was. */
+  private writtenBytes = 0;
+  private takenBytes = 0;
+  private takenAtMs = -1;
   private scheduled = false;
   private stopped = false;
 
@@ -131,6 +135,18 @@ export class Sender implements StreamSender {
     } catch (error) {
       this.events.failed(error);
     }
+  }
+
+  /** Whether bytes have waited in the socket for so long that the client cannot be reading. */
+  isStalled(nowMs: number, progressMs: number): boolean {
+    const waitingBytes = this.socket.writableLength;
+    const takenBytes = this.writtenBytes - waitingBytes;
+    if (waitingBytes === 0 || takenBytes > this.takenBytes || this.takenAtMs < 0) {
+      this.takenBytes = takenBytes;
+      this.takenAtMs = nowMs;
+      return false;
+    }
+    return nowMs - this.takenAtMs >= progressMs;
   }
 
   /** Writes what there is and nothing after it. */
@@ -266,6 +282,7 @@ export class Sender implements StreamSender {
     const behindOthers = socket.writableLength > 0;
     if (pieces.length > 1) socket.cork();
     for (const piece of pieces) {
+      this.writtenBytes += piece.byteLength;
       socket.write(behindOthers && piece.byteLength < LEFT_IN_SLAB_BYTES_MIN ? new Uint8Array(piece) : piece);
     }
     if (pieces.length > 1) socket.uncork();

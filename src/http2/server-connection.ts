@@ -88,6 +88,7 @@ export class ServerConnection implements FrameReceiver {
       sender: this.#sender,
       request: (stream) => this.#request(stream),
       emptied: () => this.#emptied(),
+      stalled: () => this.#stalled(),
     });
     this.#greet(limits);
     this.#listen();
@@ -112,6 +113,13 @@ export class ServerConnection implements FrameReceiver {
   destroy(): void {
     this.#socket.destroy();
     this.#gone();
+  }
+
+  /** Closes the connection if its client has not read what was written to it for `progressMs`. */
+  endIfStalled(nowMs: number, progressMs: number): void {
+    if (!this.#sender.isStalled(nowMs, progressMs)) return;
+    this.#events.failed(new ConnectionError(ErrorCode.enhanceYourCalm, 'the client does not read'));
+    this.destroy();
   }
 
   frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
@@ -258,6 +266,11 @@ export class ServerConnection implements FrameReceiver {
     this.#deadlines.idleFromNow();
     // Where nothing is to be written any more, nothing else would lead to the end.
     if (this.#leaving) this.#sender.control();
+  }
+
+  /** Nobody who stalls all that it asks for needs a connection. */
+  #stalled(): void {
+    if (this.#streams.size === 0) this.drain();
   }
 
   #idle(): void {

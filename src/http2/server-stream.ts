@@ -16,6 +16,8 @@ export interface StreamReceiver {
 /** What a stream asks of the set it belongs to. */
 export interface StreamOwner {
   reset(stream: ServerStream, code: number): void;
+  /** The same for a client that makes no progress: without other streams its connection ends too. */
+  resetStalled(stream: ServerStream): void;
 }
 
 /** What puts a stream's answer on the connection. */
@@ -132,6 +134,16 @@ export class ServerStream {
   /** Breaks the answer off; the client can tell. */
   reset(code: number = ErrorCode.internalError): void {
     if (this.open) this.owner.reset(this, code);
+  }
+
+  /** Breaks the answer off because the client makes no progress. */
+  resetStalled(): void {
+    if (this.open) this.owner.resetStalled(this);
+  }
+
+  /** Bytes of the answer, its head included, that wait for the client. */
+  get waitingBytes(): number {
+    return this.unsentBytes + (this.headFrames?.length ?? 0) + (this.trailerFrames?.length ?? 0);
   }
 
   /** Moves the next `bytes` of the answer, which must be there, into a frame. */

@@ -21,6 +21,8 @@ export interface StreamSetParts {
   request(stream: ServerStream): void;
   /** The last stream was closed. */
   emptied(): void;
+  /** A stream whose client makes no progress was reset. */
+  stalled(): void;
 }
 
 /** Frames for streams that this side has reset are on their way for a while; so many streams are remembered. */
@@ -156,6 +158,11 @@ export class StreamSet implements StreamOwner {
   reset(stream: ServerStream, code: number): void {
     this.#rst(stream.id, code);
     this.#close(stream);
+  }
+
+  resetStalled(stream: ServerStream): void {
+    this.reset(stream, ErrorCode.cancel);
+    this.#parts.stalled();
   }
 
   /** All of the answer is in the connection's hands. */

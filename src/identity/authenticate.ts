@@ -1,4 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
+import { addressBlock } from '../core/address-block.js';
 import type { Clock } from '../core/clock.js';
 import type { ClientConnection, Exchange } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
@@ -6,7 +7,7 @@ import type { Identity } from '../core/identity.js';
 import { StatusError } from '../core/status-error.js';
 import { bearerCredential } from './bearer.js';
 import { type CertificateStanding, standingOf } from './certificate-standing.js';
-import { FlowKeys } from './flow-key.js';
+import type { CredentialProofs } from './credential-proofs.js';
 import { identityFromHeaders, type RequestHeaderNames, requestHeaderReader } from './request-header.js';
 
 export interface AuthenticatorOptions extends Partial<RequestHeaderNames> {
@@ -15,6 +16,8 @@ export interface AuthenticatorOptions extends Partial<RequestHeaderNames> {
   readonly requestHeaderCa: () => readonly X509Certificate[];
   /** Common names that front proxies may have; empty for any, as in kube-apiserver. */
   readonly allowedNames: readonly string[];
+  /** Tokens that API servers have accepted; without it no token counts as proven. */
+  readonly proofs?: CredentialProofs;
   readonly clock: Clock;
 }
 
@@ -46,7 +49,6 @@ interface CachedStanding {
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const cached = new WeakMap<ClientConnection, CachedStanding>();
-  const flowKeys = new FlowKeys();
   const headers = requestHeaderReader(options);
 
   function standing(connection: ClientConnection): CachedStanding {
@@ -74,8 +76,13 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   }
 
   function carried(exchange: Exchange, credential: string | undefined): Identity {
-    const flow = credential ? flowKeys.of(credential) : `anonymous@${exchange.connection.remoteAddress}`;
-    return { kind: 'carried', flow };
+    const flow = credential === undefined ? undefined : options.proofs?.flowOf(credential);
+    if (flow !== undefined) return { kind: 'carried', flow, proven: true };
+    return {
+      kind: 'carried',
+      flow: `unauthenticated@${addressBlock(exchange.connection.remoteAddress)}`,
+      proven: false,
+    };
   }
 
   return function authenticate(exchange) {

@@ -101,8 +101,18 @@ export function createMetrics() {
       ['common_name'],
     ),
     hostReady: registry.gauge('straddle_host_ready', '1 while the API server behind this process takes requests.'),
-    inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on, without streaming watches.'),
+    inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on or answered, without watches.'),
     queued: registry.gauge('straddle_requests_queued', 'Requests waiting for a place.'),
+    longRunning: registry.gauge('straddle_long_running_requests', 'Watches and other long-running requests.'),
+    heldMemoryBytes: registry.gauge(
+      'straddle_held_memory_bytes',
+      'Memory reserved for request bodies and replies that are held as a whole.',
+    ),
+    limitHits: registry.counter(
+      'straddle_limit_hits_total',
+      'Requests refused and connections ended because a limit was reached, by the limit.',
+      ['limit'],
+    ),
     workerConnections: registry.gauge(
       'straddle_worker_connections',
       'Connections of each worker process that serves; nothing where one process does it all.',

@@ -35,8 +35,10 @@ const LIMITS = {
   headersCountMax: 1_000,
   headerTimeoutMs: 30_000,
   connectionsMax: 10_000,
+  connectionsPerAddressMax: 10_000,
   streamsPerConnectionMax: 250,
   idleMs: 180_000,
+  progressMs: 30_000,
 };
 
 /**

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { BodyStream } from '../core/body-stream.js';
 import type { Reply } from '../core/exchange.js';
 import { ManualClock, settle } from '../core/manual-clock.fixture.js';
 import type { OutgoingRequest } from '../core/outgoing.js';
 import { createPeerDispatch } from './peer-dispatch.js';
 import { answer, ask, endpoint, peer } from './routing.fixture.js';
 
-function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, inFlightMax = 1) {
+function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, heldMax = 1) {
   const recipients: unknown[] = [];
   const dispatch = createPeerDispatch({
     outgoingHeaders: (_, to) => {
@@ -13,7 +14,7 @@ function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, inFligh
       return { headers: ['Host', 'x'], lane: 'front-proxy' };
     },
     headTimeoutMs: 60_000,
-    limits: { inFlightMax, queueMax: 1, waitMsMax: 1_000, clock: new ManualClock() },
+    limits: { heldMax, queueMax: 1, waitMsMax: 1_000, clock: new ManualClock() },
   } as Parameters<typeof createPeerDispatch>[0]);
   const candidateOf = (identity: string) => {
     const one = endpoint(identity);
@@ -61,7 +62,8 @@ describe('sending to a peer', () => {
   });
 
   it('gives its place back with the head of the answer, so that watches do not fill a peer', async () => {
-    const { dispatch, candidateOf } = dispatching(async () => answer());
+    const endless = () => new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
+    const { dispatch, candidateOf } = dispatching(async () => ({ status: 200, headers: [], body: endless() }));
     for (let i = 0; i < 5; i++) await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1'));
   });
 });

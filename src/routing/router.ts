@@ -46,7 +46,7 @@ function createAnswer(options: RouterOptions): Handler {
   const { host, localSurface, directory, metrics } = options;
 
   return async (exchange) => {
-    if (exchange.body) await gatherSmallBody(exchange);
+    if (exchange.body && !host.readsBodies) await gatherSmallBody(exchange);
     if (exchange.peerProxied || exchange.localOnly) return serveHere(options, exchange);
 
     for (let turn = 0; turn <= STALE_ROUTES_MAX; turn++) {
@@ -60,6 +60,7 @@ function createAnswer(options: RouterOptions): Handler {
         continue;
       }
       if (way.kind === 'unavailable') throw refuse(exchange, way.why, metrics, local);
+      if (exchange.body) await gatherSmallBody(exchange);
       const reply = await rerouteTo(options, exchange, way, local);
       if (reply !== 'stale') return reply;
     }

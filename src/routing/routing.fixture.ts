@@ -93,7 +93,13 @@ export function routing(options: {
   const dispatch: Dispatch = options.dispatch ?? (async () => answer());
   const common = { directory, clock, metrics, logger: silentLogger };
   const rerouter = new Rerouter({ ...common, dispatch, attemptsMax: options.attemptsMax ?? 3 });
-  const host: Host = { handle: async () => answer(), ready: () => true, close: async () => {}, ...options.host };
+  const host: Host = {
+    readsBodies: false,
+    handle: async () => answer(),
+    ready: () => true,
+    close: async () => {},
+    ...options.host,
+  };
   const handler = createRouter({
     ...common,
     host,

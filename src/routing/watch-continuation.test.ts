@@ -237,7 +237,7 @@ function setup(identities = ['b', 'c']) {
     const connection = { remoteAddress: '127.0.0.1', certificateChain: [] };
     const exchange = new Exchange({ method: 'GET', target, headers, body: null, connection }, clock.nowMs());
     exchange.info = parseRequestInfo('GET', target)!;
-    exchange.identity = { kind: 'carried', flow: 'someone' };
+    exchange.identity = { kind: 'carried', flow: 'someone', proven: true };
     const reply = await handler(exchange);
     return { exchange, reply, client: new Client(reply.body as BodyStream) };
   }

@@ -7,17 +7,18 @@ import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
 import { RequestBody } from './request-body.js';
 
 export function answerHttp1(request: IncomingMessage, response: ServerResponse, context: AnswerContext): OpenExchange {
+  const body = hasBody(request.rawHeaders) ? new RequestBody(request) : null;
   const exchange = new Exchange(
     {
       method: request.method ?? 'GET',
       target: request.url ?? '/',
       headers: request.rawHeaders,
-      body: hasBody(request.rawHeaders) ? new RequestBody(request) : null,
+      body,
       connection: context.connection,
     },
     context.clock.nowMs(),
   );
-  const writer = new ReplyWriter(exchange, new Http1Wire(response, context));
+  const writer = new ReplyWriter(exchange, new Http1Wire(response, context), body);
   response.on('drain', () => writer.drained());
   response.on('close', () => writer.closed());
   void writer.run(context);
@@ -47,15 +48,18 @@ export function answerUpgrade(
   );
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;
-  const writer = new ReplyWriter(exchange, {
-    ...wireMethods(new Http1Wire(response, context)),
+  const wire = new Http1Wire(response, context);
+  const upgradeWire: Wire = {
+    ...wireMethods(wire),
     complete(reply, body) {
       if (reply.upgraded) joinConnections({ client: socket, head, request }, reply);
-      else ordinary(response, socket, () => new Http1Wire(response, context).complete(reply, body));
+      else ordinary(response, socket, () => wire.complete(reply, body));
     },
-    head: (reply) => ordinary(response, socket, () => new Http1Wire(response, context).head(reply)),
+    head: (reply) => ordinary(response, socket, () => wire.head(reply)),
     cut: () => socket.destroy(),
-  });
+    cutStalled: () => socket.destroy(),
+  };
+  const writer = new ReplyWriter(exchange, upgradeWire, null);
   socket.on('error', () => socket.destroy());
   socket.once('close', () => writer.closed());
   response.on('drain', () => writer.drained());
@@ -64,7 +68,13 @@ export function answerUpgrade(
   return writer;
 }
 
+/** A client that takes less than this in the time for progress makes none. */
+const PIECE_BYTES = 128 * 1024;
+
 class Http1Wire implements Wire {
+  /** Of a whole body that is being sent in pieces. */
+  #laterBytes = 0;
+
   constructor(
     readonly response: ServerResponse,
     readonly context: AnswerContext,
@@ -87,12 +97,39 @@ class Http1Wire implements Wire {
 
   complete(reply: Reply, body: Uint8Array | null): void {
     this.response.writeHead(reply.status, this.#headers(reply.headers));
-    if (body) this.response.end(body);
+    if (body && body.byteLength > PIECE_BYTES) this.#sendInPieces(body);
+    else if (body) this.response.end(body);
     else this.response.end();
   }
 
   cut(): void {
     this.response.destroy();
+  }
+
+  unsentBytes(): number {
+    return this.#laterBytes + this.response.writableLength;
+  }
+
+  cutStalled(): void {
+    this.response.destroy();
+  }
+
+  /** A socket tells only of a whole write that it was taken: with one write nobody could see that the client reads. */
+  #sendInPieces(body: Uint8Array): void {
+    this.#laterBytes = body.byteLength;
+    const sendMore = (): void => {
+      while (this.#laterBytes > PIECE_BYTES) {
+        const from = body.byteLength - this.#laterBytes;
+        this.#laterBytes -= PIECE_BYTES;
+        if (this.response.write(body.subarray(from, from + PIECE_BYTES))) continue;
+        this.response.once('drain', sendMore);
+        return;
+      }
+      const last = body.subarray(body.byteLength - this.#laterBytes);
+      this.#laterBytes = 0;
+      this.response.end(last);
+    };
+    sendMore();
   }
 
   #headers(headers: RawHeaders): string[] {
@@ -108,6 +145,8 @@ function wireMethods(wire: Wire): Wire {
     end: (trailers) => wire.end(trailers),
     complete: (reply, body) => wire.complete(reply, body),
     cut: () => wire.cut(),
+    unsentBytes: () => wire.unsentBytes(),
+    cutStalled: () => wire.cutStalled(),
   };
 }
 

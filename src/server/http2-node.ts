@@ -33,6 +33,9 @@ export class NodeHttp2Server implements Http2Server {
     for (const session of this.#sessions) session.close();
   }
 
+  /** Sessions close by themselves when they are idle, and with their last stalled stream. */
+  endStalled(): void {}
+
   #create(): ServerOfNode {
     const { limits, logger, open } = this.#parts;
     const server = createServer({
@@ -77,15 +80,16 @@ function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
 
 function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], context: AnswerContext): OpenExchange {
   const request = readHead(rawHeaders);
+  const body = stream.endAfterHeaders ? null : new RequestBody(stream);
   const exchange = new Exchange(
     {
       ...request,
-      body: stream.endAfterHeaders ? null : new RequestBody(stream),
+      body,
       connection: context.connection,
     },
     context.clock.nowMs(),
   );
-  const writer = new ReplyWriter(exchange, new Http2Wire(stream));
+  const writer = new ReplyWriter(exchange, new Http2Wire(stream), body);
   stream.on('drain', () => writer.drained());
   stream.on('error', () => {});
   stream.on('close', () => writer.closed());
@@ -175,6 +179,17 @@ class Http2Wire implements Wire {
   cut(): void {
     // Not `close`: that ends the stream properly first, and the client would take what it has for the whole.
     this.stream.destroy(new Error('the answer broke off'));
+  }
+
+  unsentBytes(): number {
+    return this.stream.writableLength;
+  }
+
+  cutStalled(): void {
+    const { session } = this.stream;
+    this.cut();
+    // Ends when its other streams do.
+    session?.close();
   }
 
   #writable(): boolean {

@@ -10,6 +10,8 @@ export interface Http2Server {
   accept(socket: TLSSocket): void;
   /** Every connection is told to go, and closes when its requests are answered. */
   drain(): void;
+  /** Ends connections whose clients have not read what was written to them. */
+  endStalled(nowMs: number): void;
 }
 
 export interface Http2Parts {

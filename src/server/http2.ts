@@ -41,6 +41,11 @@ export class OwnHttp2Server implements Http2Server {
   drain(): void {
     for (const connection of this.#connections) connection.drain();
   }
+
+  endStalled(nowMs: number): void {
+    const { progressMs } = this.#parts.limits;
+    for (const connection of this.#connections) connection.endIfStalled(nowMs, progressMs);
+  }
 }
 
 function answerHttp2(stream: ServerStream, context: AnswerContext): OpenExchange {
@@ -49,7 +54,7 @@ function answerHttp2(stream: ServerStream, context: AnswerContext): OpenExchange
     { method, target, headers, body, connection: context.connection },
     context.clock.nowMs(),
   );
-  const writer = new ReplyWriter(exchange, new Http2Wire(stream));
+  const writer = new ReplyWriter(exchange, new Http2Wire(stream), stream.incoming);
   stream.receiver = writer;
   void writer.run(context);
   return writer;
@@ -80,5 +85,13 @@ class Http2Wire implements Wire {
 
   cut(): void {
     this.#stream.reset();
+  }
+
+  unsentBytes(): number {
+    return this.#stream.waitingBytes;
+  }
+
+  cutStalled(): void {
+    this.#stream.resetStalled();
   }
 }

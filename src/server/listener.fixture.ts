@@ -18,8 +18,10 @@ const LIMITS: ListenerLimits = {
   headersCountMax: 100,
   headerTimeoutMs: 5_000,
   connectionsMax: 100,
+  connectionsPerAddressMax: 100,
   streamsPerConnectionMax: 50,
   idleMs: 60_000,
+  progressMs: 30_000,
 };
 
 /** Whose HTTP/2 a test is about. */
@@ -191,8 +193,10 @@ export function ask2(session: ClientHttp2Session, { method = 'GET', path = '/', 
 /** A TLS connection on which a test writes whatever it likes. */
 export async function rawConnection(
   port: number,
+  localAddress?: string,
 ): Promise<{ socket: TLSSocket; received(): string; closed: Promise<void> }> {
-  const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ALPNProtocols: ['http/1.1'] });
+  const from = localAddress === undefined ? {} : { localAddress };
+  const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ALPNProtocols: ['http/1.1'], ...from });
   let received = '';
   socket.on('data', (chunk: Buffer) => {
     received += chunk.toString('latin1');

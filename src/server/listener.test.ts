@@ -490,14 +490,6 @@ describe('malformed HTTP/1.1', () => {
     kept.mockRestore();
     socket.destroy();
   });
-
-  it('takes no more connections than allowed', async () => {
-    const port = await start(describeRequest, { connectionsMax: 1 });
-    const first = await rawConnection(port);
-    await expect(rawConnection(port)).rejects.toThrow();
-    first.socket.destroy();
-    await first.closed;
-  });
 });
 
 describe('certificates', () => {

@@ -13,15 +13,18 @@ import type { Handler } from '../core/exchange.js';
 import type { Logger } from '../observe/logger.js';
 import type { ServerTls } from '../transport/connection-tls.js';
 import { clientConnection } from './client-connection.js';
+import { ConnectionTable } from './connection-table.js';
 import { answerHttp1, answerUpgrade } from './http1.js';
+import { Http1Pipeline } from './http1-pipeline.js';
+import { ambiguityOf, endWithRefusal, refuseAsBad, refuseMalformed, upgradeFaultOf } from './http1-refusal.js';
 import { OwnHttp2Server } from './http2.js';
 import { NodeHttp2Server } from './http2-node.js';
 import type { Http2Server } from './http2-server.js';
-import type { ListenerLimits } from './listener-limits.js';
+import type { ListenerLimit, ListenerLimits } from './listener-limits.js';
 import { OpenExchanges } from './open-exchanges.js';
 import type { AnswerContext } from './reply-writer.js';
 
-export type { ListenerLimits } from './listener-limits.js';
+export type { ListenerLimit, ListenerLimits } from './listener-limits.js';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -33,6 +36,8 @@ export interface ListenerOptions {
   readonly logger: Logger;
   /** Whose HTTP/2 is spoken: that of `src/http2`, unless told otherwise, or Node's. */
   readonly http2?: 'own' | 'node';
+  /** Called each time a limit ends a connection or a request, for a metric. */
+  readonly onLimit?: (limit: ListenerLimit) => void;
 }
 
 /** The TLS listener. One port; HTTP/1.1 or HTTP/2 by ALPN, each connection handed to the server for its protocol. */
@@ -41,17 +46,22 @@ export class Listener {
   readonly #tls: TlsServer;
   readonly #http1: Http1Server;
   readonly #http2: Http2Server;
-  /** Every connection, by the addresses of its ends: those in the middle of a handshake are nobody else's yet. */
-  readonly #connections = new Map<string, Socket>();
-  /** Connections that have not asked anything so far. */
-  readonly #unused = new Set<string>();
+  readonly #connections: ConnectionTable;
+  readonly #pipelines = new WeakMap<Duplex, Http1Pipeline>();
   readonly #open = new OpenExchanges();
+  #cancelSweep: () => void = () => {};
 
   constructor(options: ListenerOptions) {
     this.#options = options;
+    this.#connections = new ConnectionTable(options.limits, (limit) => this.#onLimit(limit));
     this.#http1 = this.#createHttp1();
     this.#http2 = this.#createHttp2(options.http2 ?? 'own');
     this.#tls = this.#createTls();
+    this.#sweepLater();
+  }
+
+  get connectionCount(): number {
+    return this.#connections.size;
   }
 
   async listen(): Promise<AddressInfo> {
@@ -83,7 +93,7 @@ export class Listener {
   async close(graceMs: number): Promise<void> {
     const closed = this.#tls.listening
       ? new Promise<void>((resolve) => this.#tls.close(() => resolve()))
-      : this.#allClosed();
+      : this.#connections.allClosed();
     this.#open.drain();
     this.#http2.drain();
     this.#http1.closeIdleConnections();
@@ -91,24 +101,33 @@ export class Listener {
     await this.#open.idle();
     // Keep-alive connections that have just answered their last request are idle now.
     this.#http1.closeIdleConnections();
-    for (const key of this.#unused) this.#connections.get(key)?.destroy();
+    this.#connections.destroyUnused();
     await closed;
     cancelCut();
+    this.#cancelSweep();
     this.#http1.close();
   }
 
   /** Cuts everything at once, in the middle of whatever is being said, and takes nothing new. */
   destroy(): void {
     this.#tls.close();
-    for (const connection of this.#connections.values()) connection.destroy();
+    this.#cancelSweep();
+    this.#connections.destroyAll();
   }
 
-  /** Node counts only the connections of a port of its own. */
-  async #allClosed(): Promise<void> {
-    while (this.#connections.size > 0) {
-      const [connection] = this.#connections.values();
-      await new Promise<void>((resolve) => connection!.once('close', () => resolve()));
-    }
+  /** Ends requests, and HTTP/2 connections, whose clients have made no progress for too long. */
+  #sweepLater(): void {
+    const { clock, limits } = this.#options;
+    this.#cancelSweep = clock.after(Math.max(1, limits.progressMs / SWEEPS_PER_PROGRESS_TIME), () => {
+      const stalled = this.#open.endStalled(clock.nowMs(), limits.progressMs);
+      for (let i = 0; i < stalled; i++) this.#onLimit('client-progress-timeout');
+      this.#http2.endStalled(clock.nowMs());
+      this.#sweepLater();
+    });
+  }
+
+  #onLimit(limit: ListenerLimit): void {
+    this.#options.onLimit?.(limit);
   }
 
   #cut(): void {
@@ -118,7 +137,7 @@ export class Listener {
     this.#open.cut();
     // After that, so that HTTP/2 clients are told that their streams broke off.
     setImmediate(() => {
-      for (const connection of this.#connections.values()) connection.destroy();
+      this.#connections.destroyAll();
     });
   }
 
@@ -132,23 +151,14 @@ export class Listener {
       rejectUnauthorized: false,
       handshakeTimeout: limits.headerTimeoutMs,
     });
-    server.maxConnections = limits.connectionsMax;
     server.on('connection', (socket: Socket) => {
-      const key = connectionKey(socket);
-      this.#connections.set(key, socket);
-      this.#unused.add(key);
-      socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-      socket.once('close', () => {
-        this.#connections.delete(key);
-        this.#unused.delete(key);
-      });
+      if (this.#connections.admit(socket)) socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+      else socket.destroy();
     });
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
-      if (socket.alpnProtocol === 'h2') {
-        this.#unused.delete(connectionKey(socket));
-        this.#http2.accept(socket);
-      } else this.#http1.emit('connection', socket);
+      if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
+      else this.#http1.emit('connection', socket);
     });
     server.on('tlsClientError', (error, socket) => {
       logger.debug('TLS handshake failed', { error });
@@ -176,31 +186,40 @@ export class Listener {
     // Node begins to keep track of connections (header time, which are idle) when a server listens. This one never
     // does, its connections come from the TLS server, so it is told.
     server.emit('listening');
-    const answers = new WeakMap<Duplex, ServerResponse>();
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      answers.set(request.socket, response);
-      this.#unused.delete(connectionKey(request.socket));
-      if (tooMany(request)) {
-        response.writeHead(431, { Connection: 'close' }).end();
-        return;
-      }
-      this.#open.add(answerHttp1(request, response, this.#context(request.socket as TLSSocket)));
+      const context = this.#context(request.socket as TLSSocket);
+      const begin = (): void => {
+        const fault = ambiguityOf(request);
+        if (tooMany(request)) response.writeHead(431, { Connection: 'close' }).end();
+        else if (fault !== undefined) refuseAsBad(response, fault);
+        else this.#open.add(answerHttp1(request, response, context));
+      };
+      if (this.#pipelineOf(request.socket).add(request, response, begin)) return;
+      this.#onLimit('pipelined-requests');
+      request.socket.destroy();
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      this.#unused.delete(connectionKey(request.socket));
-      if (tooMany(request)) {
-        socket.destroy();
-        return;
-      }
-      this.#open.add(answerUpgrade(request, socket, head, this.#context(request.socket as TLSSocket)));
+      const context = this.#context(request.socket as TLSSocket);
+      const fault = ambiguityOf(request) ?? upgradeFaultOf(request);
+      // A refusal in the middle of another answer would be read as part of it.
+      if (tooMany(request) || this.#pipelineOf(socket).isBusy) socket.destroy();
+      else if (fault !== undefined) endWithRefusal(socket, '400 Bad Request', fault);
+      else this.#open.add(answerUpgrade(request, socket, head, context));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      const answer = answers.get(socket);
-      // A refusal in the middle of another answer would be read as part of it.
-      if (answer?.headersSent && !answer.writableFinished) socket.destroy();
+      if (this.#pipelines.get(socket)?.isBusy) socket.destroy();
       else refuseMalformed(error, socket);
     });
     return server;
+  }
+
+  #pipelineOf(socket: Duplex): Http1Pipeline {
+    let pipeline = this.#pipelines.get(socket);
+    if (!pipeline) {
+      pipeline = new Http1Pipeline(socket, this.#options.clock);
+      this.#pipelines.set(socket, pipeline);
+    }
+    return pipeline;
   }
 
   #createHttp2(by: 'own' | 'node'): Http2Server {
@@ -212,7 +231,9 @@ export class Listener {
 
   #context(socket: TLSSocket, owner: object = socket): AnswerContext {
     const { handler, clock, logger } = this.#options;
-    return { handler, clock, logger, connection: clientConnection(owner, socket), draining: this.#open };
+    const connection = clientConnection(owner, socket);
+    this.#connections.used(socket, connection);
+    return { handler, clock, logger, connection, draining: this.#open };
   }
 }
 
@@ -222,10 +243,8 @@ const HEADER_CHECK_MS = 1_000;
 /** Nothing else would tell that the client of a silent watch has lost its network: it would be served for ever. */
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-/** Both ends: a client may use one port of its own for several addresses of this server. */
-function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
-  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
-}
+/** How often in the time for progress it is looked at who makes none. */
+const SWEEPS_PER_PROGRESS_TIME = 4;
 
 function secureContext(tls: ServerTls) {
   return {
@@ -236,32 +255,4 @@ function secureContext(tls: ServerTls) {
     // A resumed session carries no intermediate certificates and would outlive a change of the CA files.
     secureOptions: constants.SSL_OP_NO_TICKET,
   };
-}
-
-/** Answers what Node's parser refused, as far as the protocol can still be spoken. */
-function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) {
-    socket.destroy();
-    return;
-  }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const timedOut = error.code === 'ERR_HTTP_REQUEST_TIMEOUT';
-  const code = tooLarge ? '431 Request Header Fields Too Large' : timedOut ? '408 Request Timeout' : '400 Bad Request';
-  const message = tooLarge
-    ? 'request headers are too large'
-    : timedOut
-      ? 'request headers took too long'
-      : 'malformed request';
-  const body = JSON.stringify({
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Failure',
-    message,
-    reason: 'BadRequest',
-    code: Number(code.slice(0, 3)),
-  });
-  const head = `HTTP/1.1 ${code}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
-  // What the client still sends is of no interest.
-  socket.end(`${head}Connection: close\r\n\r\n${body}`, () => socket.destroy());
 }

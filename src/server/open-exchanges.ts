@@ -9,6 +9,8 @@ export interface OpenExchange {
   /** Ends a long-running answer at the next place where it can end cleanly; a short one goes on to its own end. */
   endWhenClean(): void;
   cut(): void;
+  /** Ends it where its client is waited for and has made no progress for `progressMs`; returns whether it did. */
+  endIfStalled(nowMs: number, progressMs: number): boolean;
 }
 
 /**
@@ -58,6 +60,18 @@ export class OpenExchanges {
   drain(): void {
     this.#draining = true;
     for (const exchange of this.#all()) exchange.endWhenClean();
+  }
+
+  /** Returns how many were ended. */
+  endStalled(nowMs: number, progressMs: number): number {
+    let ended = 0;
+    let next: OpenExchange | undefined;
+    for (let each = this.#first; each; each = next) {
+      // Ending one takes it off the list.
+      next = each.after;
+      if (each.endIfStalled(nowMs, progressMs)) ended += 1;
+    }
+    return ended;
   }
 
   cut(): void {

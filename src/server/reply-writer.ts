@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.js';
 import type { ClientConnection, Exchange, Handler, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
 import type { Logger } from '../observe/logger.js';
+import { PROGRESS_BYTES_MIN } from './listener-limits.js';
 import type { OpenExchange, OpenExchanges } from './open-exchanges.js';
 
 export interface AnswerContext {
@@ -22,6 +23,17 @@ export interface Wire {
   complete(reply: Reply, body: Uint8Array | null): void;
   /** Breaks the answer off so that the client can tell. */
   cut(): void;
+  /** Bytes of this answer that the client has not taken so far. */
+  unsentBytes(): number;
+  /** Breaks the answer off because the client makes no progress; the connection too, unless others use it. */
+  cutStalled(): void;
+}
+
+/** A request's body, as far as its client is concerned. */
+export interface ClientBody {
+  readonly receivedBytes: number;
+  /** Somebody reads, and nothing is there. */
+  readonly waitsForClient: boolean;
 }
 
 const NEWLINE = 10;
@@ -33,16 +45,22 @@ export class ReplyWriter implements OpenExchange, BodySink {
   after: OpenExchange | undefined;
   readonly #exchange: Exchange;
   readonly #wire: Wire;
+  readonly #requestBody: ClientBody | null;
   #body: BodyStream | undefined;
   #framed = false;
   #atBoundary = true;
   #ending = false;
   #over = false;
   #done = false;
+  #writtenBytes = 0;
+  /** What the client had sent and taken when it last made progress, or was not waited for; and when that was. */
+  #progressBytes = 0;
+  #progressAtMs = -1;
 
-  constructor(exchange: Exchange, wire: Wire) {
+  constructor(exchange: Exchange, wire: Wire, requestBody: ClientBody | null) {
     this.#exchange = exchange;
     this.#wire = wire;
+    this.#requestBody = requestBody;
   }
 
   get isDone(): boolean {
@@ -82,6 +100,7 @@ export class ReplyWriter implements OpenExchange, BodySink {
     }
     this.#done = true;
     this.list?.remove(this);
+    this.#exchange.end();
   }
 
   endWhenClean(): void {
@@ -94,7 +113,22 @@ export class ReplyWriter implements OpenExchange, BodySink {
     this.#wire.cut();
   }
 
+  endIfStalled(nowMs: number, progressMs: number): boolean {
+    const unsentBytes = this.#wire.unsentBytes();
+    const isWaitedFor = unsentBytes > 0 || (this.#requestBody?.waitsForClient ?? false);
+    const movedBytes = this.#writtenBytes - unsentBytes + (this.#requestBody?.receivedBytes ?? 0);
+    if (!isWaitedFor || this.#progressAtMs < 0 || movedBytes - this.#progressBytes >= PROGRESS_BYTES_MIN) {
+      this.#progressBytes = movedBytes;
+      this.#progressAtMs = nowMs;
+      return false;
+    }
+    if (nowMs - this.#progressAtMs < progressMs) return false;
+    this.#wire.cutStalled();
+    return true;
+  }
+
   write(chunk: Uint8Array): boolean {
+    this.#writtenBytes += chunk.byteLength;
     const more = this.#wire.write(chunk);
     if (this.#framed) {
       this.#atBoundary = chunk[chunk.byteLength - 1] === NEWLINE;
@@ -138,6 +172,7 @@ export class ReplyWriter implements OpenExchange, BodySink {
 
   #complete(reply: Reply, body: Uint8Array | null): void {
     this.#over = true;
+    this.#writtenBytes = body?.byteLength ?? 0;
     this.#wire.complete(reply, body);
   }
 

@@ -7,6 +7,7 @@ import { Readable } from 'node:stream';
 export class RequestBody extends Readable {
   readonly #source: Readable;
   #ended = false;
+  #receivedBytes = 0;
 
   constructor(source: Readable) {
     super({ highWaterMark: 64 * 1024 });
@@ -18,6 +19,14 @@ export class RequestBody extends Readable {
     source.once('end', this.#onEnd);
     source.once('error', this.#onBroken);
     source.once('close', this.#onBroken);
+  }
+
+  get receivedBytes(): number {
+    return this.#receivedBytes;
+  }
+
+  get waitsForClient(): boolean {
+    return !this.#ended && !this.destroyed && this.readableLength === 0 && this.#source.readableFlowing === true;
   }
 
   override _read(): void {
@@ -32,6 +41,7 @@ export class RequestBody extends Readable {
   }
 
   #onData = (chunk: Buffer): void => {
+    this.#receivedBytes += chunk.byteLength;
     if (!this.push(chunk)) this.#source.pause();
   };
 

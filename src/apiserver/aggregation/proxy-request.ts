@@ -1,5 +1,5 @@
 import { Exchange, type Reply } from '../../core/exchange.js';
-import { takeBody } from '../../core/gather-body.js';
+import { gatherSmallBody, takeBody } from '../../core/gather-body.js';
 import { filterHeaders, headerValue, type RawHeaders } from '../../core/headers.js';
 import type { Identity } from '../../core/identity.js';
 import type { Lane } from '../../core/outgoing.js';
@@ -36,6 +36,7 @@ export async function proxyRequest(
   user: User,
 ): Promise<Reply> {
   const target = reachable(parts.objects, apiService);
+  if (exchange.body) await gatherSmallBody(exchange);
   const request = {
     method: exchange.method,
     target: exchange.target,

@@ -17,12 +17,15 @@ import {
   outputForm,
   PROTOBUF_MEDIA_TYPE,
 } from './output-form.js';
+import { reserveReply } from './reserve-reply.js';
 
 const gzipped = promisify(gzip);
 /** Smaller answers are not worth compressing; the threshold of kube-apiserver. */
 const GZIP_BYTES_MIN = 128 * 1024;
 const GZIP_LEVEL = 1;
 const WARNING_CHARS_MAX = 4_096;
+/** Memory that an object takes as a document and its encoding, for each byte of its JSON. */
+export const DOCUMENT_BYTES_FACTOR = 3;
 
 /** At once, unless it has to be compressed: nearly every request ends in one of these. */
 type Answer = Reply | Promise<Reply>;
@@ -33,10 +36,16 @@ export function objectAnswer(call: ApiCall, status: number, view: ServedView | J
   checkNumber(form, call.type, false);
   const isView = view instanceof ServedView;
   const pretty = isPretty(call.exchange, call.query);
-  if (form.as === 'object' && form.encoding === 'json' && !pretty && isView)
-    return bytesAnswer(call, status, view.bytes);
+  const isPlain = form.as === 'object' && form.encoding === 'json' && !pretty;
   const object = isView ? view.object : view;
-  return documentAnswer(call, status, shaped(object, call.type, form, call.machinery.clock.nowMs()), form);
+  const answer = (): Answer =>
+    isPlain && isView
+      ? bytesAnswer(call, status, view.bytes)
+      : documentAnswer(call, status, shaped(object, call.type, form, call.machinery.clock.nowMs()), form);
+  const waiting = isView
+    ? reserveReply(call, view.bytes.byteLength * (isPlain ? 1 : DOCUMENT_BYTES_FACTOR))
+    : undefined;
+  return waiting ? waiting.then(answer) : answer();
 }
 
 /** Something that is no object of the call's own type: a Status, a Scale, a review. */

@@ -5,17 +5,21 @@ import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
 import { type ServedView, servedViews } from '../registry/served-view.js';
 import { StoredObject } from '../watch/stored-object.js';
-import { bytesAnswer, documentAnswer, shaped } from './answer.js';
+import { bytesAnswer, DOCUMENT_BYTES_FACTOR, documentAnswer, shaped } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.js';
 import { type ListOptions, listOptions } from './list-options.js';
 import { checkNumber, isPretty, outputForm } from './output-form.js';
+import { reserveReply } from './reserve-reply.js';
 import { awaitNewest, awaitRevision } from './resource-version.js';
 import { type Selection, selectionOf } from './selection.js';
 import { storageFailure } from './storage-failure.js';
 
 /** Read from the store at once while looking for a page of selected objects. */
 const CHUNK_MAX = 500;
+
+/** Reserved before a list is read from the store at a past revision, when nobody knows yet how large it is. */
+const PAST_LIST_BYTES = 8 * 1024 * 1024;
 
 /** One page: what a client gets, and how it can go on. */
 export interface Page {
@@ -24,13 +28,18 @@ export interface Page {
   readonly continueToken: string;
   /** Not told where a selector hides how many of the rest are meant. */
   readonly remaining: number | undefined;
+  /** Size of the objects as they are stored. */
+  readonly storedBytes: number;
 }
 
 export async function list(call: ApiCall): Promise<Reply> {
   const form = outputForm(call.exchange, call.query, call.type);
   checkNumber(form, call.type, true);
   const page = await readPage(call, listOptions(call.query), selectionOf(call));
-  if (form.as === 'object' && form.encoding === 'json' && !isPretty(call.exchange, call.query)) {
+  const isPlain = form.as === 'object' && form.encoding === 'json' && !isPretty(call.exchange, call.query);
+  const waiting = reserveReply(call, page.storedBytes * (isPlain ? 1 : DOCUMENT_BYTES_FACTOR));
+  if (waiting) await waiting;
+  if (isPlain) {
     return bytesAnswer(call, 200, listBytes(call, page));
   }
   const document: JsonObject = {
@@ -71,7 +80,7 @@ async function readCached(call: ApiCall, options: ListOptions, selection: Select
     }
     found.push(stored);
   }
-  return { views: await servedViews(found, type), revision, continueToken, remaining };
+  return { views: await servedViews(found, type), revision, continueToken, remaining, storedBytes: bytesOf(found) };
 }
 
 async function readOn(call: ApiCall, options: ListOptions, selection: Selection, token: ContinueToken): Promise<Page> {
@@ -87,6 +96,7 @@ async function readOn(call: ApiCall, options: ListOptions, selection: Selection,
 async function readAt(call: ApiCall, options: ListOptions, selection: Selection, from: ContinueToken): Promise<Page> {
   const { type, machinery } = call;
   const { prefix } = selection;
+  await reserveReply(call, PAST_LIST_BYTES);
   const wanted = options.limit > 0 ? options.limit : Number.POSITIVE_INFINITY;
   const found: StoredObject[] = [];
   let startAfter = from.startAfter === '' ? undefined : `${prefix}${from.startAfter}`;
@@ -106,7 +116,8 @@ async function readAt(call: ApiCall, options: ListOptions, selection: Selection,
         if (found.length < wanted || rest === 0) continue;
         const views = await servedViews(found, type);
         const continueToken = encodeContinue({ revision: from.revision, startAfter: stored.key.slice(prefix.length) });
-        return { views, revision: from.revision, continueToken, remaining: selection.takesAll ? rest : undefined };
+        const remaining = selection.takesAll ? rest : undefined;
+        return { views, revision: from.revision, continueToken, remaining, storedBytes: bytesOf(found) };
       }
       if (chunk.remainingCount === 0) break;
       startAfter = chunk.items.at(-1)!.key.toString('utf8');
@@ -115,7 +126,14 @@ async function readAt(call: ApiCall, options: ListOptions, selection: Selection,
     if (isStorageError(error, 'compacted') && options.continueToken !== '') throw lostPlace(from);
     throw storageFailure(error, type, '');
   }
-  return { views: await servedViews(found, type), revision: from.revision, continueToken: '', remaining: undefined };
+  const views = await servedViews(found, type);
+  return { views, revision: from.revision, continueToken: '', remaining: undefined, storedBytes: bytesOf(found) };
+}
+
+function bytesOf(objects: readonly StoredObject[]): number {
+  let bytes = 0;
+  for (const { value } of objects) bytes += value.byteLength;
+  return bytes;
 }
 
 function lostPlace({ startAfter }: ContinueToken): StatusError {

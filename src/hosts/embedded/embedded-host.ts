@@ -4,6 +4,7 @@ import type { Host } from '../../core/host.js';
 
 /** An API server in this process. Ready from its start to its end. */
 export class EmbeddedHost implements Host {
+  readonly readsBodies = true;
   readonly #server: ApiServer;
   readonly #closeStore: () => Promise<void>;
   #ready = false;

@@ -27,6 +27,7 @@ const RECIPIENT: HeaderRecipient = { kind: 'kube-apiserver', rerouted: false };
  * it serves is read before it counts as ready, because it may have come back as another version.
  */
 export class UpstreamHost implements Host {
+  readonly readsBodies = false;
   readonly #options: UpstreamHostOptions;
   #ready = false;
   /** Its first probe is over: until then nothing is known, which is no news either. */

@@ -1,0 +1,12 @@
+import type { ApiCall } from './api-call.js';
+
+/** Smaller replies are bounded by the number of requests in flight. */
+const UNRESERVED_BYTES_MAX = 64 * 1024;
+
+/**
+ * Reserves memory for a reply before it is made, from the caller's share, until the reply has been sent; a promise only
+ * where that has to be waited for. Throws or rejects with StatusError (TooManyRequests).
+ */
+export function reserveReply({ exchange }: Pick<ApiCall, 'exchange'>, bytes: number): Promise<void> | undefined {
+  return bytes <= UNRESERVED_BYTES_MAX ? undefined : exchange.holding?.reserve(bytes);
+}

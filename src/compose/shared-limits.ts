@@ -1,0 +1,40 @@
+import type { LimitsConfig } from '../config/server-config.js';
+import type { Clock } from '../core/clock.js';
+import { FairLimiter, type FairLimiterOptions } from '../core/fair-limiter.js';
+import type { SharedLimits } from '../core/holding.js';
+import type { Metrics } from '../observe/catalogue.js';
+
+/** Requests of other servers for themselves: each reads discovery every few seconds, and there are few servers. */
+const PEER_REQUESTS_IN_FLIGHT_MAX = 100;
+/** The part of the long-running requests, and of the memory, that one user may hold. */
+const LONG_RUNNING_PER_USER_FRACTION = 1 / 4;
+const HELD_MEMORY_PER_USER_FRACTION = 1 / 8;
+
+/** The limits that all client requests of this process share, with their metrics. docs/reference/limits.md explains them. */
+export function createSharedLimits(limits: LimitsConfig, clock: Clock, metrics: Metrics): SharedLimits {
+  const queue = { queueMax: limits.queuedRequestsMax, waitMsMax: limits.queueWaitMs, clock };
+  const limiter = (name: string, options: Pick<FairLimiterOptions, 'heldMax' | 'heldPerGroupMax'>) =>
+    new FairLimiter({ ...queue, ...options, onRefused: () => metrics.limitHits.labels(name).inc() });
+  const shared: SharedLimits = {
+    places: limiter('max-requests-in-flight', {
+      heldMax: limits.requestsInFlightMax,
+      heldPerGroupMax: limits.requestsInFlightPerUserMax,
+    }),
+    peerPlaces: limiter('peer-requests-in-flight', { heldMax: PEER_REQUESTS_IN_FLIGHT_MAX }),
+    longRunning: limiter('max-long-running-requests', {
+      heldMax: limits.longRunningRequestsMax,
+      heldPerGroupMax: Math.ceil(limits.longRunningRequestsMax * LONG_RUNNING_PER_USER_FRACTION),
+    }),
+    memory: limiter('max-held-memory', {
+      heldMax: limits.heldMemoryBytesMax,
+      heldPerGroupMax: Math.ceil(limits.heldMemoryBytesMax * HELD_MEMORY_PER_USER_FRACTION),
+    }),
+  };
+  metrics.registry.collect(() => {
+    metrics.inFlight.labels().set(shared.places.stats.held + shared.peerPlaces.stats.held);
+    metrics.queued.labels().set(shared.places.stats.queued + shared.peerPlaces.stats.queued);
+    metrics.longRunning.labels().set(shared.longRunning.stats.held);
+    metrics.heldMemoryBytes.labels().set(shared.memory.stats.held);
+  });
+  return shared;
+}

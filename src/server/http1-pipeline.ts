@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../core/clock.js';
+
+/** Requests that a client may send before the first of them is answered. Kubernetes clients send none. */
+export const PIPELINED_REQUESTS_MAX = 32;
+/** The rest of a body that was not wanted must arrive in this time after its reply, or the connection is closed. */
+const UNREAD_BODY_MS = 5_000;
+
+/**
+ * The requests of one HTTP/1.1 connection, begun one after the other: the replies to pipelined requests would otherwise all
+ * wait in memory for a client that does not read.
+ */
+export class Http1Pipeline {
+  readonly #socket: Duplex;
+  readonly #clock: Clock;
+  readonly #waiting: { readonly request: IncomingMessage; readonly response: ServerResponse; begin(): void }[] = [];
+  #isBusy = false;
+
+  constructor(socket: Duplex, clock: Clock) {
+    this.#socket = socket;
+    this.#clock = clock;
+  }
+
+  /** A reply is under way or due. */
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  /** Begins the request now or after those before it; false where too many wait already. */
+  add(request: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
+    if (this.#waiting.length >= PIPELINED_REQUESTS_MAX) return false;
+    this.#waiting.push({ request, response, begin });
+    if (!this.#isBusy) this.#beginNext();
+    return true;
+  }
+
+  #beginNext(): void {
+    const next = this.#waiting.shift();
+    this.#isBusy = next !== undefined;
+    if (!next) return;
+    next.begin();
+    next.response.once('close', () => {
+      if (this.#socket.destroyed) return;
+      if (!next.request.complete) this.#closeUnlessRead(next.request);
+      this.#beginNext();
+    });
+  }
+
+  /** The next request begins behind the rest of this body, which nobody reads: a client could send it for ever. */
+  #closeUnlessRead(request: IncomingMessage): void {
+    this.#clock.after(UNREAD_BODY_MS, () => {
+      if (!request.complete) this.#socket.destroy();
+    });
+  }
+}
