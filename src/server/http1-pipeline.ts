@@ -15,7 +15,7 @@ export class Http1Pipeline {
   readonly #socket: Duplex;
   readonly #clock: Clock;
   readonly #waiting: { readonly request: IncomingMessage; readonly response: ServerResponse; begin(): void }[] = [];
-  #isBusy = false;
+  #current: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
 
   constructor(socket: Duplex, clock: Clock) {
     this.#socket = socket;
@@ -24,20 +24,27 @@ export class Http1Pipeline {
 
   /** A reply is under way or due. */
   get isBusy(): boolean {
-    return this.#isBusy;
+    return this.#current !== undefined;
+  }
+
+  /** A refusal of what was just read would not be taken for a reply, or part of a reply, to an earlier request. */
+  get canRefuse(): boolean {
+    if (!this.#current) return true;
+    const { request, response } = this.#current;
+    return !request.complete && !response.headersSent;
   }
 
   /** Begins the request now or after those before it; false where too many wait already. */
   add(request: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
     if (this.#waiting.length >= PIPELINED_REQUESTS_MAX) return false;
     this.#waiting.push({ request, response, begin });
-    if (!this.#isBusy) this.#beginNext();
+    if (!this.#current) this.#beginNext();
     return true;
   }
 
   #beginNext(): void {
     const next = this.#waiting.shift();
-    this.#isBusy = next !== undefined;
+    this.#current = next;
     if (!next) return;
     next.begin();
     next.response.once('close', () => {

@@ -207,8 +207,8 @@ export class Listener {
       else this.#open.add(answerUpgrade(request, socket, head, context));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      if (this.#pipelines.get(socket)?.isBusy) socket.destroy();
-      else refuseMalformed(error, socket);
+      if (this.#pipelines.get(socket)?.canRefuse ?? true) refuseMalformed(error, socket);
+      else socket.destroy();
     });
     return server;
   }

@@ -58,7 +58,7 @@ function requestOn(socket: TLSSocket, { method, target, headers }: OutgoingReque
       method,
       path: target,
       // Node writes a flat list of names and values as it is, adding nothing.
-      headers: headers as unknown as Record<string, string>,
+      headers: withLength(method, headers) as unknown as Record<string, string>,
       setHost: false,
       createConnection: () => socket,
     });
@@ -66,6 +66,12 @@ function requestOn(socket: TLSSocket, { method, target, headers }: OutgoingReque
     socket.destroy();
     throw refusal((error as Error).message);
   }
+}
+
+/** Node would add `Transfer-Encoding: chunked` to a POST without a length, and the end of chunks after its head. */
+function withLength(method: string, headers: RawHeaders): RawHeaders {
+  if (method === 'GET' || method === 'HEAD' || headerValue(headers, 'content-length') !== undefined) return headers;
+  return [...headers, 'Content-Length', '0'];
 }
 
 /** Rejects at once when the caller leaves; the connection is not made further then. */

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../control-plane.js';
@@ -95,8 +97,7 @@ export function endSuite(kind: HostKind, world: World): void {
 
     it('on requests in flight are answered 429, while watches and health pages go on', async () => {
       const { admin } = world;
-      const held = Array.from({ length: REQUESTS_MAX }, () => heldUpload(small, admin));
-      await Promise.all(held.map(({ sent }) => sent));
+      const held = await Promise.all(Array.from({ length: REQUESTS_MAX }, () => unreadReply(small, admin)));
       // One may wait, the rest is sent away.
       const answers = await Promise.all(Array.from({ length: 4 }, () => ask(small, CONFIG_MAPS, { as: admin })));
       const refused = answers.filter(({ status }) => status === 429);
@@ -104,11 +105,20 @@ export function endSuite(kind: HostKind, world: World): void {
       expect(refused[0]!.headers['retry-after']).toMatch(/^\d+$/);
       expect(refused[0]!.json<Status>().reason).toBe('TooManyRequests');
       expect((await ask(small, '/livez')).status).toBe(200);
-      for (const { finish } of held) finish();
-      expect(await Promise.all(held.map(({ status }) => status))).toEqual([201, 201]);
+      await Promise.all(held.map(({ read }) => read()));
       const watches = Array.from({ length: REQUESTS_MAX + 2 }, () => watch(small, `${CONFIG_MAPS}?watch=1`, admin));
       expect(await Promise.all(watches.map(({ opened }) => opened))).toEqual([200, 200, 200, 200]);
       for (const each of watches) each.leave();
+    });
+
+    it('on requests in flight are not reached by requests that wait for their bodies', async () => {
+      const { admin } = world;
+      const held = Array.from({ length: 3 * REQUESTS_MAX }, () => heldUpload(small, admin));
+      await Promise.all(held.map(({ sent }) => sent));
+      for (let i = 0; i < 4; i++) expect((await ask(small, CONFIG_MAPS, { as: admin })).status).toBe(200);
+      for (const { finish } of held) finish();
+      const statuses = await Promise.all(held.map(({ status }) => status));
+      expect(statuses.every((status) => status === 201 || status === 429)).toBe(true);
     });
 
     it('of a graceful stop: watches end in order, a request is served to its end, and no more are taken', async () => {
@@ -128,6 +138,20 @@ export function endSuite(kind: HostKind, world: World): void {
       expect(small.log.filter(({ level }) => level === 'error')).toEqual([]);
     });
   });
+}
+
+/** A request whose reply has begun and waits for its client, until it is read. */
+async function unreadReply({ port, ca }: Subject, as: World['admin']) {
+  const settings = { initialWindowSize: 0 };
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, cert: as.pem, key: as.keyPem, settings });
+  const stream = session.request({ ':path': CONFIG_MAPS });
+  await once(stream, 'response');
+  const read = async (): Promise<void> => {
+    session.settings({ initialWindowSize: 65_535 });
+    await once(stream.resume(), 'end');
+    session.close();
+  };
+  return { read };
 }
 
 let uploads = 0;
