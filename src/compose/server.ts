@@ -1,7 +1,7 @@
 import { formatHostPort } from '../config/addresses.js';
 import type { ProxyConfig } from '../config/proxy-config.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { Clock } from '../core/clock.js';
+import { type Clock, startTimer } from '../core/clock.js';
 import type { Handler } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import type { Surface } from '../core/surface.js';
@@ -241,13 +241,17 @@ async function stop(parts: Parts, { listener, running, lease, ownSend, state, co
   state.draining = true;
   logger.info('shutting down');
   await controllers?.close();
-  if (config.shutdownDelayMs > 0) await new Promise<void>((resolve) => setTimeout(resolve, config.shutdownDelayMs));
+  if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs);
   await Promise.all([lease?.close(), listener.close(config.shutdownGraceMs)]);
   localSurface.close();
   await running?.close();
   await ownSend.close();
   await backing.host.close();
   tls.close();
+}
+
+function delay(delayMs: number): Promise<void> {
+  return new Promise((resolve) => void startTimer(delayMs, resolve, { keepsAlive: true }));
 }
 
 function listenError(error: NodeJS.ErrnoException, config: ServerConfig): Error {
