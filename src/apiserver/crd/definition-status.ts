@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '../../api/json.js';
-import { sharesCustomLayout } from '../registry/built-in-names.js';
+import { isReserved } from '../registry/storage-layout.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { formatProblems } from '../schema/validate.js';
 import { approvalCondition } from './approval.js';
@@ -76,7 +76,7 @@ function establishment(crd: JsonObject, naming: Condition): Condition {
 
 /** Whether the definition has the name, and so would have the stored objects, of a built-in resource. */
 export function hasReservedName({ group, names }: Pick<Definition, 'group' | 'names'>): boolean {
-  return sharesCustomLayout({ group, resource: names.plural });
+  return isReserved({ group, resource: names.plural });
 }
 
 function refusedNames({ group, names }: Definition): { accepted: DefinitionNames; condition: Condition } {

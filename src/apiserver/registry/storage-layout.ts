@@ -12,13 +12,17 @@ const BUILT_IN_ROOT = `${REGISTRY_ROOT}built-in/`;
  */
 export function builtInPrefix({ group, resource }: GroupResource): string {
   if (group === '') return `${REGISTRY_ROOT}${resource}/`;
-  const hasPlainPrefix = !group.includes('.') || sharesCustomLayout({ group, resource });
-  return `${hasPlainPrefix ? REGISTRY_ROOT : BUILT_IN_ROOT}${group}/${resource}/`;
+  return `${isReserved({ group, resource }) ? REGISTRY_ROOT : BUILT_IN_ROOT}${group}/${resource}/`;
+}
+
+/** Whether the keys `/registry/<group>/<resource>/…` belong to a built-in resource, of whatever Kubernetes version. */
+export function isReserved(what: GroupResource): boolean {
+  return !what.group.includes('.') || sharesCustomLayout(what);
 }
 
 /** Prefix of the keys of custom resources. Throws ReservedPrefixError where built-in objects have their keys. */
 export function customResourcePrefix({ group, resource }: GroupResource): string {
-  if (!group.includes('.') || sharesCustomLayout({ group, resource })) throw new ReservedPrefixError(resource, group);
+  if (isReserved({ group, resource })) throw new ReservedPrefixError(resource, group);
   return `${REGISTRY_ROOT}${group}/${resource}/`;
 }
 
