@@ -13,9 +13,10 @@ import { StatusError } from '../core/status-error.js';
 import { createLogger } from '../observe/logger.js';
 import type { Backend } from '../storage/backend.js';
 import { openEmbeddedBackend } from '../storage/engines/embedded/embedded-backend.js';
-import { ApiServer } from './api-server.js';
+import { ApiServer, type ApiServerOptions } from './api-server.js';
 import type { Outbound } from './outbound.js';
 import { parseRuntimeConfig } from './registry/runtime-config.js';
+import type { BuiltInSurface } from './surfaces/built-in-surface.js';
 import { loadSurface } from './surfaces/load-surface.js';
 
 const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
@@ -152,10 +153,12 @@ export class TestWatch {
 
 export interface TestApiServerOptions {
   readonly version?: string;
+  readonly surface?: BuiltInSurface;
   readonly runtimeConfig?: readonly string[];
   readonly backend?: Backend;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
+  readonly servingPeer?: ApiServerOptions['servingPeer'];
 }
 
 export async function startTestApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
@@ -168,7 +171,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
     serverName: 'tested',
     keepsLease: false,
     backend,
-    surface: await loadSurface(options.version ?? '1.36'),
+    surface: options.surface ?? (await loadSurface(options.version ?? '1.36')),
     runtimeConfig: parseRuntimeConfig(options.runtimeConfig ?? []),
     eventTtlSeconds: 3_600,
     serviceCidr: '10.0.0.0/24',
@@ -188,6 +191,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
       aggregationOutbound: { call: outbound.call, send: unreachable, upgrade: unreachable },
       makeHeaders: () => ({ headers: [], lane: 'front-proxy' }),
     },
+    ...(options.servingPeer === undefined ? {} : { servingPeer: options.servingPeer }),
     clock,
     logger: createLogger({
       level: 'error',

@@ -16,10 +16,13 @@ import { type BootstrapOptions, bootstrap } from './bootstrap.js';
 import { type DispatchOptions, dispatch } from './dispatch.js';
 import { Extensions, type ExtensionsOptions } from './extensions.js';
 import { InternalClient } from './internal-client.js';
+import type { GroupResource } from './object-reader.js';
 import { openIdReply } from './open-id-reply.js';
+import { isBuiltInName } from './registry/built-in-names.js';
 import { builtInStrategies } from './registry/built-in-strategies.js';
 import { builtInTypes } from './registry/built-in-types.js';
 import type { RuntimeConfig } from './registry/runtime-config.js';
+import { REGISTRY_ROOT } from './registry/storage-layout.js';
 import { TypeRegistry } from './registry/type-registry.js';
 import { requestUser } from './request-user.js';
 import { ServedDocuments } from './served-documents.js';
@@ -28,7 +31,7 @@ import type { BuiltInSurface } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
 import type { Machinery } from './verbs/api-call.js';
 import { Turns } from './verbs/turns.js';
-import { Caches, REGISTRY_ROOT } from './watch/caches.js';
+import { Caches } from './watch/caches.js';
 import { StoreFeed } from './watch/store-feed.js';
 
 export interface ApiServerOptions {
@@ -51,6 +54,8 @@ export interface ApiServerOptions {
   };
   readonly bootstrap: Pick<BootstrapOptions, 'clientCa' | 'requestHeader' | 'serviceCidr'>;
   readonly extensions: Pick<ExtensionsOptions, 'outbound' | 'aggregationOutbound' | 'makeHeaders'>;
+  /** The name of another live server of the control plane that serves a resource in some version, if there is one. */
+  readonly servingPeer?: (what: GroupResource) => string | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -119,7 +124,11 @@ export class ApiServer {
     });
     const { types, virtual } = builtInTypes(surface, {
       runtimeConfig: options.runtimeConfig,
-      strategyOf: builtInStrategies({ surface, serviceCidr: options.serviceCidr }),
+      strategyOf: builtInStrategies({
+        surface,
+        serviceCidr: options.serviceCidr,
+        builtInAt: (what) => this.#builtInAt(what),
+      }),
       eventTtlSeconds: options.eventTtlSeconds,
     });
     this.registry = new TypeRegistry(types, virtual);
@@ -248,6 +257,17 @@ export class ApiServer {
   /** Calls back when this server serves something else than before. */
   onSurfaceChange(listener: () => void): void {
     this.#extensions.onServedChange(listener);
+  }
+
+  /** The place where a resource is built in: any Kubernetes version, or a server of another version that runs now. */
+  #builtInAt(what: GroupResource): string | undefined {
+    const { surface, servingPeer } = this.#options;
+    const group = surface.groups.find(({ name }) => name === what.group);
+    const isOwn = group?.versions.some(({ resources }) => resources.some(({ name }) => name === what.resource));
+    if (isOwn === true || isBuiltInName(what)) return 'Kubernetes';
+    if (this.#extensions.explains(what)) return undefined;
+    const peer = servingPeer?.(what);
+    return peer === undefined ? undefined : `server ${JSON.stringify(peer)} of this control plane`;
   }
 
   /** Since 1.36 the right to act as somebody can be given for some actions only. */

@@ -1,6 +1,7 @@
 import type { Exchange, Reply } from '../core/exchange.js';
 import type { RequestInfo } from '../core/request-info.js';
 import { StatusError } from '../core/status-error.js';
+import { decodeQuery, isValidText } from '../core/wire-text.js';
 import type { VirtualResource } from './documents/served-resources.js';
 import type { ResourceType } from './registry/resource-type.js';
 import type { TypeRegistry } from './registry/type-registry.js';
@@ -66,7 +67,7 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
   const call: ApiCall = { exchange, info, query, type, user, warnings, machinery: options.machinery };
   if (!isPlaceOf(type, call) || hasMore(info)) return undefined;
   if (exchange.method === 'HEAD') throw notAllowed();
-  checkName(info.name);
+  checkName(type, info.name);
   if (info.subresource !== '') return subresource(call, options);
   if (!isVerbOfPath(type, info)) throw notAllowed();
   return verbOf(type.verbs, info.verb)(call);
@@ -75,7 +76,7 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
 function queryOf(target: string): URLSearchParams {
   const mark = target.indexOf('?');
   if (mark < 0) return NO_QUERY;
-  const text = target.slice(mark + 1);
+  const text = decodeQuery(target.slice(mark + 1));
   if (!MALFORMED_PAIR.test(text)) return new URLSearchParams(text);
   // Go leaves out what it can't read, and takes the rest.
   const pairs = text.split('&').filter((pair) => !MALFORMED_PAIR.test(pair));
@@ -109,8 +110,9 @@ function hasMore({ path, subresource, name, verb }: RequestInfo): boolean {
   return !path.replace(/\/+$/, '').endsWith(`/${name}/${subresource}`);
 }
 
-/** Throws BadRequest for a name that no key can hold. */
-function checkName(name: string): void {
+/** Throws BadRequest for a name that no key can hold, NotFound for one that no object can have. */
+function checkName(type: ResourceType, name: string): void {
+  if (!isValidText(name)) throw notFound(type, name);
   if (!name.includes('%')) return;
   throw new StatusError('BadRequest', `Name parameter invalid: ${JSON.stringify(name)}: may not contain '%'`);
 }

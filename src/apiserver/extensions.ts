@@ -18,6 +18,7 @@ import { DefinitionController } from './crd/definition-controller.js';
 import { DefinitionWatch } from './crd/definition-watch.js';
 import type { AggregatedVersion, ServedResources } from './documents/served-resources.js';
 import type { InternalClient } from './internal-client.js';
+import type { GroupResource } from './object-reader.js';
 import type { Outbound } from './outbound.js';
 import type { ResourceType } from './registry/resource-type.js';
 import type { TypeRegistry } from './registry/type-registry.js';
@@ -74,6 +75,7 @@ export class Extensions {
       ruleProblems,
       outbound: options.outbound,
       resolveService: (reference) => resolveService(options.caches, reference),
+      nowMs: () => options.clock.nowMs(),
       onDefect: (name, error) => options.logger.warn('a definition cannot be served', { name, error }),
     });
     this.#controller = new DefinitionController(options);
@@ -146,6 +148,12 @@ export class Extensions {
 
   openApiSchema(type: ResourceType): JsonObject | undefined {
     return this.#definitions.openApiSchema(type);
+  }
+
+  /** Whether a resource that another server serves can be served there by a definition or an aggregated API server. */
+  explains({ group, resource }: GroupResource): boolean {
+    const isAggregated = this.#aggregated.remotes().some((each) => each.group === group);
+    return isAggregated || this.#definitions.isOrWasServed(`${resource}.${group}`);
   }
 
   foreignOpenApi(): ReadonlyMap<string, string> {

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander';
 import { type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../config/flag.js';
 import { type FlagName, flagsOf } from '../config/flags.js';
 import type { ServerConfig } from '../config/server-config.js';
+import { startTimer } from '../core/clock.js';
 import { type Logger, serverLogger } from '../observe/logger.js';
 import type { Surroundings } from './surroundings.js';
 import { straddleVersion } from './version.js';
@@ -129,14 +130,15 @@ async function untilStopped(server: RunningServer, signal: Promise<string>, cont
   }
   logger.info('stopping, requests in flight may end', { signal: reason, graceMs: config.shutdownGraceMs });
   const limitMs = config.shutdownDelayMs + config.shutdownGraceMs + STOP_MARGIN_MS;
-  const hanging = setTimeout(() => {
+  const giveUp = (): void => {
     logger.error('stopping took too long, ending anyway', { limitMs });
     surroundings.exitNow(1);
-  }, limitMs);
+  };
+  const cancelGiveUp = startTimer(limitMs, giveUp, { keepsAlive: true });
   try {
     await server.close();
   } finally {
-    clearTimeout(hanging);
+    cancelGiveUp();
   }
   logger.info('stopped');
   return 0;

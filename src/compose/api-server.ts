@@ -18,7 +18,7 @@ export async function startApiServer(
       ...surroundings,
       kubeconfig: undefined,
       reach: io.reach,
-      makeBacking: () => embeddedBacking(config, embedded, surroundings),
+      makeBacking: (_, peers) => embeddedBacking(config, embedded, { ...surroundings, peers }),
       ...(config.controllers.length === 0
         ? {}
         : { makeControllers: (within) => controllersWithin(config, within, surroundings) }),

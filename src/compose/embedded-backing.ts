@@ -10,10 +10,12 @@ import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surf
 import { formatHostPort } from '../config/addresses.js';
 import type { ApiServerConfig } from '../config/api-server-config.js';
 import { headerValue } from '../core/headers.js';
+import { servesInSomeVersion } from '../core/surface.js';
 import { EmbeddedHost } from '../hosts/embedded/embedded-host.js';
 import type { Authenticate } from '../identity/authenticate.js';
 import { createOutgoingHeaders } from '../identity/outgoing-headers.js';
 import type { Logger } from '../observe/logger.js';
+import type { PeerTable } from '../peers/peer-table.js';
 import type { Backend } from '../storage/backend.js';
 import { OutboundCalls } from '../transport/outbound-calls.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
@@ -92,9 +94,9 @@ async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Bac
 export function embeddedBacking(
   config: ApiServerConfig,
   opened: OpenedEmbedded,
-  surroundings: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls'>,
+  surroundings: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls'> & { readonly peers: () => PeerTable },
 ): Backing {
-  const { clock, logger, tls } = surroundings;
+  const { clock, logger, tls, peers } = surroundings;
   const outbound = new OutboundCalls({ clientCertificate: () => tls.frontProxy?.current, clock });
   const { requestHeader } = config;
   const server = new ApiServer({
@@ -122,6 +124,7 @@ export function embeddedBacking(
       },
     },
     extensions: { outbound, aggregationOutbound: outbound, makeHeaders: createOutgoingHeaders(requestHeader) },
+    servingPeer: (what) => peers().peers.find(({ surface }) => surface && servesInSomeVersion(surface, what))?.identity,
     clock,
     logger,
   });

@@ -1,7 +1,7 @@
 import { formatHostPort } from '../config/addresses.js';
 import type { ProxyConfig } from '../config/proxy-config.js';
 import type { ServerConfig } from '../config/server-config.js';
-import type { Clock } from '../core/clock.js';
+import { type Clock, startTimer } from '../core/clock.js';
 import type { Handler } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
 import type { Surface } from '../core/surface.js';
@@ -13,7 +13,7 @@ import { type KnownSurface, LocalSurface } from '../peers/local-surface.js';
 import { noPeers } from '../peers/no-peers.js';
 import type { OwnLease } from '../peers/own-lease.js';
 import type { RunningPeerDirectory } from '../peers/peer-directory.js';
-import type { PeerDirectory } from '../peers/peer-table.js';
+import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { SurfaceReader } from '../peers/surface-reader.js';
 import { createPeerDispatch } from '../routing/peer-dispatch.js';
 import { Rerouter } from '../routing/reroute.js';
@@ -54,8 +54,11 @@ export interface ServerSurroundings {
   readonly own: OwnRequests;
   /** Straddle's own identity towards the API, where it has one apart. */
   readonly kubeconfig: ProxyConfig['kubeconfig'];
-  /** The surface is told to the host's maker too: a host that comes back may be another version. */
-  makeBacking(surface: { readAnew(): Promise<void> }): Backing;
+  /**
+   * The surface is told to the host's maker too: a host that comes back may be another version. `peers` is for use once
+   * the server runs.
+   */
+  makeBacking(surface: { readAnew(): Promise<void> }, peers: () => PeerTable): Backing;
   /** What runs inside this server as a client of the whole control plane; undefined for nothing. */
   readonly makeControllers?: (within: WithinServer) => RunningControllers;
   /** How peers are reached, where that is not simply the network. */
@@ -84,11 +87,10 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
   // In a worker: what the head has found out for all of them.
   const known = role?.known;
   if (config.peeringInactiveReason && !known) logger.warn(config.peeringInactiveReason);
-  const backing = surroundings.makeBacking({
-    readAnew: async () => {
-      if (config.peeringActive) await localSurface.readAnew();
-    },
-  });
+  const readAnew = async (): Promise<void> => {
+    if (config.peeringActive) await localSurface.readAnew();
+  };
+  const backing = surroundings.makeBacking({ readAnew }, () => directory.snapshot());
   const localSurface: KnownSurface =
     known?.surface ??
     new LocalSurface({
@@ -240,13 +242,17 @@ async function stop(parts: Parts, { listener, running, lease, ownSend, state, co
   state.draining = true;
   logger.info('shutting down');
   await controllers?.close();
-  if (config.shutdownDelayMs > 0) await new Promise<void>((resolve) => setTimeout(resolve, config.shutdownDelayMs));
+  if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs);
   await Promise.all([lease?.close(), listener.close(config.shutdownGraceMs)]);
   localSurface.close();
   await running?.close();
   await ownSend.close();
   await backing.host.close();
   tls.close();
+}
+
+function delay(delayMs: number): Promise<void> {
+  return new Promise((resolve) => void startTimer(delayMs, resolve, { keepsAlive: true }));
 }
 
 function listenError(error: NodeJS.ErrnoException, config: ServerConfig): Error {

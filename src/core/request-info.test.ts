@@ -143,6 +143,25 @@ describe('percent-encoding', () => {
     expect(parseRequestInfo('GET', '/api/v1/pods%3Fwatch=1')).toMatchObject({ resource: 'pods?watch=1', verb: 'list' });
   });
 
+  it.each([
+    ['percent-encoded', '/api/v1/namespaces/d%C3%B6rf/pods/%E5%A4%9C%F0%9F%8C%99'],
+    ['raw octets', Buffer.from('/api/v1/namespaces/dörf/pods/夜🌙').toString('latin1')],
+  ])('is UTF-8 when decoded: %s', (_, target) => {
+    expect(parseRequestInfo('GET', target)).toMatchObject({ namespace: 'dörf', name: '夜🌙' });
+  });
+
+  it('keeps names that are not UTF-8 distinct from each other and from every name that is', () => {
+    const encoded = ['%FF', '%C3%BF', '%FE', '%EF%BF%BD', '%C3', '%C3%28', '%ED%B3%BF', '%C0%AF', '%F0%9F%8C', 'a%FFb'];
+    const names = encoded.map((each) => parseRequestInfo('GET', `/api/v1/nodes/${each}`)!.name);
+    expect(new Set(names).size).toBe(encoded.length);
+    expect(names.every((name) => !name.includes('/'))).toBe(true);
+    expect(names.filter((name) => Buffer.from(name).toString() === name)).toEqual(['ÿ', '\ufffd']);
+  });
+
+  it('is refused where a target has characters that no octet stands for', () => {
+    expect(parseRequestInfo('GET', '/api/v1/nodes/夜')).toBeUndefined();
+  });
+
   it.each(['/api/v1/%', '/api/v1/%4', '/api/v1/%zz/pods', '/%'])('is refused where malformed: %s', (target) => {
     expect(parseRequestInfo('GET', target)).toBeUndefined();
   });

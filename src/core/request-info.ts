@@ -1,9 +1,10 @@
 import { gvrKey } from '../api/gvr.js';
+import { decodePath } from './wire-text.js';
 
 /** What a request asks for, told from its method, path and query alone, by the same rules as kube-apiserver. */
 export interface RequestInfo {
   readonly isResource: boolean;
-  /** Decoded path, as the API server's own router sees it. */
+  /** Decoded path, as the API server's own router sees it. Octets that are not UTF-8 are lone surrogates. */
   readonly path: string;
   /** Kubernetes verb for resource requests, else the method in lower case. Empty where Kubernetes has no verb. */
   readonly verb: string;
@@ -120,20 +121,6 @@ function asksToWatch(query: string): boolean {
   if (value === null) return false;
   const lower = value.toLowerCase();
   return lower !== 'false' && lower !== '0';
-}
-
-function decodePath(rawPath: string): string | undefined {
-  if (!rawPath.includes('%')) return rawPath;
-  // Go decodes byte by byte and keeps invalid UTF-8; latin1 does the same without losing a byte.
-  let malformed = false;
-  const decoded = rawPath.replace(/%(.{0,2})/gs, (_, hex: string) => {
-    if (!/^[0-9a-fA-F]{2}$/.test(hex)) {
-      malformed = true;
-      return '';
-    }
-    return String.fromCharCode(Number.parseInt(hex, 16));
-  });
-  return malformed ? undefined : decoded;
 }
 
 function splitPath(path: string): string[] {

@@ -32,6 +32,14 @@ export function serves(surface: Surface, info: RequestInfo): boolean {
   return !DISCOVERY_VERBS.has(info.verb) || verbs.has(info.verb);
 }
 
+/** Whether a surface has a resource, whatever its version. */
+export function servesInSomeVersion({ core, groups }: Surface, what: { group: string; resource: string }): boolean {
+  const documents = what.group === '' ? core : groups.filter(({ metadata }) => metadata.name === what.group);
+  return documents.some(({ versions }) =>
+    versions?.some(({ resources }) => resources?.some(({ resource }) => resource === what.resource)),
+  );
+}
+
 const DISCOVERY_VERBS: ReadonlySet<string> = new Set([
   'get',
   'list',

@@ -193,7 +193,7 @@ export class DepartedMemory {
     this.#cancelExpiry();
     this.#cancelExpiry = () => {};
     if (!Number.isFinite(nextExpiryMs)) return;
-    this.#cancelExpiry = this.#options.clock.after(Math.min(nextExpiryMs - nowMs, TIMER_MS_MAX), () => {
+    this.#cancelExpiry = this.#options.clock.after(nextExpiryMs - nowMs, () => {
       this.#changed();
       this.#onChange();
     });
@@ -224,8 +224,6 @@ export class DepartedMemory {
 }
 
 const FORMAT = 1;
-/** Longer delays overflow Node's timers. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** A server without a host name is known by its address, and may come back under a name, or the other way round. */
 function isSameServer(remembered: RememberedServer, found: RememberedServer): boolean {

@@ -5,10 +5,15 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void;
 }
 
+/** The longest delay of a timer of Node.js. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
+/** The system's time. A delay above 24.8 days is shortened to that. */
 export const wallClock: Clock = {
   nowMs: () => Date.now(),
   after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
+    // A timer with a longer delay would call back at once, and whoever sets it again would do so without end.
+    const timer = setTimeout(callback, Math.min(delayMs, TIMER_MS_MAX));
     timer.unref();
     return () => clearTimeout(timer);
   },

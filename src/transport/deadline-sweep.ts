@@ -1,3 +1,5 @@
+import { TIMER_MS_MAX } from '../core/clock.js';
+
 /** Something that is given up when its time is over. */
 export interface Expiring {
   /** On the clock of `performance.now()`; Infinity for none. */
@@ -7,7 +9,6 @@ export interface Expiring {
 
 /** Deadlines closer to each other than this may be looked at together, by then. */
 const COARSE_MS = 100;
-const TIMER_MS_MAX = 0x7fffffff;
 
 /** One timer for the deadlines of many, which are set for each request and hardly ever come. */
 export class DeadlineSweep<T extends Expiring> {
@@ -33,7 +34,7 @@ export class DeadlineSweep<T extends Expiring> {
 
   #wakeIn(delayMs: number): void {
     clearTimeout(this.#timer);
-    const bounded = Math.min(delayMs, TIMER_MS_MAX);
+    const bounded = Math.min(delayMs, TIMER_MS_MAX - 1);
     this.#nextAt = performance.now() + bounded;
     this.#timer = setTimeout(this.#sweep, bounded + 1);
     // What waits holds the process by itself (under-way.ts).

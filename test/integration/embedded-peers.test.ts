@@ -1,4 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadSurface } from '../../src/apiserver/surfaces/load-surface.js';
+import { SURFACE_FORMAT } from '../../src/apiserver/surfaces/surface-file.js';
 import type { RunningServer } from '../../src/compose.js';
 import { ownLeaseName } from '../../src/peers/own-lease.js';
 import { makeCertificates } from './certificates.js';
@@ -53,6 +57,17 @@ describe('two versions on one store', () => {
     });
   });
 
+  it('pass on the warning of a peer that stores a policy and does not enforce it', async () => {
+    const path = '/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings';
+    const made = await send(a, path, { method: 'POST', body: { metadata: { name: 'x' }, spec: { policyName: 'x' } } });
+    expect([made.status, made.headers['warning']], made.text).toEqual([
+      201,
+      expect.stringMatching(
+        /^299 - "this API server stores MutatingAdmissionPolicyBinding objects but does not enforce/,
+      ),
+    ]);
+  });
+
   it('show the same discovery, in its old forms too', async () => {
     const accept = { headers: { Accept: AGGREGATED } };
     const [here, there] = await Promise.all([send(a, '/apis', accept), send(b, '/apis', accept)]);
@@ -85,6 +100,48 @@ describe('two versions on one store', () => {
     for (const path of [PODGROUPS, '/apis/apps/v1/namespaces/default/things', '/apis/nosuch.test/v1/things']) {
       expect((await send(a, path, { as, headers })).status, path).toBe(503);
     }
+  });
+
+  it('refuse a definition of what is built in to a peer of a version that Straddle does not ship', async () => {
+    const { capturedFrom, version, groups, types } = await loadSurface('1.36');
+    const resource = { name: 'futures', singular: 'future', kind: 'Future', namespaced: false, verbs: ['get', 'list'] };
+    const added = { name: 'future.k8s.io', versions: [{ version: 'v1', resources: [resource] }] };
+    const file = join(store.path, 'later.json');
+    const later = { format: SURFACE_FORMAT, capturedFrom, version, types, groups: [...groups, added] };
+    writeFileSync(file, JSON.stringify(later));
+    const flags = { ...PATIENT, 'server-name': 'later', 'surface-file': file };
+    const server = await startEmbedded(certificates, store.path, flags, logs);
+    await eventually(
+      'the peer',
+      () => send(a, '/apis/future.k8s.io/v1/futures'),
+      ({ status }) => status === 200,
+    );
+    const schema = { openAPIV3Schema: { type: 'object' } };
+    const definition = {
+      metadata: { name: 'futures.future.k8s.io', annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' } },
+      spec: {
+        group: 'future.k8s.io',
+        scope: 'Cluster',
+        names: { plural: 'futures', kind: 'Future' },
+        versions: [{ name: 'v9', served: true, storage: true, schema }],
+      },
+    };
+    const path = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+    const refused = await send(a, path, { method: 'POST', body: definition });
+    expect([refused.status, refused.text]).toEqual([
+      422,
+      expect.stringContaining('is built in to server \\"later\\" of this control plane'),
+    ]);
+    await server.close();
+  });
+
+  it('delete an object by a name outside ASCII', async () => {
+    const path = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' };
+    const body = { metadata: { name: 'backdöor' }, roleRef, subjects: [] };
+    expect((await send(a, path, { method: 'POST', body })).status).toBe(201);
+    expect((await send(a, `${path}/backd%C3%B6or`, { method: 'DELETE' })).status).toBe(200);
+    expect((await send(a, path)).text).not.toContain('backdöor');
   });
 
   it('take over the lease of a server of their name that was killed', async () => {

@@ -3,11 +3,11 @@ import { groupVersion } from '../../api/gvr.js';
 import type { JsonObject } from '../../api/json.js';
 import { compareVersions } from '../aggregation/order-groups.js';
 import type { Conversion, ResourceType, ScalePaths, Subresource } from '../registry/resource-type.js';
+import { customResourcePrefix } from '../registry/storage-layout.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import type { Schema } from '../schema/schema.js';
 import { customPrinter, JsonPathError, type PrinterColumn } from '../table/custom-printer.js';
 import type { TablePrinter } from '../table/table.js';
-import { storagePrefix } from '../watch/caches.js';
 import { type ConversionDependencies, trivialConversion, webhookConversion } from './conversion.js';
 import { customResourceStrategy } from './custom-resource-strategy.js';
 import type { RuleProblems } from './default-rules.js';
@@ -33,12 +33,14 @@ const PART_VERBS = ['get', 'patch', 'update'];
 
 /**
  * One type for each served version of a definition, under the names it was given. Throws SchemaError for a schema that
- * was never validated. While a definition ends everything but the making of new objects goes on, or their finalizers
- * could not be removed.
+ * was never validated, and ReservedPrefixError for the name of a built-in resource. While a definition ends everything
+ * but the making of new objects goes on, or their finalizers could not be removed.
  */
 export function customResourceTypes(crd: JsonObject, dependencies: CustomResourceDependencies): ResourceType[] {
   const definition = readDefinition(crd);
-  const names = readNames(objectIn(objectIn(crd, 'status') ?? {}, 'acceptedNames') ?? {});
+  const accepted = readNames(objectIn(objectIn(crd, 'status') ?? {}, 'acceptedNames') ?? {});
+  // The status is writable, and the plural name selects the objects: only the immutable one in the spec is trusted.
+  const names = { ...accepted, plural: definition.names.plural };
   const isTerminating = isConditionTrue(crd, 'Terminating');
   const place = { definition, names, isTerminating, dependencies };
   return definition.versions.filter(({ isServed }) => isServed).map((version) => typeOf(version, place));
@@ -83,7 +85,10 @@ function typeOf(version: DefinitionVersion, place: Place): ResourceType {
     }),
     printer: printerOf(version),
     selectable: selectableFieldsOfCustomResource(namespaced ? 'Namespaced' : 'Cluster', version.selectablePaths),
-    storage: { prefix: storagePrefix({ group, resource: names.plural }), apiVersion: storedApiVersion(definition) },
+    storage: {
+      prefix: customResourcePrefix({ group, resource: names.plural }),
+      apiVersion: storedApiVersion(definition),
+    },
     conversion: conversionOf(version, place),
     ...(warning === undefined ? {} : { deprecationWarning: warning }),
   };

@@ -3,14 +3,18 @@ import { timestamp } from '../../api/timestamp.js';
 import type { Clock } from '../../core/clock.js';
 import type { Logger } from '../../observe/logger.js';
 import type { InternalClient } from '../internal-client.js';
-import { type Caches, storagePrefix } from '../watch/caches.js';
-import type { Definition } from './definition.js';
+import { customResourcePrefix } from '../registry/storage-layout.js';
+import type { TypeRegistry } from '../registry/type-registry.js';
+import type { Caches } from '../watch/caches.js';
+import { type Definition, readDefinition } from './definition.js';
+import { hasReservedName } from './definition-status.js';
 import { DEFINITIONS } from './definition-watch.js';
 import { settleDefinitions } from './settle-definitions.js';
 
 export interface DefinitionControllerOptions {
   readonly caches: Caches;
   readonly client: InternalClient;
+  readonly registry: Pick<TypeRegistry, 'find'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -80,7 +84,7 @@ export class DefinitionController {
     await this.#loadInstances(definitions);
     const { updates, cleanups } = settleDefinitions(definitions, {
       now,
-      countInstances: ({ group, names }) => caches.of(storagePrefix({ group, resource: names.plural })).size,
+      countInstances: (definition) => caches.of(prefixOf(definition)).size,
     });
     for (const definition of cleanups) await this.#deleteInstances(definition);
     for (const object of updates) {
@@ -95,18 +99,24 @@ export class DefinitionController {
 
   /** Only of what is being deleted; nobody may have asked for it since the start. */
   async #loadInstances(definitions: readonly JsonObject[]): Promise<void> {
-    const ending = definitions.filter((crd) => (crd['metadata'] as JsonObject)['deletionTimestamp'] !== undefined);
-    await this.#options.caches.load(
-      ending.map((crd) => {
-        const spec = crd['spec'] as { group: string; names: { plural: string } };
-        return { group: spec.group, resource: spec.names.plural };
-      }),
-    );
+    const ending = definitions
+      .filter((crd) => (crd['metadata'] as JsonObject)['deletionTimestamp'] !== undefined)
+      .map(readDefinition)
+      .filter((definition) => !hasReservedName(definition));
+    await Promise.all(ending.map((definition) => this.#options.caches.of(prefixOf(definition)).ready()));
   }
 
-  /** Namespace by namespace: no request deletes in all of them. */
-  async #deleteInstances({ group, names, scope, versions }: Definition): Promise<void> {
-    const served = versions.find(({ isServed }) => isServed);
+  /**
+   * Namespace by namespace: no request deletes in all of them. Only through a version that is this definition's: a path
+   * whose version is built in on this server leads to built-in objects.
+   */
+  async #deleteInstances(definition: Definition): Promise<void> {
+    const { group, names, scope, versions } = definition;
+    const prefix = prefixOf(definition);
+    const served = versions.find(({ name }) => {
+      const type = this.#options.registry.find(group, name, names.plural);
+      return type?.origin === 'custom' && type.storage.prefix === prefix;
+    });
     if (!served) return;
     const root = `/apis/${group}/${served.name}`;
     const { client } = this.#options;
@@ -114,7 +124,7 @@ export class DefinitionController {
       await client.request('DELETE', `${root}/${names.plural}`);
       return;
     }
-    for (const namespace of this.#namespacesOf(storagePrefix({ group, resource: names.plural }))) {
+    for (const namespace of this.#namespacesOf(prefix)) {
       await client.request('DELETE', `${root}/namespaces/${encodeURIComponent(namespace)}/${names.plural}`);
     }
   }
@@ -126,4 +136,8 @@ export class DefinitionController {
     }
     return namespaces;
   }
+}
+
+function prefixOf({ group, names }: Definition): string {
+  return customResourcePrefix({ group, resource: names.plural });
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../api/json.js';
+import { isReserved } from '../registry/storage-layout.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { formatProblems } from '../schema/validate.js';
 import { approvalCondition } from './approval.js';
@@ -6,6 +7,7 @@ import { hasInvalidCaBundle } from './conversion-rules.js';
 import {
   type Condition,
   conditionOf,
+  type Definition,
   type DefinitionNames,
   isConditionTrue,
   listIn,
@@ -23,7 +25,9 @@ import { sizeProblem } from './sub-schemas.js';
 export function definitionStatus(crd: JsonObject, all: readonly JsonObject[], now: string): JsonObject {
   const definition = readDefinition(crd);
   const status = objectIn(crd, 'status') ?? {};
-  const { accepted, condition: naming } = acceptNames(crd, all);
+  const { accepted, condition: naming } = hasReservedName(definition)
+    ? refusedNames(definition)
+    : acceptNames(crd, all);
   const approval = approvalCondition(crd, definition.group);
   let conditions = listIn(status, 'conditions').filter(isObject);
   conditions = withCondition(conditions, naming, now);
@@ -57,7 +61,7 @@ export function withCondition(conditions: readonly JsonObject[], condition: Cond
 
 function establishment(crd: JsonObject, naming: Condition): Condition {
   const type = 'Established';
-  if (isConditionTrue(crd, type)) {
+  if (isConditionTrue(crd, type) && !hasReservedName(readDefinition(crd))) {
     const { reason, message } = conditionOf(crd, type)! as unknown as Condition;
     return { type, status: 'True', reason, message };
   }
@@ -68,6 +72,19 @@ function establishment(crd: JsonObject, naming: Condition): Condition {
     return { type, status: 'False', reason: 'InvalidCABundle', message: 'The conversion webhook CABundle is invalid' };
   }
   return { type, status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
+}
+
+/** Whether the definition has the name, and so would have the stored objects, of a built-in resource. */
+export function hasReservedName({ group, names }: Pick<Definition, 'group' | 'names'>): boolean {
+  return isReserved({ group, resource: names.plural });
+}
+
+function refusedNames({ group, names }: Definition): { accepted: DefinitionNames; condition: Condition } {
+  const message = `${JSON.stringify(names.plural)} is built in to Kubernetes in group ${group}`;
+  return {
+    accepted: readNames({}),
+    condition: { type: 'NamesAccepted', status: 'False', reason: 'PluralConflict', message },
+  };
 }
 
 /** Names of resources and names of kinds are two spaces, each shared by the definitions of a group. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../api/json.js';
+import { ManualClock } from '../../core/manual-clock.fixture.js';
 import { FakeObjects } from '../object-reader.fixture.js';
 import { DEFINITIONS, DefinitionWatch } from './definition-watch.js';
 
@@ -47,17 +48,31 @@ function watching(...definitions: JsonObject[]) {
   const objects = new FakeObjects();
   for (const each of definitions) objects.put(DEFINITIONS, each);
   const defects: string[] = [];
+  const clock = new ManualClock();
   const watch = new DefinitionWatch({
     objects,
     objectMeta: { type: 'object', typeName: 'ObjectMeta' },
     outbound: { call: () => Promise.reject(new Error('nobody is called')) },
     resolveService: () => ({ address: '', serverName: '' }),
+    nowMs: () => clock.nowMs(),
     onDefect: (name) => defects.push(name),
   });
-  return { objects, watch, defects };
+  return { objects, watch, defects, clock };
 }
 
 describe('DefinitionWatch', () => {
+  it('remembers for a minute that a deleted definition was served', async () => {
+    const { watch, objects, clock } = watching(definition('widgets'));
+    expect([watch.isOrWasServed('widgets.example.com'), watch.isOrWasServed('gadgets.example.com')]).toEqual([
+      true,
+      false,
+    ]);
+    objects.remove(DEFINITIONS, '', 'widgets.example.com');
+    expect(watch.isOrWasServed('widgets.example.com')).toBe(true);
+    await clock.advance(60_000);
+    expect(watch.isOrWasServed('widgets.example.com')).toBe(false);
+  });
+
   it('makes a type of every served version', () => {
     const [old, current, ...others] = watching(definition('widgets')).watch.types();
     expect(others).toEqual([]);

@@ -9,9 +9,13 @@ export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customres
 
 export interface DefinitionWatchOptions extends CustomResourceDependencies {
   readonly objects: ObjectReader;
+  readonly nowMs: () => number;
   /** Told once of a definition that cannot be served, of each version of it. */
   readonly onDefect?: (name: string, error: Error) => void;
 }
+
+/** How long other servers may still serve, by their discovery, a definition that is gone from the store. */
+const GONE_FOR_MS = 60_000;
 
 /** The types that definitions make, as they are now. Made when asked for, not at every change. */
 export class DefinitionWatch {
@@ -19,6 +23,8 @@ export class DefinitionWatch {
   readonly #listeners = new Set<() => void>();
   readonly #stop: () => void;
   #served = new Map<string, Served>();
+  /** When definitions were gone, oldest first, for `GONE_FOR_MS`. */
+  readonly #goneAtMs = new Map<string, number>();
   #types: readonly ResourceType[] = [];
   #isStale = true;
 
@@ -38,6 +44,13 @@ export class DefinitionWatch {
     if (this.#isStale) this.#refresh();
     const served = this.#served.get(`${resource}.${group}`);
     return served === undefined ? undefined : openApiSchemaOf(served.crd, version);
+  }
+
+  /** Whether a definition of this name is served, or was until a moment ago. */
+  isOrWasServed(name: string): boolean {
+    if (this.#isStale) this.#refresh();
+    const goneAtMs = this.#goneAtMs.get(name);
+    return this.#served.has(name) || (goneAtMs !== undefined && this.#options.nowMs() - goneAtMs < GONE_FOR_MS);
   }
 
   /** Calls back after definitions changed; `types()` may or may not be another then. */
@@ -65,9 +78,22 @@ export class DefinitionWatch {
       served.set(name, this.#servedBy(crd, this.#served.get(name), name));
     }
     const types = [...served.values()].flatMap((each) => each.types);
+    this.#rememberGone(served);
     this.#served = served;
     const isSame = types.length === this.#types.length && types.every((each, index) => each === this.#types[index]);
     if (!isSame) this.#types = types;
+  }
+
+  #rememberGone(served: ReadonlyMap<string, Served>): void {
+    const nowMs = this.#options.nowMs();
+    for (const [name, goneAtMs] of this.#goneAtMs) {
+      if (nowMs - goneAtMs >= GONE_FOR_MS) this.#goneAtMs.delete(name);
+    }
+    for (const name of this.#served.keys()) {
+      if (served.has(name)) continue;
+      this.#goneAtMs.delete(name);
+      this.#goneAtMs.set(name, nowMs);
+    }
   }
 
   #servedBy(crd: JsonObject, known: Served | undefined, name: string): Served {

@@ -8,7 +8,7 @@ import {
   readDefinition,
   textsIn,
 } from './definition.js';
-import { definitionStatus, withCondition } from './definition-status.js';
+import { definitionStatus, hasReservedName, withCondition } from './definition-status.js';
 
 /** Keeps a definition until nothing of what it defines is left. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
@@ -84,13 +84,14 @@ interface Ending {
 /** Instances are deleted only after everybody can know that there will be no new ones. */
 function ending(crd: JsonObject, { countInstances }: SettleOptions): Ending {
   const type = 'Terminating';
-  if (!isConditionTrue(crd, 'Established')) {
+  const definition = readDefinition(crd);
+  if (hasReservedName(definition) || !isConditionTrue(crd, 'Established')) {
     const reason = { reason: 'NeverEstablished', message: 'resource was never established' };
     return { condition: { type, status: 'False', ...reason }, isDone: true, isCleanedUp: false };
   }
   const inProgress = { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
   const isKnown = isConditionTrue(crd, type);
-  const count = isKnown ? countInstances(readDefinition(crd)) : undefined;
+  const count = isKnown ? countInstances(definition) : undefined;
   if (count === 0) {
     const reason = { reason: 'InstanceDeletionCompleted', message: 'removed all instances' };
     return { condition: { type, status: 'False', ...reason }, isDone: true, isCleanedUp: false };

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, jsonEqual } from '../../api/json.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../api/object-meta.js';
+import type { GroupResource } from '../object-reader.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import {
   type FieldProblem,
@@ -45,6 +46,8 @@ export interface DefinitionOptions {
   readonly ruleProblems?: RuleProblems;
   /** The built-in type of `metadata`, for rules that look at it. */
   readonly objectMeta?: Schema;
+  /** Where a resource is built in, such as `Kubernetes` or a server of the control plane; undefined for nowhere. */
+  readonly builtInAt?: (what: GroupResource) => string | undefined;
   /** Somebody else tells whether the name is one at all. */
   readonly isNameChecked?: boolean;
 }
@@ -63,9 +66,18 @@ export function validateDefinition(crd: JsonObject, options: DefinitionOptions =
   return [
     ...nameTexts.map((text) => invalid('metadata.name', name, text)),
     ...definitionProblems(crd, definition, { ...options, live: undefined, allowsInvalidCaBundle: true }),
+    ...builtInProblems(definition, options),
     ...approvalProblems(crd, group, undefined),
     ...preservationProblems(definition, undefined),
   ];
+}
+
+/** Beyond kube-apiserver, which accepts such names because it stores built-in objects elsewhere (ADR 0007). */
+function builtInProblems({ group, names: { plural } }: Definition, { builtInAt }: DefinitionOptions): FieldProblem[] {
+  const place = builtInAt?.({ group, resource: plural });
+  if (place === undefined) return [];
+  const detail = `is built in to ${place} in group ${JSON.stringify(group)}; choose another group or plural name`;
+  return [invalid('spec.names.plural', plural, detail)];
 }
 
 export function validateDefinitionUpdate(

@@ -5,10 +5,10 @@ import { ANY, type Schema } from '../schema/schema.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import type { SurfaceGroup, SurfaceResource } from '../surfaces/surface-file.js';
 import { builtInPrinter } from '../table/built-in-printers.js';
-import { storagePrefix } from '../watch/caches.js';
 import { builtInConversion, storedElsewhere } from './built-in-conversions.js';
 import type { ResourceType, Subresource } from './resource-type.js';
 import { isServed, type RuntimeConfig } from './runtime-config.js';
+import { builtInPrefix } from './storage-layout.js';
 import type { Strategy } from './strategy.js';
 
 export interface BuiltInResource {
@@ -104,7 +104,7 @@ function storedType(
     printer: builtInPrinter(group.name, each.name),
     selectable: selectableFieldsOf(place),
     storage: {
-      prefix: storagePrefix({ group: stored.group, resource: each.name }),
+      prefix: builtInPrefix({ group: stored.group, resource: each.name }),
       apiVersion: groupVersion(stored.group, stored.version),
       ...(isEvent ? { ttlSeconds: options.eventTtlSeconds } : {}),
     },

@@ -21,7 +21,7 @@ describe('what a server stores', () => {
     const surface = await loadSurface('1.36');
     const { types } = builtInTypes(surface, {
       runtimeConfig: parseRuntimeConfig(['batch/v1=false', 'internal.apiserver.k8s.io/v1alpha1=true']),
-      strategyOf: builtInStrategies({ surface, serviceCidr: '10.0.0.0/24' }),
+      strategyOf: builtInStrategies({ surface, serviceCidr: '10.0.0.0/24', builtInAt: () => undefined }),
       eventTtlSeconds: 1,
     });
     const stored = storedResources('me', types, { groups: surface.groups, objects: new FakeObjects() });

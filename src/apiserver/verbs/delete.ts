@@ -146,6 +146,9 @@ function refuseProtected(type: ResourceType, name: string): void {
   );
 }
 
+/** The longest time that Go can add to a date, 292 years. */
+const GRACE_MS_MAX = Number(2n ** 63n / 1_000_000n);
+
 /** The object with its mark, or undefined where nothing holds it. */
 function markedAsDeleted(call: ApiCall, found: JsonObject, options: DeleteOptions): JsonObject | undefined {
   const { type, machinery } = call;
@@ -159,7 +162,7 @@ function markedAsDeleted(call: ApiCall, found: JsonObject, options: DeleteOption
   const shortens = isMarked && graceSeconds < Number(metadata['deletionGracePeriodSeconds'] ?? 0);
   const next: JsonObject = { ...metadata };
   if (!isMarked || shortens) {
-    next['deletionTimestamp'] = timestamp(machinery.clock.nowMs() + graceSeconds * 1000);
+    next['deletionTimestamp'] = timestamp(machinery.clock.nowMs() + Math.min(graceSeconds * 1000, GRACE_MS_MAX));
     next['deletionGracePeriodSeconds'] = graceSeconds;
     if (!isMarked && typeof metadata['generation'] === 'number') next['generation'] = metadata['generation'] + 1;
   }

@@ -171,6 +171,20 @@ describe('watch', () => {
     await third.close();
   });
 
+  it.each(['2147484', '9999999999', '9223372036854775807'])(
+    'goes on for timeoutSeconds=%s, which is longer than a timer of Node.js',
+    async (seconds) => {
+      const { body } = await list();
+      const since = meta(body)['resourceVersion'];
+      const watch = await api.watch(`${MAPS}?watch=true&resourceVersion=${since}&timeoutSeconds=${seconds}`);
+      await api.ask('POST', MAPS, { body: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'long' } } });
+      await api.ask('DELETE', `${MAPS}/long`);
+      const events = await watch.take(2);
+      watch.cancel();
+      expect(told(events)).toEqual(['ADDED long', 'DELETED long']);
+    },
+  );
+
   it('ends in good order with the server, and after its time', async () => {
     const watch = await api.watch(
       `${MAPS}?watch=true&timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name=none`,

@@ -252,6 +252,21 @@ describe('delete', () => {
     expect((await api.ask('GET', `${MAPS}/held`)).status).toBe(404);
   });
 
+  it('ends an object whose grace period reaches beyond any date', async () => {
+    const pods = '/api/v1/namespaces/default/pods';
+    await api.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { body: { metadata: { name: 'default' } } });
+    for (const seconds of [9_999_999_999_999, 9_007_199_254_740_991]) {
+      const containers = [{ name: 'a', image: 'b' }];
+      const spec = { nodeName: 'n', containers, terminationGracePeriodSeconds: seconds };
+      expect((await api.ask('POST', pods, { body: { metadata: { name: 'patient' }, spec } })).status).toBe(201);
+      const { status, body } = await api.ask('DELETE', `${pods}/patient`);
+      const { deletionTimestamp, deletionGracePeriodSeconds } = body['metadata'] as JsonObject;
+      expect([status, deletionGracePeriodSeconds]).toEqual([200, seconds]);
+      expect(deletionTimestamp).toMatch(/^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      expect((await api.ask('DELETE', `${pods}/patient?gracePeriodSeconds=0`)).status).toBe(200);
+    }
+  });
+
   it('keeps to preconditions', async () => {
     const { body } = await api.ask('POST', MAPS, { body: map('exact') });
     const wrong = await api.ask('DELETE', `${MAPS}/exact`, { body: { preconditions: { uid: 'other' } } });

@@ -1,21 +1,18 @@
 import type { JsonObject } from '../../api/json.js';
 import type { Backend } from '../../storage/backend.js';
 import type { GroupResource, ObjectReader } from '../object-reader.js';
+import { builtInPrefix } from '../registry/storage-layout.js';
 import { ResourceCache } from './resource-cache.js';
 import type { StoreFeed } from './store-feed.js';
-
-export const REGISTRY_ROOT = '/registry/';
-
-/** Where a resource's objects lie: a person can look for them by name. */
-export function storagePrefix({ group, resource }: GroupResource): string {
-  return group === '' ? `${REGISTRY_ROOT}${resource}/` : `${REGISTRY_ROOT}${group}/${resource}/`;
-}
 
 export function storageKey(prefix: string, namespace: string, name: string): string {
   return namespace === '' ? `${prefix}${name}` : `${prefix}${namespace}/${name}`;
 }
 
-/** The caches of all resources, each made when it is first asked for. */
+/**
+ * The caches of all resources, each made when it is first asked for: by prefix for any resource, by group and resource
+ * (`load`, and as an ObjectReader) for built-in ones.
+ */
 export class Caches implements ObjectReader {
   readonly #backend: Backend;
   readonly #feed: StoreFeed;
@@ -37,22 +34,22 @@ export class Caches implements ObjectReader {
 
   /** Ready for synchronous reading from then on. */
   async load(resources: readonly GroupResource[]): Promise<void> {
-    await Promise.all(resources.map((each) => this.of(storagePrefix(each)).ready()));
+    await Promise.all(resources.map((each) => this.of(builtInPrefix(each)).ready()));
   }
 
   get(what: GroupResource, namespace: string, name: string): JsonObject | undefined {
-    const prefix = storagePrefix(what);
+    const prefix = builtInPrefix(what);
     return this.#reading(prefix).get(storageKey(prefix, namespace, name))?.object;
   }
 
   list(what: GroupResource, namespace = ''): readonly JsonObject[] {
-    const prefix = storagePrefix(what);
+    const prefix = builtInPrefix(what);
     const range = this.#reading(prefix).range(namespace === '' ? prefix : `${prefix}${namespace}/`);
     return Array.from(range, (each) => each.object);
   }
 
   onChange(what: GroupResource, listener: () => void): () => void {
-    return this.#reading(storagePrefix(what)).onChange(listener);
+    return this.#reading(builtInPrefix(what)).onChange(listener);
   }
 
   #reading(prefix: string): ResourceCache {

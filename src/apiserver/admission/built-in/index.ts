@@ -5,6 +5,7 @@ import { defaultIngressClass, defaultStorageClass } from './default-classes.js';
 import { storageObjectInUseProtection } from './in-use-protection.js';
 import { limitRanger } from './limit-ranger.js';
 import { namespaceLifecycle } from './namespace-lifecycle.js';
+import { notEnforced } from './not-enforced.js';
 import { priority } from './priority.js';
 import { runtimeClass } from './runtime-class.js';
 import { serviceAccount } from './service-account.js';
@@ -25,6 +26,7 @@ export function builtInAdmission(objects: ObjectReader): AdmissionPlugin[] {
     runtimeClass(objects),
     certificateRequester(),
     defaultIngressClass(objects),
+    notEnforced(),
   ];
 }
 
