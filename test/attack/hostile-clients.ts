@@ -54,11 +54,11 @@ export interface Flood {
 
 const STREAMS_PER_CONNECTION = 245;
 const CONNECTIONS = 4;
-const REOPEN_MS = 50;
+/** What the server ends is begun again after this time: these attacks hold things, they do not hammer. */
+const REOPEN_MS = 1_000;
 
 /**
- * Keeps 980 POSTs open whose bodies never come, of callers without credentials and with made-up tokens. Whatever the server
- * ends is begun again at once.
+ * Keeps 980 POSTs open whose bodies never come, of callers without credentials and with made-up tokens.
  */
 export function bodilessPosts(target: Target, path: string): Flood {
   const sessions = new Set<ClientHttp2Session>();

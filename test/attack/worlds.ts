@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Certificates, makeCertificates } from '../integration/certificates.js';
 import { proxyFlags } from '../integration/control-plane.js';
-import { COMMON, FakeApiServer } from '../integration/fake-apiserver.js';
 import { ask } from '../integration/https-client.js';
-import { SharedStorage } from '../integration/shared-storage.js';
 import type { Target } from './hostile-clients.js';
 import { Program } from './program.js';
 
@@ -25,15 +23,15 @@ export interface ProxyWorld extends World {
 /** The bounds that a peer is held to in production. */
 const PEER_TIMES = { 'surface-refresh': '2s', 'peer-gone-after': '10s' };
 
+/** Two Straddles before one API server, all of them processes of their own. */
 export async function proxyWorld(flags: Readonly<Record<string, string>> = {}): Promise<ProxyWorld> {
-  const certificates = makeCertificates();
-  const storage = new SharedStorage();
-  const apis = [new FakeApiServer(certificates, storage, COMMON), new FakeApiServer(certificates, storage, COMMON)];
-  await Promise.all(apis.map((api) => api.start()));
-  const program = new Program('proxy', proxyFlags(certificates, 'a', apis[0]!, { ...PEER_TIMES, ...flags }));
+  const api = await embeddedWorld();
+  const { certificates } = api;
+  await letStraddleReadEverything(api);
+  const program = new Program('proxy', proxyFlags(certificates, 'a', api.target, { ...PEER_TIMES, ...flags }));
   const port = await program.port();
   const peer = `https://127.0.0.1:${port}`;
-  const observer = new Program('proxy', proxyFlags(certificates, 'b', apis[1]!, { ...PEER_TIMES, peer }));
+  const observer = new Program('proxy', proxyFlags(certificates, 'b', api.target, { ...PEER_TIMES, peer }));
   await observer.port();
   return {
     certificates,
@@ -42,8 +40,7 @@ export async function proxyWorld(flags: Readonly<Record<string, string>> = {}): 
     target: { port, ca: certificates.ca.pem },
     async close() {
       await Promise.all([program.stop(), observer.stop()]);
-      await Promise.all(apis.map((api) => api.stop()));
-      certificates.remove();
+      await api.close();
     },
   };
 }
@@ -54,12 +51,14 @@ export async function embeddedWorld(flags: Readonly<Record<string, string>> = {}
   const { file } = certificates;
   const program = new Program('apiserver', {
     'data-dir': dataDir,
-    'server-name': 'a',
+    'server-name': 'api',
     'bind-address': '127.0.0.1',
     'secure-port': '0',
     'tls-cert-file': file('server.crt'),
     'tls-private-key-file': file('server.key'),
     'client-ca-file': file('ca.crt'),
+    'requestheader-client-ca-file': file('front-proxy-ca.crt'),
+    'requestheader-allowed-names': 'front-proxy-client',
     ...flags,
   });
   const target = { port: await program.port(), ca: certificates.ca.pem };
@@ -71,15 +70,26 @@ export async function embeddedWorld(flags: Readonly<Record<string, string>> = {}
   return { certificates, program, target, close };
 }
 
-/** Makes objects of about `bytes` each, as an administrator. */
-export async function fill({ certificates, target }: World, count: number, bytes: number): Promise<void> {
-  const as = certificates.user('admin', 'system:masters');
+async function letStraddleReadEverything(world: World): Promise<void> {
+  await create(world, '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
+    metadata: { name: 'straddle' },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cluster-admin' },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:straddle' }],
+  });
+}
+
+/** Makes objects of about `bytes` each. */
+export async function fill(world: World, count: number, bytes: number): Promise<void> {
   for (let i = 0; i < count; i++) {
-    const body = JSON.stringify({ metadata: { name: `large-${i}` }, data: { value: 'x'.repeat(bytes) } });
-    const headers = { 'content-type': 'application/json' };
-    const { status, text } = await ask(target, CONFIG_MAPS, { method: 'POST', headers, body, as });
-    if (status !== 201) throw new Error(`an object could not be made: ${status} ${text}`);
+    await create(world, CONFIG_MAPS, { metadata: { name: `large-${i}` }, data: { value: 'x'.repeat(bytes) } });
   }
+}
+
+async function create({ certificates, target }: World, path: string, object: object): Promise<void> {
+  const as = certificates.user('admin', 'system:masters');
+  const headers = { 'content-type': 'application/json' };
+  const { status, text } = await ask(target, path, { method: 'POST', headers, body: JSON.stringify(object), as });
+  if (status !== 201) throw new Error(`an object could not be made: ${status} ${text}`);
 }
 
 export const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
