@@ -107,6 +107,7 @@ async function closedAfterMs(socket: { once(event: 'close', listener: () => void
 async function stallingConnections(what: string, world: World): Promise<void> {
   const { target } = world;
   const dribbling = await http1Connection(target);
+  dribbling.resume();
   dribbling.write(`POST ${CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n`);
   const drip = setInterval(() => dribbling.write('x'), 20_000);
   const as = world.certificates.user('admin', 'system:masters');
