@@ -14,16 +14,14 @@ it('refuses TLS 1.2 renegotiation on an HTTP/1.1 connection: one handshake for e
   running = await startListener(async () => text('answer'));
   const options = { ALPNProtocols: ['http/1.1'], maxVersion: 'TLSv1.2' as const, ca: serverCa.pem };
   const socket = connect({ port: running.port, host: '127.0.0.1', ...options });
-  socket.on('error', () => {});
   await once(socket, 'secureConnect');
   const answered = once(socket, 'data');
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   await answered;
-  socket.resume();
   const outcome = await new Promise<string>((resolve) => {
-    socket.once('close', () => resolve('closed'));
-    socket.renegotiate({}, (error) => resolve(error ? 'refused' : 'renegotiated'));
+    socket.on('error', (error) => resolve(error.message));
+    socket.renegotiate({}, (error) => resolve(error?.message ?? 'renegotiated'));
   });
-  expect(outcome).not.toBe('renegotiated');
+  expect(outcome).toMatch(/no renegotiation/);
   socket.destroy();
 });
