@@ -27,6 +27,7 @@ export class TrackedEndpoint implements PeerEndpoint {
   readonly #clock: Clock;
   readonly #readyTimeoutMs: number;
   readonly #onHang: TrackedEndpointOptions['onHang'];
+  #verified = false;
   #onFailure: () => void = () => {};
 
   constructor(options: TrackedEndpointOptions) {
@@ -38,6 +39,11 @@ export class TrackedEndpoint implements PeerEndpoint {
     this.#clock = options.clock;
     this.#readyTimeoutMs = options.readyTimeoutMs;
     this.#onHang = options.onHang;
+  }
+
+  /** A server that TLS verified has once said here that it is ready. */
+  get verified(): boolean {
+    return this.#verified;
   }
 
   usable(): boolean {
@@ -68,6 +74,7 @@ export class TrackedEndpoint implements PeerEndpoint {
       );
       dropBody(reply, 'only the status counts');
       if (reply.status !== 200) throw new Error(`GET /readyz answered ${reply.status}`);
+      this.#verified = true;
     } finally {
       deadline.end();
     }

@@ -103,7 +103,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
       departedAtMs,
       kubernetesVersion: surface.kubernetesVersion,
     }));
-    return { synced: this.#synced, sources: [], peers, departed };
+    return { synced: this.#synced, sources: [], peers, departed, conflicts: [], leftOutCount: 0 };
   }
 
   async close(): Promise<void> {
