@@ -112,6 +112,17 @@ describe('a lease that names no real server', () => {
     expect(addressesFor(ONLY_C)).toEqual([[C]]);
   });
 
+  it.each([
+    ['a Straddle', 'kube-apiserver', { kind: 'straddle' as const }],
+    ['a kube-apiserver', 'straddle', {}],
+  ])('does not make %s of a server that is a %s: its own answer decides', async (_, kind, claimed) => {
+    servers.get(B)!.isStraddle = kind === 'straddle';
+    await see(lease('b', B, claimed));
+    const [endpoint] = directory.snapshot().peers[0]!.endpoints;
+    expect(endpoint!.usable()).toBe(true);
+    expect(endpoint!.kind).toBe(kind);
+  });
+
   it('does not take the address of a server that restarts meanwhile', async () => {
     const renewed = () => [
       lease('b', B, { renewedAtMs: clock.nowMs() }),
