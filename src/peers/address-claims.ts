@@ -1,5 +1,5 @@
 import type { PeerEndpoint } from './peer-table.js';
-import type { Selves, Sighting } from './sightings.js';
+import type { Selves, Sighting } from './sighting.js';
 
 /** A server that has answered, verified by TLS, at some of its addresses. */
 export interface KnownServer {

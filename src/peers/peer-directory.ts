@@ -2,13 +2,14 @@ import type { Clock } from '../core/clock.js';
 import type { Destination } from '../core/outgoing.js';
 import type { Surface } from '../core/surface.js';
 import type { Logger } from '../observe/logger.js';
-import type { AddressConflict, KnownServer } from './address-claims.js';
+import type { KnownServer } from './address-claims.js';
 import { ConflictLog } from './conflict-log.js';
 import type { DepartedMemory } from './departed-memory.js';
+import { type DirectoryDescription, describePeer } from './directory-description.js';
 import type { HealthBounds } from './endpoint-health.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { NEWCOMER_BOUNDS, type NewcomerBounds, NewcomerGrace } from './newcomer-grace.js';
-import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type PeerState, type ReadFailure } from './peer-monitor.js';
+import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type ReadFailure } from './peer-monitor.js';
 import type { PeerSource } from './peer-source.js';
 import type { DepartedServer, Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
 import {
@@ -57,36 +58,6 @@ export interface PeerDirectoryOptions {
   /** Some endpoint became usable or ceased to be: the table stays the same, what its endpoints say does not. */
   readonly onHealth?: (() => void) | undefined;
   readonly onHang?: ((endpoint: PeerEndpoint, why: string) => void) | undefined;
-}
-
-export interface PeerDescription {
-  readonly identity: string;
-  readonly state: PeerState;
-  readonly endpoints: readonly {
-    readonly kind: PeerEndpoint['kind'];
-    readonly address: string;
-    readonly usable: boolean;
-    readonly inFlight: number;
-    readonly lastError?: string;
-  }[];
-  /** Since its surface was last confirmed; absent if it was never read. */
-  readonly surfaceAgeMs?: number;
-  readonly kubernetesVersion: string;
-}
-
-export interface DirectoryDescription {
-  readonly synced: boolean;
-  readonly sources: readonly { readonly name: string; readonly answered: boolean }[];
-  readonly peers: readonly PeerDescription[];
-  readonly departed: readonly {
-    readonly identity: string;
-    readonly departedAtMs: number;
-    readonly kubernetesVersion: string;
-  }[];
-  /** Addresses that leases claim for several host names. */
-  readonly conflicts: readonly AddressConflict[];
-  /** Servers beyond the bound. */
-  readonly leftOutCount: number;
 }
 
 export interface RunningPeerDirectory extends PeerDirectory {
@@ -381,22 +352,6 @@ class Directory implements RunningPeerDirectory {
     }
     return memory.departed();
   }
-}
-
-function describePeer(monitor: PeerMonitor, nowMs: number): PeerDescription {
-  return {
-    identity: monitor.identity,
-    state: monitor.state,
-    endpoints: monitor.endpoints.map(({ kind, destination, health }) => ({
-      kind,
-      address: destination.address,
-      usable: health.usable(),
-      inFlight: destination.inFlight,
-      ...(health.lastError === undefined ? {} : { lastError: health.lastError }),
-    })),
-    ...(monitor.surfaceReadAtMs === undefined ? {} : { surfaceAgeMs: nowMs - monitor.surfaceReadAtMs }),
-    kubernetesVersion: monitor.surface?.kubernetesVersion ?? '',
-  };
 }
 
 /** Endpoints at which it has answered: a lease can name addresses that are not the server's. */
