@@ -52,8 +52,7 @@ const PORTS_TRIED_MAX = 50;
 
 /** Several API servers, and a load balancer before them. Rejects, with nothing left running, when it cannot start. */
 export async function startControlPlane(asked: ControlPlaneOptions): Promise<RunningControlPlane> {
-  const socketPath = controlSocketPath(asked.dataDir);
-  if (await isSteered(socketPath))
+  if (await isSteered(controlSocketPath(asked.dataDir)))
     throw new Error(`${asked.dataDir} is in use by another \`straddle up\`; stop that one, or use another --data-dir.`);
   const stateFile = join(asked.dataDir, PLANE_FILE);
   const before = readPlaneState(stateFile);
@@ -86,7 +85,7 @@ export async function startControlPlane(asked: ControlPlaneOptions): Promise<Run
       options.upstream ? Promise.resolve() : replaceFile(stateFile, planeStateText({ versions: versionsOf(members) }));
     await remember();
     const plane = running(options, material, { door, port, close, remember });
-    const socket = new ControlSocket(socketPath, {
+    const socket = new ControlSocket(options.dataDir, {
       roll: ({ to, server }, progress) => plane.roll({ to, server, progress }),
     });
     await socket.listen();

@@ -52,6 +52,8 @@ export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefin
     }
     const described = running?.describe();
     metrics.departedServers.labels().set(described?.departed.length ?? 0);
+    metrics.addressConflicts.labels().set(described?.conflicts.length ?? 0);
+    metrics.peersLeftOut.labels().set(described?.leftOutCount ?? 0);
     for (const peer of described?.peers ?? []) {
       if (peer.surfaceAgeMs !== undefined)
         metrics.surfaceAgeSeconds.labels(peer.identity).set(peer.surfaceAgeMs / 1000);

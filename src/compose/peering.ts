@@ -37,8 +37,17 @@ export async function createDirectory(
   },
 ): Promise<RunningPeerDirectory> {
   const { backing, localSurface, client, peers, own, clock, logger, metrics, health } = parts;
+  const memory = await DepartedMemory.open({
+    clock,
+    logger,
+    graceMs: config.departedGraceMs,
+    stateDir: config.stateDir,
+    ownNames: [config.serverName],
+  });
   const sources: PeerSource[] = [];
-  if (config.peerSources.leases) sources.push(new LeaseSource({ client, clock, logger }));
+  if (config.peerSources.leases) {
+    sources.push(new LeaseSource({ client, clock, logger, isKnown: (sighting) => memory.knows(sighting) }));
+  }
   if (config.peerSources.endpoints) sources.push(createEndpointSource({ client, logger }));
   if (config.staticPeers.length > 0) {
     sources.push(createStaticSource(config.staticPeers.map((peer) => `https://${formatHostPort(peer)}`)));
@@ -56,13 +65,7 @@ export async function createDirectory(
         ...backing.ownAddresses,
       ],
     },
-    memory: await DepartedMemory.open({
-      clock,
-      logger,
-      graceMs: config.departedGraceMs,
-      stateDir: config.stateDir,
-      ownNames: [config.serverName],
-    }),
+    memory,
     timings: { readEveryMs: config.surfaceRefreshMs, goneAfterMs: config.peerGoneAfterMs },
     local: {
       surface: () => (backing.host.ready() ? localSurface.surface : undefined),

@@ -1,30 +1,76 @@
+import { isObject, member } from '../api/json.js';
 import { readBody } from './body-stream.js';
 import type { Exchange, Reply } from './exchange.js';
 import { headerValue } from './headers.js';
 import { AttemptError } from './host.js';
 import { isProxied } from './request-info.js';
 
-/** The refusal is one short sentence; anything longer is some other 503. */
+/** The refusal is one short sentence; anything longer is some other answer. */
 const REFUSAL_BYTES_MAX = 1024;
 
-/**
- * Gives back a server's answer, unless it says "I am shutting down": a kube-apiserver on its way down refuses requests
- * before it looks at them, so they may go elsewhere whatever they are. That refusal is thrown as an AttemptError. It is
- * a 503 (a Status), or with --shutdown-send-retry-after a 429 (plain text), told from any other by its form (short,
- * with Retry-After) and its words.
- */
-export function unlessDraining(reply: Reply, exchange: Exchange, address: string): Reply | Promise<Reply> {
-  if (reply.status !== 503 && reply.status !== 429) return reply;
-  return isProxied(exchange.info) || !looksLikeRefusal(reply) ? reply : readRefusal(reply, address);
+interface Refusal {
+  readonly retryAfter: string;
+  readonly contentType: string;
+  matches(body: string): boolean;
 }
 
-async function readRefusal(reply: Reply, address: string): Promise<Reply> {
+/** The two refusals of a kube-apiserver that shuts down, by status; the 429 needs --shutdown-send-retry-after. */
+const REFUSALS: ReadonlyMap<number, Refusal> = new Map([
+  [503, { retryAfter: '1', contentType: 'application/json', matches: isShutdownStatus }],
+  [
+    429,
+    {
+      retryAfter: '5',
+      contentType: 'text/plain; charset=utf-8',
+      matches: (body: string) => body === 'The apiserver is shutting down, please try again later.\n',
+    },
+  ],
+]);
+
+/** Fields of the Status; `metadata`, always empty, may be present too. */
+const SHUTDOWN_STATUS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['kind', 'Status'],
+  ['apiVersion', 'v1'],
+  ['status', 'Failure'],
+  ['message', 'apiserver is shutting down'],
+  ['reason', 'ServiceUnavailable'],
+  ['code', 503],
+]);
+
+/**
+ * Returns a server's answer, or throws an AttemptError if the server refused the request because it is shutting down:
+ * a kube-apiserver then refuses requests before it reads them, so any method may be sent to another server. The whole
+ * refusal is compared, because other errors repeat text that the client chose, such as the path.
+ */
+export function unlessDraining(reply: Reply, exchange: Exchange, address: string): Reply | Promise<Reply> {
+  const refusal = REFUSALS.get(reply.status);
+  if (!refusal) return reply;
+  return isProxied(exchange.info) || !hasHeadOf(refusal, reply) ? reply : readRefusal(refusal, reply, address);
+}
+
+async function readRefusal(refusal: Refusal, reply: Reply, address: string): Promise<Reply> {
   const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
-  if (!/apiserver is shutting down/i.test(body.toString('latin1'))) return { ...reply, body };
+  if (!refusal.matches(body.toString('latin1'))) return { ...reply, body };
   throw new AttemptError('unsent', 'draining', `${address}: the server is shutting down`);
 }
 
-function looksLikeRefusal({ headers }: Reply): boolean {
+function hasHeadOf({ retryAfter, contentType }: Refusal, { headers }: Reply): boolean {
   const lengthBytes = Number(headerValue(headers, 'content-length'));
-  return lengthBytes > 0 && lengthBytes <= REFUSAL_BYTES_MAX && headerValue(headers, 'retry-after') !== undefined;
+  if (!(lengthBytes > 0 && lengthBytes <= REFUSAL_BYTES_MAX)) return false;
+  // Set once priority and fairness has admitted a request. The refusal then comes from an aggregated API server.
+  if (headerValue(headers, 'x-kubernetes-pf-flowschema-uid') !== undefined) return false;
+  return headerValue(headers, 'retry-after') === retryAfter && headerValue(headers, 'content-type') === contentType;
+}
+
+function isShutdownStatus(body: string): boolean {
+  let status: unknown;
+  try {
+    status = JSON.parse(body);
+  } catch {
+    return false;
+  }
+  if (!isObject(status) || Object.keys(status).some((key) => key !== 'metadata' && !SHUTDOWN_STATUS.has(key))) {
+    return false;
+  }
+  return [...SHUTDOWN_STATUS].every(([key, value]) => member(status, key) === value);
 }

@@ -3,6 +3,7 @@ import { Exchange, type Filter, type Handler, type Reply } from '../core/exchang
 import { filterHeaders } from '../core/headers.js';
 import { parseRequestInfo } from '../core/request-info.js';
 import { StatusError } from '../core/status-error.js';
+import { STRADDLE_MARK } from '../core/straddle-mark.js';
 
 /** One thing that health depends on; `ok` or what is wrong with it. */
 export interface HealthCheck {
@@ -120,6 +121,7 @@ function text(exchange: Exchange, status: number, content: string, contentType =
   const headers = [
     ...['Content-Type', contentType, 'Content-Length', String(bytes.byteLength)],
     ...['Cache-Control', 'no-cache, private', 'X-Content-Type-Options', 'nosniff'],
+    ...STRADDLE_MARK,
   ];
   return { status, headers, body: exchange.method === 'HEAD' ? null : bytes };
 }

@@ -1,5 +1,5 @@
-import { createHash, type X509Certificate } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { createHash, X509Certificate } from 'node:crypto';
+import { describe, expect, it, vi } from 'vitest';
 import { type ClientConnection, Exchange } from '../core/exchange.js';
 import { flowOf } from '../core/identity.js';
 import { ManualClock } from '../core/manual-clock.fixture.js';
@@ -252,5 +252,20 @@ describe('authenticate', () => {
     expect(() => authenticate(request(early))).toThrow(refusedBecause(/not valid before/));
     await clock.advance(REFUSAL_KEPT_MS + 1);
     expect(authenticate(request(early)).identity).toMatchObject({ user: 'jane' });
+  });
+
+  it('checks no signature again when it looks at a refused certificate of an open connection again', async () => {
+    const { authenticate, clock } = setup();
+    const forged = connect(makeClient({ ...makeCa('x'), subjectDer: clientCa.subjectDer }, { cn: 'jane' }));
+    const checks = vi.spyOn(X509Certificate.prototype, 'verify');
+    try {
+      for (let look = 0; look < 3; look++) {
+        expect(() => authenticate(request(forged))).toThrow(refusedBecause(/unknown authority/));
+        await clock.advance(REFUSAL_KEPT_MS + 1);
+      }
+      expect(checks).toHaveBeenCalledTimes(1);
+    } finally {
+      checks.mockRestore();
+    }
   });
 });

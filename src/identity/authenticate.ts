@@ -6,6 +6,7 @@ import { headerValue } from '../core/headers.js';
 import type { Identity } from '../core/identity.js';
 import { StatusError } from '../core/status-error.js';
 import { bearerCredential } from './bearer.js';
+import { ClientChain } from './certificate-chain.js';
 import { type CertificateStanding, standingOf } from './certificate-standing.js';
 import type { CredentialProofs } from './credential-proofs.js';
 import { identityFromHeaders, type RequestHeaderNames, requestHeaderReader } from './request-header.js';
@@ -38,6 +39,8 @@ export const REFUSAL_KEPT_MS = 10_000;
 interface CachedStanding {
   readonly clientCa: readonly X509Certificate[];
   readonly requestHeaderCa: readonly X509Certificate[];
+  /** Kept while refused: the next look repeats no signature check. */
+  readonly refusedChain: ClientChain | undefined;
   readonly standing: CertificateStanding;
   readonly user: Authenticated | undefined;
   readonly goodUntilMs: number;
@@ -58,18 +61,21 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
     const before = cached.get(connection);
     const current = before?.clientCa === clientCa && before.requestHeaderCa === requestHeaderCa;
     if (before && current && nowMs <= before.goodUntilMs) return before;
-    const found = standingOf(connection.certificateChain, {
+    const chain = (current && before.refusedChain) || new ClientChain(connection.certificateChain);
+    const found = standingOf(chain, connection.certificateChain[0]!, {
       clientCa,
       requestHeaderCa,
       allowedNames: options.allowedNames,
       nowMs,
     });
+    const accepted = found.user !== undefined || found.frontProxy;
     const now: CachedStanding = {
       clientCa,
       requestHeaderCa,
+      refusedChain: accepted ? undefined : chain,
       standing: found,
       user: found.user && { identity: found.user, peerProxied: false, trustedProxy: found.frontProxy },
-      goodUntilMs: found.user || found.frontProxy ? found.notAfterMs : nowMs + REFUSAL_KEPT_MS,
+      goodUntilMs: accepted ? found.notAfterMs : nowMs + REFUSAL_KEPT_MS,
     };
     cached.set(connection, now);
     return now;

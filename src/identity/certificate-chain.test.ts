@@ -1,12 +1,13 @@
-import { X509Certificate } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
-import { PATH_CERTIFICATES_MAX, SIGNATURE_CHECKS_MAX, verifyChain } from './certificate-chain.js';
+import { generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { ClientChain, PATH_CERTIFICATES_MAX, SIGNATURE_CHECKS_MAX, verifyChain } from './certificate-chain.js';
 import {
   extension,
   issue,
   makeCa,
   makeClient,
   makeIntermediate,
+  rsaPublicKey,
   SERVER_AUTH,
   sequence,
   type TestCertificate,
@@ -177,3 +178,84 @@ describe('verifyChain', () => {
     expect(verifyChain([Buffer.from('garbage')], roots, now)).toEqual(refused(/malformed/));
   });
 });
+
+describe('the cost of a chain that a client made itself', () => {
+  const checks = vi.spyOn(X509Certificate.prototype, 'verify');
+  beforeEach(() => void checks.mockClear());
+  afterAll(() => checks.mockRestore());
+
+  /** Issuer and subject of the intermediates are the same, so that each may have issued every other. */
+  function lookAlikes(count: number, publicKeyDer: () => Uint8Array | undefined, issuer = makeCa('look-alike')) {
+    return Array.from({ length: count }, () => {
+      const key = publicKeyDer();
+      const rsaSignature = Buffer.alloc(384, 0x55);
+      return issue(issuer, { cn: 'look-alike', isCa: true, ...(key ? { publicKeyDer: key, rsaSignature } : {}) });
+    });
+  }
+
+  const slowKey = () => rsaPublicKey({ modulusBits: 3_072, exponentBits: 3_071 });
+
+  it('is no signature check where RSA public exponents are long', () => {
+    const issuer = makeCa('look-alike');
+    const rsaSignature = Buffer.alloc(384, 0x55);
+    const leaf = makeClient(issuer, { cn: 'jane', publicKeyDer: slowKey(), rsaSignature });
+    expect(verify([leaf, ...lookAlikes(7, slowKey, issuer)])).toEqual(refused(/public exponent .* too large/));
+    const ordinary = makeClient(issuer, { cn: 'jane', rsaSignature });
+    expect(verify([ordinary, ...lookAlikes(7, slowKey, issuer)])).toEqual(
+      refused(/issuer can't be used: the public exponent .* too large/),
+    );
+    expect(checks).not.toHaveBeenCalled();
+  });
+
+  it('is no signature check with a key that no trusted key has signed', () => {
+    const issuer = makeCa('look-alike');
+    const chain = [makeClient(issuer, { cn: 'jane' }), ...lookAlikes(7, () => undefined, issuer)];
+    expect(verify(chain)).toEqual({ ok: false, reason: expect.any(String) });
+    expect(checks).not.toHaveBeenCalled();
+  });
+
+  it('is at most one check with the key of the root for each certificate that claims to be signed by it', () => {
+    const impostor = { ...makeCa('ca'), subjectDer: ca.subjectDer };
+    const chain = [
+      makeClient(impostor, { cn: 'jane' }),
+      ...Array.from({ length: 7 }, () => issue(impostor, { cn: 'ca', isCa: true })),
+    ];
+    expect(verify(chain)).toEqual({ ok: false, reason: expect.any(String) });
+    expect(checks.mock.calls.length).toBeLessThanOrEqual(chain.length);
+    const rootKey = ca.x509.publicKey.export({ type: 'spki', format: 'der' });
+    for (const [key] of checks.mock.calls) expect(key.export({ type: 'spki', format: 'der' })).toEqual(rootKey);
+  });
+
+  it('is bounded over both bundles and all later looks at the same connection', () => {
+    const authorities = Array.from({ length: 20 }, () => makeCa('ca').x509);
+    const chain = new ClientChain([makeClient(makeCa('ca'), { cn: 'jane' }).der]);
+    expect(chain.verify(authorities, now)).toEqual(refused(/too many possible paths/));
+    expect(chain.verify(roots, now)).toMatchObject({ ok: false });
+    expect(chain.verify(authorities, now + 1)).toMatchObject({ ok: false });
+    expect(checks.mock.calls.length).toBe(SIGNATURE_CHECKS_MAX);
+  });
+
+  it.each([
+    ['a modulus of 8,200 bits', () => rsaPublicKey({ modulusBits: 8_200, exponentBits: 17 }), /more than 8192 bits/],
+    ['an exponent of 2^31', () => rsaPublicKey({ modulusBits: 2_048, exponentBits: 32 }), /public exponent/],
+    ['a curve that Go does not know', () => publicKey('secp256k1'), /elliptic curve/],
+    ['a curve with parameters of its own', () => publicKey('P-256', 'explicit'), /elliptic curve/],
+  ])('is no signature check for a leaf whose key has %s', (_, publicKeyDer, reason) => {
+    expect(verify([makeClient(ca, { cn: 'jane', publicKeyDer: publicKeyDer() })])).toEqual(refused(reason));
+    expect(checks).not.toHaveBeenCalled();
+  });
+
+  it.each([
+    ['RSA of 8,192 bits', () => rsaPublicKey({ modulusBits: 8_192, exponentBits: 17 })],
+    ['RSA with the exponent 2^31 - 1', () => rsaPublicKey({ modulusBits: 2_048, exponentBits: 31 })],
+    ['P-521', () => publicKey('P-521')],
+    ['Ed25519', () => generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'der' })],
+  ])('does not keep a leaf with a key of %s from being accepted', (_, publicKeyDer) => {
+    expect(verify([makeClient(ca, { cn: 'jane', publicKeyDer: publicKeyDer() })])).toMatchObject({ ok: true });
+  });
+});
+
+function publicKey(namedCurve: string, paramEncoding: 'named' | 'explicit' = 'named'): Buffer {
+  const { publicKey: key } = generateKeyPairSync('ec', { namedCurve, paramEncoding });
+  return key.export({ type: 'spki', format: 'der' });
+}

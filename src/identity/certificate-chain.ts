@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
-import { type Certificate, readCertificate, sameBytes } from './certificate.js';
+import { type Certificate, decodeCertificate, readCertificate, sameBytes } from './certificate.js';
 
 export type ChainVerdict =
   | { readonly ok: true /** When the first certificate of the path expires. */; readonly notAfterMs: number }
@@ -9,39 +9,60 @@ export type ChainVerdict =
 export const CHAIN_CERTIFICATES_MAX = 10;
 /** Leaf, intermediates and root in one path. */
 export const PATH_CERTIFICATES_MAX = 8;
-/** Signatures checked for one chain: certificates that all name each other as issuer must not cost more. */
-export const SIGNATURE_CHECKS_MAX = 32;
+/** Signatures checked for one client chain, whatever the number of bundles and however often it is verified. */
+export const SIGNATURE_CHECKS_MAX = 16;
+/** Certificates tried as the next link in one search: chains in which all name each other have factorially many paths. */
+export const PATH_STEPS_MAX = 256;
 
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 const ANY_USAGE = '2.5.29.37.0';
 
-/**
- * Whether a path leads from the client's certificate (first in `chainDer`), through what else the client sent, to a
- * certificate of exactly this bundle, for the purpose of client authentication. The rules are those of Go's verifier,
- * which kube-apiserver uses; where they need what is not implemented (name constraints), the answer is no.
- */
+/** Verifies a chain once, against one bundle. */
 export function verifyChain(
   chainDer: readonly Uint8Array[],
   roots: readonly X509Certificate[],
   nowMs: number,
 ): ChainVerdict {
-  if (chainDer.length === 0) return { ok: false, reason: 'no certificate' };
-  if (roots.length === 0) return { ok: false, reason: 'no certificate authority to verify against' };
-  let leaf: Certificate;
-  try {
-    leaf = readCertificate(chainDer[0]!);
-  } catch (error) {
-    return { ok: false, reason: `malformed certificate: ${(error as Error).message}` };
+  return new ClientChain(chainDer).verify(roots, nowMs);
+}
+
+/**
+ * The certificates that a client sent, its own first, with every signature checked among them so far: they may be
+ * verified against several bundles, and again as time passes, and no signature is checked twice.
+ */
+export class ClientChain {
+  readonly #leaf: Certificate | undefined;
+  readonly #intermediates: readonly Certificate[] = [];
+  readonly #signatures = new SignatureChecks();
+  readonly #refusal: string = 'no certificate';
+
+  constructor(chainDer: readonly Uint8Array[]) {
+    if (chainDer.length === 0) return;
+    try {
+      this.#leaf = readCertificate(chainDer[0]!);
+    } catch (error) {
+      this.#refusal = `malformed certificate: ${(error as Error).message}`;
+      return;
+    }
+    this.#intermediates = chainDer.slice(1, CHAIN_CERTIFICATES_MAX).flatMap(readable);
   }
-  const intermediates = chainDer.slice(1, CHAIN_CERTIFICATES_MAX).flatMap(readable);
-  const search = new PathSearch(roots.flatMap(anchor), intermediates, nowMs);
-  return search.verify(leaf);
+
+  /**
+   * Verifies that a path leads from the client's certificate, through the others, to a certificate of exactly this
+   * bundle, for the purpose of client authentication. The rules are those of Go's verifier, which kube-apiserver uses;
+   * where they need what is not implemented (name constraints), the answer is no.
+   */
+  verify(roots: readonly X509Certificate[], nowMs: number): ChainVerdict {
+    if (!this.#leaf) return { ok: false, reason: this.#refusal };
+    if (roots.length === 0) return { ok: false, reason: 'no certificate authority to verify against' };
+    return new PathSearch(roots.flatMap(anchor), this.#intermediates, this.#signatures, nowMs).verify(this.#leaf);
+  }
 }
 
 /** A certificate beside the path does no harm, so one that can't be read is only left out. */
 function readable(der: Uint8Array): Certificate[] {
   try {
-    return [readCertificate(der)];
+    return [decodeCertificate(der)];
   } catch {
     return [];
   }
@@ -58,22 +79,51 @@ function anchor(x509: X509Certificate): Certificate[] {
   return read ? [read] : [];
 }
 
+/** Checks signatures, each once and not more than the bound in all. */
+class SignatureChecks {
+  readonly #results = new WeakMap<Certificate, Map<Certificate, boolean>>();
+  #left = SIGNATURE_CHECKS_MAX;
+
+  /** Undefined if the bound is reached. */
+  isSignedBy(child: Certificate, parent: Certificate): boolean | undefined {
+    const byChild = this.#results.get(parent) ?? new Map<Certificate, boolean>();
+    const known = byChild.get(child);
+    if (known !== undefined) return known;
+    if (this.#left === 0) return undefined;
+    this.#left--;
+    const signed = signedBy(child, parent);
+    this.#results.set(parent, byChild.set(child, signed));
+    return signed;
+  }
+}
+
+/**
+ * Finds a path by names and constraints, from the leaf up, and only then checks its signatures, from the root down:
+ * a key that the client chose is not used before a trusted key has signed the certificate it is in.
+ */
 class PathSearch {
   readonly #roots: readonly Certificate[];
   readonly #intermediates: readonly Certificate[];
+  readonly #signatures: SignatureChecks;
   readonly #nowMs: number;
-  #checksLeft = SIGNATURE_CHECKS_MAX;
+  #stepsLeft = PATH_STEPS_MAX;
   /** Why the most promising path failed: what was found nearest to an issuer beats "unknown authority". */
   #reason: string | undefined;
 
-  constructor(roots: readonly Certificate[], intermediates: readonly Certificate[], nowMs: number) {
+  constructor(
+    roots: readonly Certificate[],
+    intermediates: readonly Certificate[],
+    signatures: SignatureChecks,
+    nowMs: number,
+  ) {
     this.#roots = roots;
     this.#intermediates = intermediates;
+    this.#signatures = signatures;
     this.#nowMs = nowMs;
   }
 
   verify(leaf: Certificate): ChainVerdict {
-    const unfit = this.#unfit(leaf, []);
+    const unfit = leaf.keyRefusal ?? this.#unfit(leaf, []);
     if (unfit) return { ok: false, reason: unfit };
     const pinned = this.#roots.some((root) => sameBytes(root.der, leaf.der));
     const path = pinned ? this.#accept([leaf]) : this.#extend([leaf]);
@@ -82,41 +132,54 @@ class PathSearch {
   }
 
   #extend(path: readonly Certificate[]): readonly Certificate[] | undefined {
+    const child = path[path.length - 1]!;
+    const roots = issuersOf(child, this.#roots);
+    const intermediates = issuersOf(child, this.#intermediates);
     if (path.length >= PATH_CERTIFICATES_MAX) {
-      this.#reason ??= `more than ${PATH_CERTIFICATES_MAX} certificates in a path`;
+      if (roots.length + intermediates.length > 0) {
+        this.#reason ??= `more than ${PATH_CERTIFICATES_MAX} certificates in a path`;
+      }
       return undefined;
     }
-    const child = path[path.length - 1]!;
-    for (const root of this.#roots) {
-      if (!this.#issued(root, child, path, true)) continue;
-      const accepted = this.#accept([...path, root]);
+    for (const root of roots) {
+      if (!this.#mayIssue(root, child, path, true)) continue;
+      const accepted = this.#isSigned([...path, root]) && this.#accept([...path, root]);
       if (accepted) return accepted;
     }
-    for (const intermediate of this.#intermediates) {
+    for (const intermediate of intermediates) {
       if (path.some((link) => sameBytes(link.der, intermediate.der))) continue;
-      if (!this.#issued(intermediate, child, path, false)) continue;
+      if (!this.#mayIssue(intermediate, child, path, false)) continue;
       const found = this.#extend([...path, intermediate]);
       if (found) return found;
     }
     return undefined;
   }
 
-  #issued(parent: Certificate, child: Certificate, path: readonly Certificate[], isRoot: boolean): boolean {
-    if (!sameBytes(parent.subjectDer, child.issuerDer)) return false;
+  #mayIssue(parent: Certificate, child: Certificate, path: readonly Certificate[], isRoot: boolean): boolean {
+    if (this.#stepsLeft-- <= 0) {
+      this.#reason ??= 'too many possible paths';
+      return false;
+    }
     const unfit = notAnIssuer(parent, isRoot) ?? this.#unfit(parent, path);
     if (unfit) {
       this.#reason ??= `its issuer can't be used: ${unfit}`;
-      return false;
-    }
-    if (this.#checksLeft-- <= 0) {
-      this.#reason ??= 'too many possible paths';
       return false;
     }
     if (!child.signatureIsStrong) {
       this.#reason ??= 'signed with an insecure or unsupported algorithm';
       return false;
     }
-    return signedBy(child, parent);
+    return true;
+  }
+
+  /** Checks the signatures of a path that ends with a root, the root's own first. */
+  #isSigned(path: readonly Certificate[]): boolean {
+    for (let i = path.length - 2; i >= 0; i--) {
+      const signed = this.#signatures.isSignedBy(path[i]!, path[i + 1]!);
+      if (signed === undefined) this.#reason ??= 'too many possible paths';
+      if (!signed) return false;
+    }
+    return true;
   }
 
   /** What is wrong with a certificate on top of the path below it, whatever its role. */
@@ -146,12 +209,20 @@ class PathSearch {
   }
 }
 
+/** Candidates by name, octet by octet. Key identifiers only order them, as in Go: not every authority writes them right. */
+function issuersOf(child: Certificate, candidates: readonly Certificate[]): Certificate[] {
+  const named = candidates.filter((candidate) => sameBytes(candidate.subjectDer, child.issuerDer));
+  const differs = ({ subjectKeyId }: Certificate): boolean =>
+    subjectKeyId !== undefined && child.authorityKeyId !== undefined && !sameBytes(subjectKeyId, child.authorityKeyId);
+  return [...named.filter((candidate) => !differs(candidate)), ...named.filter(differs)];
+}
+
 function notAnIssuer(parent: Certificate, isRoot: boolean): string | undefined {
   // Version 1 knows no extensions: such a certificate may be a root, since the operator named it, but nothing else.
   const oldRoot = isRoot && parent.version < 3 && parent.isCa === undefined;
   if (parent.isCa !== true && !oldRoot) return 'not a certificate authority';
   if (parent.maySignCertificates === false) return 'its key usage does not include signing certificates';
-  return undefined;
+  return isRoot ? undefined : parent.keyRefusal;
 }
 
 function signedBy(child: Certificate, parent: Certificate): boolean {

@@ -1,6 +1,6 @@
 import { createHash, type X509Certificate } from 'node:crypto';
 import type { EstablishedIdentity } from '../core/identity.js';
-import { verifyChain } from './certificate-chain.js';
+import type { ClientChain } from './certificate-chain.js';
 import { survivesWire } from './header-text.js';
 import { x509Subject } from './x509-subject.js';
 
@@ -25,9 +25,10 @@ export interface CertificateStanding {
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
-export function standingOf(chainDer: readonly Uint8Array[], options: StandingOptions): CertificateStanding {
-  const proxy = frontProxyStanding(chainDer, options);
-  const user = userStanding(chainDer, options);
+/** `leafDer` is the first certificate of `chain`. */
+export function standingOf(chain: ClientChain, leafDer: Uint8Array, options: StandingOptions): CertificateStanding {
+  const proxy = frontProxyStanding(chain, leafDer, options);
+  const user = userStanding(chain, leafDer, options);
   const refusals = [user.refusal, proxy.refusal].filter((refusal) => refusal !== undefined);
   return {
     frontProxy: proxy.granted,
@@ -38,15 +39,16 @@ export function standingOf(chainDer: readonly Uint8Array[], options: StandingOpt
 }
 
 function frontProxyStanding(
-  chainDer: readonly Uint8Array[],
+  chain: ClientChain,
+  leafDer: Uint8Array,
   { requestHeaderCa, allowedNames, nowMs }: StandingOptions,
 ): { granted: boolean; refusal?: string; notAfterMs: number } {
   const notAfterMs = Number.POSITIVE_INFINITY;
   // Without a bundle there is no opinion, as in kube-apiserver.
   if (requestHeaderCa.length === 0) return { granted: false, notAfterMs };
-  const verdict = verifyChain(chainDer, requestHeaderCa, nowMs);
+  const verdict = chain.verify(requestHeaderCa, nowMs);
   if (!verdict.ok) return { granted: false, refusal: verdict.reason, notAfterMs };
-  const { commonName } = x509Subject(chainDer[0]!);
+  const { commonName } = x509Subject(leafDer);
   if (allowedNames.length > 0 && !allowedNames.includes(commonName)) {
     return { granted: false, refusal: `${JSON.stringify(commonName)} is not an allowed front proxy`, notAfterMs };
   }
@@ -54,19 +56,20 @@ function frontProxyStanding(
 }
 
 function userStanding(
-  chainDer: readonly Uint8Array[],
+  chain: ClientChain,
+  leafDer: Uint8Array,
   { clientCa, nowMs }: StandingOptions,
 ): { identity?: EstablishedIdentity; refusal?: string; notAfterMs: number } {
   const notAfterMs = Number.POSITIVE_INFINITY;
   if (clientCa.length === 0) return { notAfterMs };
-  const verdict = verifyChain(chainDer, clientCa, nowMs);
+  const verdict = chain.verify(clientCa, nowMs);
   if (!verdict.ok) return { refusal: verdict.reason, notAfterMs };
-  const { commonName, organizations, uids } = x509Subject(chainDer[0]!);
+  const { commonName, organizations, uids } = x509Subject(leafDer);
   // Nobody is named: not a user, and not an error either.
   if (commonName === '') return { notAfterMs: verdict.notAfterMs };
   const refusal = subjectRefusal(commonName, organizations, uids);
   if (refusal) return { refusal, notAfterMs };
-  const credentialId = `X509SHA256=${createHash('sha256').update(chainDer[0]!).digest('hex')}`;
+  const credentialId = `X509SHA256=${createHash('sha256').update(leafDer).digest('hex')}`;
   return {
     identity: {
       kind: 'established',

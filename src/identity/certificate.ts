@@ -1,11 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import { DerError, DerReader, type DerValue, oidText, stringText, TAG, timeMs } from './der.js';
+import { publicKeyRefusal } from './public-key-limits.js';
 
 /** Attributes of a subject, in the order they stand in, multi-valued names included. */
 export type NameAttributes = readonly { readonly type: string; readonly value: string }[];
 
 /** The parts of a certificate that decide whether to believe it and whom it names, read from its own bytes. */
 export interface Certificate {
+  /** As OpenSSL reads it, which costs far more than all the rest. Throws DerError if OpenSSL does not read the same. */
   readonly x509: X509Certificate;
   readonly der: Uint8Array;
   readonly subject: NameAttributes;
@@ -28,6 +30,11 @@ export interface Certificate {
   readonly unknownCritical: string | undefined;
   /** Signed with a hash that is still good. */
   readonly signatureIsStrong: boolean;
+  /** Why its public key verifies no signatures of others; see `publicKeyRefusal`. */
+  readonly keyRefusal: string | undefined;
+  /** Identifiers of its own key and of its issuer's; undefined without the extension. Hints, not proof. */
+  readonly subjectKeyId: Uint8Array | undefined;
+  readonly authorityKeyId: Uint8Array | undefined;
 }
 
 /** More than any handshake brings (OpenSSL stops at 100 kB for a whole chain). */
@@ -65,8 +72,15 @@ const STRONG_HASHES: ReadonlySet<string> = new Set([
   '2.16.840.1.101.3.4.2.3',
 ]);
 
-/** Throws DerError for anything that is not exactly one well-formed certificate. */
+/** Throws DerError for anything that is not exactly one well-formed certificate, to OpenSSL too. */
 export function readCertificate(der: Uint8Array): Certificate {
+  const certificate = decodeCertificate(der);
+  void certificate.x509;
+  return certificate;
+}
+
+/** Reads a certificate without OpenSSL, until `x509` is asked for. Throws DerError. */
+export function decodeCertificate(der: Uint8Array): Certificate {
   if (der.byteLength > CERTIFICATE_BYTES_MAX) throw new DerError('the certificate is too large');
   const outer = new DerReader(der);
   const parts = outer.open(TAG.sequence);
@@ -85,14 +99,18 @@ export function readCertificate(der: Uint8Array): Certificate {
   const notBeforeMs = timeMs(validity.any());
   const notAfterMs = timeMs(validity.any());
   const subject = toBeSigned.read(TAG.sequence);
-  toBeSigned.read(TAG.sequence);
+  const keyRefusal = publicKeyRefusal(toBeSigned.read(TAG.sequence).content);
   toBeSigned.optional(0x81);
   toBeSigned.optional(0x82);
   const extensions = readExtensions(toBeSigned.optional(0xa3));
   toBeSigned.end();
 
+  let x509: X509Certificate | undefined;
   return {
-    x509: parseX509(der),
+    get x509() {
+      x509 ??= parseX509(der);
+      return x509;
+    },
     der,
     subject: readName(subject.content),
     subjectDer: subject.whole,
@@ -107,6 +125,9 @@ export function readCertificate(der: Uint8Array): Certificate {
     hasNameConstraints: extensions.values.has(EXTENSION.nameConstraints),
     unknownCritical: extensions.unknownCritical,
     signatureIsStrong: isStrong(signature),
+    keyRefusal,
+    subjectKeyId: readSubjectKeyId(extensions.values.get(EXTENSION.subjectKeyIdentifier)),
+    authorityKeyId: readAuthorityKeyId(extensions.values.get(EXTENSION.authorityKeyIdentifier)),
   };
 }
 
@@ -222,6 +243,22 @@ function readExtendedKeyUsages(value: Uint8Array | undefined): string[] {
   const usages: string[] = [];
   while (!list.done) usages.push(oidText(list.read(TAG.objectIdentifier).content));
   return usages;
+}
+
+function readSubjectKeyId(value: Uint8Array | undefined): Uint8Array | undefined {
+  if (!value) return undefined;
+  const outer = new DerReader(value);
+  const { content } = outer.read(TAG.octetString);
+  outer.end();
+  return content;
+}
+
+function readAuthorityKeyId(value: Uint8Array | undefined): Uint8Array | undefined {
+  if (!value) return undefined;
+  const outer = new DerReader(value);
+  const parts = outer.open(TAG.sequence);
+  outer.end();
+  return parts.optional(0x80)?.content;
 }
 
 function isStrong(algorithm: DerValue): boolean {

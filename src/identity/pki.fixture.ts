@@ -1,4 +1,4 @@
-import { generateKeyPairSync, type KeyObject, sign, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
 
 /** Certificates for tests, written octet by octet so that malformed and hostile ones can be made too. */
 
@@ -23,6 +23,10 @@ export interface CertificateRequest {
   readonly extensions?: readonly Uint8Array[];
   readonly version?: 1 | 3;
   readonly weakSignature?: boolean;
+  /** SubjectPublicKeyInfo in place of the generated key's. */
+  readonly publicKeyDer?: Uint8Array;
+  /** In place of a real signature: these octets, as a signature by an RSA key. */
+  readonly rsaSignature?: Uint8Array;
 }
 
 export interface TestCertificate {
@@ -69,7 +73,7 @@ export function makeIntermediate(ca: TestCertificate, cn: string, request: Certi
 export function issue(ca: TestCertificate | undefined, request: CertificateRequest): TestCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subjectDer = encodeName(request.subject ?? plainSubject(request));
-  const algorithm = sequence(oid(request.weakSignature ? '1.2.840.10045.4.1' : '1.2.840.10045.4.3.2'));
+  const algorithm = signatureAlgorithm(request);
   const version = request.version ?? 3;
   const extensions = version === 3 ? [tlv(0xa3, sequence(...encodeExtensions(request)))] : [];
   const toBeSigned = sequence(
@@ -79,10 +83,11 @@ export function issue(ca: TestCertificate | undefined, request: CertificateReque
     ca?.subjectDer ?? subjectDer,
     sequence(time(request.notBefore ?? yearsFromNow(-1)), time(request.notAfter ?? yearsFromNow(10))),
     subjectDer,
-    publicKey.export({ type: 'spki', format: 'der' }),
+    request.publicKeyDer ?? publicKey.export({ type: 'spki', format: 'der' }),
     ...extensions,
   );
-  const signature = sign(request.weakSignature ? 'sha1' : 'sha256', toBeSigned, ca?.key ?? privateKey);
+  const signature =
+    request.rsaSignature ?? sign(request.weakSignature ? 'sha1' : 'sha256', toBeSigned, ca?.key ?? privateKey);
   const der = sequence(toBeSigned, algorithm, bitString(signature));
   const keyPem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const pem = `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/(.{64})(?=.)/g, '$1\n')}\n-----END CERTIFICATE-----\n`;
@@ -97,6 +102,25 @@ export function issue(ca: TestCertificate | undefined, request: CertificateReque
       return new X509Certificate(der);
     },
   };
+}
+
+function signatureAlgorithm({ rsaSignature, weakSignature }: CertificateRequest): Buffer {
+  if (rsaSignature) return sequence(oid('1.2.840.113549.1.1.11'), tlv(0x05));
+  return sequence(oid(weakSignature ? '1.2.840.10045.4.1' : '1.2.840.10045.4.3.2'));
+}
+
+/** A SubjectPublicKeyInfo; the modulus and exponent are of the given lengths and otherwise random. */
+export function rsaPublicKey({ modulusBits, exponentBits }: { modulusBits: number; exponentBits: number }): Buffer {
+  const key = sequence(oddInteger(modulusBits, 0xff), oddInteger(exponentBits, 0x80));
+  return sequence(sequence(oid('1.2.840.113549.1.1.1'), tlv(0x05)), bitString(key));
+}
+
+/** `lead` has its top bit set; bits beyond a multiple of eight are shifted out of it. */
+function oddInteger(bits: number, lead: number): Buffer {
+  const octets = randomBytes(Math.ceil(bits / 8));
+  octets[0] = lead >> (octets.length * 8 - bits);
+  octets[octets.length - 1]! |= 1;
+  return tlv(0x02, Buffer.from([0]), octets);
 }
 
 export function tlv(tag: number, ...contents: readonly Uint8Array[]): Buffer {

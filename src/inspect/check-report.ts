@@ -3,12 +3,14 @@ import { type CheckInput, type CheckLine, type Finding, protectorOf } from './ch
 import { clockFinding } from './checks/clock-check.js';
 import { frontProxyFindings } from './checks/front-proxy-check.js';
 import { leaseFinding } from './checks/lease-check.js';
-import { peerFindings } from './checks/peer-checks.js';
+import { boundFindings, peerFindings } from './checks/peer-checks.js';
 import { protectionFindings } from './checks/protection-checks.js';
 import { columns, notesText } from './columns.js';
 import type { EndpointReading } from './endpoint-reading.js';
 import type { InspectedServer } from './inspection.js';
 import { protectionOf } from './protection.js';
+import { type LeaseConflict, leaseConflicts } from './servers.js';
+import { conflictNote } from './status-report.js';
 
 /** `straddle check -o json`. */
 export interface CheckReport {
@@ -22,7 +24,11 @@ const ESSENTIAL: ReadonlySet<string> = new Set(['reachable', 'protection', 'gate
 
 export function checkReport(input: CheckInput): CheckReport {
   const { facts, servers } = input.inspection;
-  const checks = [...servers.flatMap((server) => linesOf(server, input)), everywhere(servers)];
+  const checks = [
+    ...servers.flatMap((server) => linesOf(server, input)),
+    ...leaseConflicts(facts).map((conflict) => line('*', conflict.address, conflictFinding(conflict))),
+    everywhere(servers),
+  ];
   const failed = checks.some(({ verdict }) => verdict === 'FAIL');
   const open = checks.some(({ verdict, check }) => verdict === 'unknown' && ESSENTIAL.has(check));
   return {
@@ -74,7 +80,7 @@ function linesOf(each: InspectedServer, input: CheckInput): CheckLine[] {
         ? [leaseFinding(lease, { nowMs: facts.serverTimeMs, needed, serverName: server.name })]
         : []),
       ...(isProtector && protection.active !== false ? frontProxyFindings(whole, input) : []),
-      ...(isProtector ? peerFindings(each, whole, input) : []),
+      ...(isProtector ? [...peerFindings(each, whole, input), ...boundFindings(reading)] : []),
     ];
     return findings.map((finding) => line(server.name, reading.endpoint.address, finding));
   });
@@ -103,6 +109,16 @@ function reachable({ unreachable, ready, endpoint }: EndpointReading): Finding {
     };
   }
   return { check, verdict: 'ok', detail: ready ? 'ready' : 'answers; it does not show its health to this user' };
+}
+
+/** Not a failure: the servers that have answered there go on to be used. */
+function conflictFinding(conflict: LeaseConflict): Finding {
+  return {
+    check: 'leases',
+    verdict: 'warn',
+    detail: conflictNote(conflict),
+    mend: 'Delete the leases in kube-system that belong to no server; if it is the address of a load balancer, give each server an address of its own (--peer-advertise-ip).',
+  };
 }
 
 /** A protection that only some servers have is none for a client that meets another. */

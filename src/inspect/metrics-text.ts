@@ -15,6 +15,8 @@ const WANTED = [
   'straddle_peer_usable',
   'straddle_surface_age_seconds',
   'straddle_departed_servers',
+  'straddle_peer_address_conflicts',
+  'straddle_peers_left_out',
   'straddle_host_ready',
   'straddle_front_proxy_certificate_expiry_seconds',
 ] as const;

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { checkReport } from './check-report.js';
 import { type ClusterFacts, type LeaseFact, leaseFact, podFact } from './cluster-facts.js';
 import { commandLineFlags, gateInFlags } from './command-line.js';
-import { knownServers } from './servers.js';
+import { knownServers, leaseConflicts } from './servers.js';
+import { statusReport } from './status-report.js';
 
 const lease = (fact: Partial<LeaseFact>): LeaseFact => ({
   name: 'l',
@@ -23,6 +25,32 @@ const facts = (some: Partial<ClusterFacts>): ClusterFacts => ({
   authentication: undefined,
   notes: [],
   ...some,
+});
+
+describe('leases that claim one address for two host names', () => {
+  const address = '10.0.0.2:6443';
+  const contradicting = facts({
+    leases: [lease({ name: 'real', hostname: 'b', address }), lease({ name: 'forged', hostname: 'evil', address })],
+  });
+
+  it('are named with the address', () => {
+    expect(leaseConflicts(contradicting)).toEqual([{ address, hosts: ['b', 'evil'], leases: ['real', 'forged'] }]);
+  });
+
+  it('are shown by status and check', () => {
+    const inspection = { facts: contradicting, servers: [], nowMs: 0 };
+    const told = `${address} is claimed for the host names b, evil, by the leases real, forged`;
+    expect(statusReport(inspection).notes).toEqual([told]);
+    const { checks } = checkReport({ inspection, surfaces: new Map(), frontProxy: undefined });
+    expect(checks).toContainEqual(expect.objectContaining({ check: 'leases', verdict: 'warn', detail: told, address }));
+  });
+
+  it('are none where one of them has not been renewed for long, or one is for the Straddle before the server', () => {
+    const moved = [lease({ hostname: 'b', address }), lease({ hostname: 'c', address, renewedAtMs: 100_000 })];
+    expect(leaseConflicts(facts({ leases: moved, serverTimeMs: 100_000 }))).toEqual([]);
+    const before = lease({ kind: 'straddle', hostname: 'c', address: '10.0.0.2:7443', upstreamAddress: address });
+    expect(leaseConflicts(facts({ leases: [lease({ hostname: 'b', address }), before] }))).toEqual([]);
+  });
 });
 
 describe('the servers of a control plane', () => {

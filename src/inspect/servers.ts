@@ -18,9 +18,27 @@ export interface KnownServer {
   readonly leases: readonly LeaseFact[];
 }
 
+/** An address that leases claim for several host names. */
+export interface LeaseConflict {
+  readonly address: string;
+  readonly hosts: readonly string[];
+  readonly leases: readonly string[];
+}
+
+/** Returns the addresses that leases contradict each other about. Which server is right only the servers can tell. */
+export function leaseConflicts(facts: ClusterFacts): LeaseConflict[] {
+  return uniteSightings(sightingsOf(facts, []), { names: [], addresses: [] }).conflicts.map(({ address, refused }) => ({
+    address,
+    hosts: refused,
+    leases: facts.leases
+      .filter((lease) => lease.address === address || lease.upstreamAddress === address)
+      .map(({ name }) => name),
+  }));
+}
+
 /** Puts together what is told of the servers: the rules are those by which Straddle finds its peers. */
 export function knownServers(facts: ClusterFacts, given: readonly string[] = []): KnownServer[] {
-  const united = uniteSightings(sightingsOf(facts, given), { names: [], addresses: [] });
+  const { servers: united } = uniteSightings(sightingsOf(facts, given), { names: [], addresses: [] });
   const taken = new Set<LeaseFact>();
   const servers = united.map(({ identity, endpoints }): KnownServer => {
     const addresses = new Set(endpoints.map(({ address }) => address));
@@ -67,7 +85,10 @@ function nameTheNameless(servers: readonly KnownServer[], homeless: readonly Lea
   ];
 }
 
-function sightingsOf({ leases, endpointAddresses, pods, door }: ClusterFacts, given: readonly string[]): Sighting[] {
+function sightingsOf(
+  { leases, endpointAddresses, pods, door, serverTimeMs }: ClusterFacts,
+  given: readonly string[],
+): Sighting[] {
   const seen: Sighting[] = [
     ...leases.map(
       ({ kind, hostname, address, upstreamAddress, renewedAtMs }): Sighting => ({
@@ -76,7 +97,7 @@ function sightingsOf({ leases, endpointAddresses, pods, door }: ClusterFacts, gi
         ...(hostname === undefined ? {} : { hostname }),
         ...(address === undefined ? {} : { address }),
         ...(upstreamAddress === undefined ? {} : { upstreamAddress }),
-        ...(renewedAtMs === undefined ? {} : { renewedAtMs }),
+        ...(renewedAtMs === undefined ? {} : { renewedAtMs: Math.min(renewedAtMs, serverTimeMs) }),
       }),
     ),
     ...endpointAddresses.map((address): Sighting => ({ source: 'endpoints', kind: 'kube-apiserver', address })),

@@ -3,6 +3,7 @@ import type { EndpointReading } from './endpoint-reading.js';
 import type { InspectedServer, Inspection } from './inspection.js';
 import type { MetricsPage } from './metrics-text.js';
 import { kindText, protectionOf } from './protection.js';
+import { type LeaseConflict, leaseConflicts } from './servers.js';
 
 /** `straddle status -o json`. */
 export interface StatusReport {
@@ -29,6 +30,8 @@ export interface ServerStatus {
   /** Since its own discovery was last confirmed. */
   readonly surfaceAgeSeconds: number | null;
   readonly departedServers: number | null;
+  /** Addresses that leases claim for several host names, as this server counts them. */
+  readonly addressConflicts: number | null;
   readonly certificateExpires: string | null;
 }
 
@@ -51,8 +54,19 @@ export function statusReport(inspection: Inspection): StatusReport {
   return {
     door: facts.door,
     servers: servers.flatMap((each) => rowsOf(each, facts.serverTimeMs)),
-    notes: facts.notes,
+    notes: [...facts.notes, ...leaseConflicts(facts).map(conflictNote)],
   };
+}
+
+/** Lease and host names shown in one note. */
+const NAMES_SHOWN_MAX = 5;
+
+export function conflictNote({ address, hosts, leases }: LeaseConflict): string {
+  const shown = (names: readonly string[]): string => {
+    const more = names.length - NAMES_SHOWN_MAX;
+    return names.slice(0, NAMES_SHOWN_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  };
+  return `${address} is claimed for the host names ${shown(hosts)}, by the leases ${shown(leases)}`;
 }
 
 function rowsOf({ server, readings }: InspectedServer, serverTimeMs: number): ServerStatus[] {
@@ -77,6 +91,7 @@ const SILENT = {
   wrong404sPrevented: null,
   surfaceAgeSeconds: null,
   departedServers: null,
+  addressConflicts: null,
   certificateExpires: null,
 } as const;
 
@@ -123,6 +138,7 @@ function numbersOf(metrics: MetricsPage, name: string) {
     wrong404sPrevented: metrics.sum('straddle_wrong_404_prevented_total') ?? null,
     surfaceAgeSeconds: [...ages].find(([server]) => server.toLowerCase() === name)?.[1] ?? null,
     departedServers: metrics.sum('straddle_departed_servers') ?? null,
+    addressConflicts: metrics.sum('straddle_peer_address_conflicts') ?? null,
   };
 }
 

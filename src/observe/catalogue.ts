@@ -95,6 +95,11 @@ export function createMetrics() {
       ['server'],
     ),
     departedServers: registry.gauge('straddle_departed_servers', 'Servers remembered after they went away.'),
+    addressConflicts: registry.gauge(
+      'straddle_peer_address_conflicts',
+      'Addresses that identity leases claim for several host names; a server that has answered there keeps its own.',
+    ),
+    peersLeftOut: registry.gauge('straddle_peers_left_out', 'Servers sighted beyond the bound, which get no traffic.'),
     frontProxyExpirySeconds: registry.gauge(
       'straddle_front_proxy_certificate_expiry_seconds',
       'When the certificate that this server shows to others as a front proxy expires, in Unix time; nothing without one.',

@@ -4,7 +4,7 @@ import type { Surface } from '../core/surface.js';
 import type { Logger } from '../observe/logger.js';
 import { OncePerSubject } from './once-per-subject.js';
 import type { DepartedServer } from './peer-table.js';
-import type { ForgetMark } from './sightings.js';
+import type { ForgetMark, Sighting } from './sightings.js';
 import { StateFile } from './state-file.js';
 import { subtractSurface } from './subtract-surface.js';
 import { buildSurface, parseAggregated } from './surface-documents.js';
@@ -78,6 +78,20 @@ export class DepartedMemory {
   /** Servers that went away within the grace period, sorted by identity. The same array until something changes. */
   departed(): readonly DepartedServer[] {
     return this.#departed;
+  }
+
+  /** Every server that is remembered, live or departed. */
+  servers(): IterableIterator<Pick<RememberedServer, 'identity' | 'addresses'>> {
+    return this.#entries.values();
+  }
+
+  /** Whether a server of this name or at one of these addresses is remembered. */
+  knows({ hostname, address, upstreamAddress }: Partial<Sighting>): boolean {
+    if (hostname !== undefined && this.#entries.has(hostname.toLowerCase())) return true;
+    for (const { addresses } of this.#entries.values()) {
+      if (addresses.some((each) => each === address || each === upstreamAddress)) return true;
+    }
+    return false;
   }
 
   /** The server is there and its surface was just read: whatever was remembered of it gives way to that. */

@@ -12,6 +12,7 @@ import type { Clock } from '../core/clock.js';
 import type { Reply } from '../core/exchange.js';
 import type { RawHeaders } from '../core/headers.js';
 import type { Destination } from '../core/outgoing.js';
+import { STRADDLE_MARK } from '../core/straddle-mark.js';
 import type { OnAbort } from './deadline.js';
 import { KubeClient, type KubeObject } from './kube-client.js';
 import type { SurfaceFetch } from './surface-reader.js';
@@ -114,6 +115,8 @@ export class PlayedServer {
   mode: 'up' | 'refusing' | 'hanging' | 'starting' | 'malformed' = 'up';
   groups: Record<string, string>;
   version = 'v1.36.4';
+  /** Answers as a Straddle does. */
+  isStraddle = false;
   requests: string[] = [];
   abandoned = 0;
 
@@ -125,7 +128,10 @@ export class PlayedServer {
     this.requests.push(path);
     if (this.mode === 'refusing') return Promise.reject(new Error('connection refused'));
     if (this.mode === 'hanging') return new Promise(() => {});
-    if (path === '/readyz') return Promise.resolve(jsonReply('ok', this.mode === 'starting' ? 500 : 200));
+    if (path === '/readyz') {
+      const page = jsonReply('ok', this.mode === 'starting' ? 500 : 200);
+      return Promise.resolve(this.isStraddle ? { ...page, headers: [...page.headers, ...STRADDLE_MARK] } : page);
+    }
     if (this.mode === 'malformed') return Promise.resolve(jsonReply({ kind: 'APIGroupDiscoveryList', items: 7 }));
     if (path === '/version') return Promise.resolve(jsonReply({ gitVersion: this.version }));
     const core = path === '/api';

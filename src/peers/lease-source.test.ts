@@ -3,9 +3,10 @@ import { ManualClock, until } from '../core/manual-clock.fixture.js';
 import { silentLogger } from '../observe/logger.js';
 import { createEndpointSource } from './endpoint-source.js';
 import { FakeApi } from './fake-server.fixture.js';
-import { IDENTITY_LABEL, type Lease, LeaseSource } from './lease-source.js';
+import { IDENTITY_LABEL, LEASES_MAX, type Lease, LeaseSource } from './lease-source.js';
 import { OwnLease, ownLeaseName } from './own-lease.js';
 import type { PeerSource } from './peer-source.js';
+import type { Sighting } from './sightings.js';
 
 let api: FakeApi;
 let clock: ManualClock;
@@ -56,6 +57,22 @@ const hosts = (source: PeerSource) => source.sightings().map((s) => s.hostname);
 const watching = () => until(() => api.watchers.size === 1, 'a watch');
 
 describe('the lease source', () => {
+  it('takes no time of renewal in the future, which would outlive the claims of all others', async () => {
+    api.put(lease('b', 'kube-apiserver', { renewTime: '2999-01-01T00:00:00.000000Z' }));
+    const source = await leases();
+    expect(source.sightings()).toMatchObject([{ hostname: 'b', renewedAtMs: clock.nowMs() }]);
+  });
+
+  it('keeps leases of servers that have answered before, however many others come first', async () => {
+    for (let i = 0; i < LEASES_MAX; i++) api.put(lease(`a-${i}`, 'kube-apiserver'));
+    api.put(lease('b', 'kube-apiserver'));
+    const isKnown = ({ hostname }: Sighting) => hostname === 'b';
+    const source = await started(new LeaseSource({ client: api.client(clock), clock, logger: logger(), isKnown }));
+    expect(source.sightings()).toHaveLength(LEASES_MAX);
+    expect(hosts(source)).toContain('b');
+    expect(warnings).toEqual([expect.stringContaining('too many identity leases')]);
+  });
+
   it('lists, then follows what comes and goes', async () => {
     api.put(
       lease('b', 'straddle', {

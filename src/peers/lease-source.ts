@@ -17,7 +17,7 @@ export const UPSTREAM_ANNOTATION = 'straddle.dev/upstream';
 export const SERVER_NAME_ANNOTATION = 'straddle.dev/server-name';
 const SELECTOR = `${IDENTITY_LABEL} in (kube-apiserver,straddle,straddle-forget)`;
 /** Bound on the leases kept; a control plane has one or two for each server. */
-const LEASES_MAX = 2_000;
+export const LEASES_MAX = 2_000;
 const LEASE_DURATION_SECONDS_MAX = 24 * 3600;
 
 export interface Lease extends KubeObject {
@@ -34,6 +34,8 @@ export interface LeaseSourceOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
+  /** Whether a server of that name or address has answered before; such leases keep their places at the bound. */
+  readonly isKnown?: (sighting: Sighting) => boolean;
 }
 
 interface SeenLease {
@@ -107,14 +109,31 @@ export class LeaseSource implements PeerSource {
   #take(lease: Lease): void {
     const name = lease.metadata.name ?? '';
     const known = this.#leases.get(name);
-    if (!known && this.#leases.size >= LEASES_MAX) {
-      if (this.#complaints.isNew('too many'))
-        this.#options.logger.warn('too many identity leases', { max: LEASES_MAX });
-      return;
-    }
     const renewTime = textOf(lease.spec?.renewTime) ?? '';
     const seenAtMs = known && known.renewTime === renewTime ? known.seenAtMs : this.#options.clock.nowMs();
-    this.#leases.set(name, { lease, renewTime, seenAtMs });
+    const seen = { lease, renewTime, seenAtMs };
+    if (known || this.#leases.size < LEASES_MAX || this.#makeRoomFor(seen)) this.#leases.set(name, seen);
+  }
+
+  /** At the bound, a lease of a server that has answered before replaces one of a server that has not. */
+  #makeRoomFor(seen: SeenLease): boolean {
+    if (this.#complaints.isNew('too many')) {
+      const advice = 'delete identity leases in kube-system that belong to no server';
+      this.#options.logger.warn('too many identity leases, some are ignored', { max: LEASES_MAX, advice });
+    }
+    if (!this.#isKnown(seen)) return false;
+    for (const [name, other] of this.#leases) {
+      if (this.#isKnown(other)) continue;
+      this.#leases.delete(name);
+      return true;
+    }
+    return false;
+  }
+
+  #isKnown(seen: SeenLease): boolean {
+    const kind = seen.lease.metadata.labels?.[IDENTITY_LABEL];
+    if (kind !== 'straddle' && kind !== 'kube-apiserver') return false;
+    return this.#options.isKnown?.(this.#sightingOf(seen, kind)) ?? false;
   }
 
   /** What the live leases say now; renewals, which are most events, change nothing and are not reported. */
@@ -130,7 +149,7 @@ export class LeaseSource implements PeerSource {
       nextExpiryMs = Math.min(nextExpiryMs, expiresAtMs);
       const kind = seen.lease.metadata.labels?.[IDENTITY_LABEL];
       if (kind === 'straddle-forget') marks.push(...markOf(seen.lease));
-      else if (kind === 'straddle' || kind === 'kube-apiserver') sightings.push(this.#sightingOf(seen.lease, kind));
+      else if (kind === 'straddle' || kind === 'kube-apiserver') sightings.push(this.#sightingOf(seen, kind));
     }
     this.#scheduleExpiry(nextExpiryMs - nowMs);
     this.#sightings = sightings;
@@ -147,12 +166,13 @@ export class LeaseSource implements PeerSource {
     if (Number.isFinite(inMs)) this.#cancelExpiry = this.#options.clock.after(inMs, () => this.#recount());
   }
 
-  #sightingOf(lease: Lease, kind: 'straddle' | 'kube-apiserver'): Sighting {
+  #sightingOf({ lease, seenAtMs }: SeenLease, kind: 'straddle' | 'kube-apiserver'): Sighting {
     const { labels, annotations } = lease.metadata;
     const hostname = textOf(annotations?.[SERVER_NAME_ANNOTATION]) ?? textOf(labels?.[HOSTNAME_LABEL]);
     const address = this.#addressOf(lease, PEER_ADDRESS_ANNOTATION);
     const upstreamAddress = kind === 'straddle' ? this.#addressOf(lease, UPSTREAM_ANNOTATION) : undefined;
-    const renewedAtMs = Date.parse(lease.spec?.renewTime ?? '');
+    // A time in the future would make the claims of all others look stale.
+    const renewedAtMs = Math.min(Date.parse(lease.spec?.renewTime ?? ''), seenAtMs);
     const holder = textOf(lease.spec?.holderIdentity);
     return {
       source: 'lease',

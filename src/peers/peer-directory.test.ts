@@ -214,6 +214,7 @@ describe('a peer', () => {
 
   it('is reached through its Straddle when its own address fails', async () => {
     servers.set(B_STRADDLE, new PlayedServer(servers.get(B)!.groups));
+    servers.get(B_STRADDLE)!.isStraddle = true;
     await source.see(lease('b', B_STRADDLE, { kind: 'straddle', upstreamAddress: B }));
     servers.get(B)!.mode = 'refusing';
     await clock.advance(20_000);

@@ -2,13 +2,23 @@ import type { Clock } from '../core/clock.js';
 import type { Destination } from '../core/outgoing.js';
 import type { Surface } from '../core/surface.js';
 import type { Logger } from '../observe/logger.js';
+import type { KnownServer } from './address-claims.js';
+import { ConflictLog } from './conflict-log.js';
 import type { DepartedMemory } from './departed-memory.js';
+import { type DirectoryDescription, describePeer } from './directory-description.js';
 import type { HealthBounds } from './endpoint-health.js';
 import { EndpointPool } from './endpoint-pool.js';
-import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type PeerState, type ReadFailure } from './peer-monitor.js';
+import { NEWCOMER_BOUNDS, type NewcomerBounds, NewcomerGrace } from './newcomer-grace.js';
+import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type ReadFailure } from './peer-monitor.js';
 import type { PeerSource } from './peer-source.js';
 import type { DepartedServer, Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
-import { type Selves, type SightedEndpoint, type SightedServer, uniteSightings } from './sightings.js';
+import {
+  type Selves,
+  type SightedEndpoint,
+  type SightedServer,
+  type SightedServers,
+  uniteSightings,
+} from './sightings.js';
 import type { SurfaceFetch } from './surface-reader.js';
 import { buildPeerTable } from './table-index.js';
 
@@ -41,38 +51,13 @@ export interface PeerDirectoryOptions {
   readonly local?: { surface(): Surface | undefined; onChange(listener: () => void): () => void };
   readonly timings?: Partial<PeerTimings>;
   readonly healthBounds?: Partial<HealthBounds>;
+  readonly newcomerBounds?: NewcomerBounds;
   readonly random?: () => number;
   /** For metrics: a probe or a read of a peer failed. */
   readonly onReadFailed?: (identity: string, type: ReadFailure) => void;
   /** Some endpoint became usable or ceased to be: the table stays the same, what its endpoints say does not. */
   readonly onHealth?: (() => void) | undefined;
   readonly onHang?: ((endpoint: PeerEndpoint, why: string) => void) | undefined;
-}
-
-export interface PeerDescription {
-  readonly identity: string;
-  readonly state: PeerState;
-  readonly endpoints: readonly {
-    readonly kind: PeerEndpoint['kind'];
-    readonly address: string;
-    readonly usable: boolean;
-    readonly inFlight: number;
-    readonly lastError?: string;
-  }[];
-  /** Since its surface was last confirmed; absent if it was never read. */
-  readonly surfaceAgeMs?: number;
-  readonly kubernetesVersion: string;
-}
-
-export interface DirectoryDescription {
-  readonly synced: boolean;
-  readonly sources: readonly { readonly name: string; readonly answered: boolean }[];
-  readonly peers: readonly PeerDescription[];
-  readonly departed: readonly {
-    readonly identity: string;
-    readonly departedAtMs: number;
-    readonly kubernetesVersion: string;
-  }[];
 }
 
 export interface RunningPeerDirectory extends PeerDirectory {
@@ -99,6 +84,9 @@ class Directory implements RunningPeerDirectory {
   readonly #pool: EndpointPool;
   readonly #watched = new Map<string, Watched>();
   readonly #listeners = new Set<() => void>();
+  readonly #grace: NewcomerGrace;
+  readonly #conflictLog: ConflictLog;
+  #sighted: SightedServers = { servers: [], conflicts: [], leftOutCount: 0 };
   #table: PeerTable = buildPeerTable({ peers: [], unread: [], departed: [] });
   #dirty = true;
   #announcing = false;
@@ -110,6 +98,12 @@ class Directory implements RunningPeerDirectory {
     this.#options = options;
     this.#timings = { ...PEER_TIMINGS, ...options.timings };
     this.#random = options.random ?? Math.random;
+    this.#conflictLog = new ConflictLog(options.clock, options.logger);
+    this.#grace = new NewcomerGrace({
+      clock: options.clock,
+      bounds: options.newcomerBounds ?? NEWCOMER_BOUNDS,
+      onExhausted: () => this.#giveUpNewcomers(),
+    });
     this.#pool = new EndpointPool({
       makeDestination: (endpoint) => options.makeDestination(endpoint),
       makeFetch: (destination, kind) => options.makeFetch(destination, kind),
@@ -134,6 +128,7 @@ class Directory implements RunningPeerDirectory {
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelReview();
+    this.#grace.close();
     for (const { monitor } of this.#watched.values()) monitor.close();
     await Promise.all(this.#options.sources.map((source) => source.close()));
     await this.#options.memory.close();
@@ -169,6 +164,8 @@ class Directory implements RunningPeerDirectory {
         departedAtMs,
         kubernetesVersion: surface.kubernetesVersion,
       })),
+      conflicts: this.#sighted.conflicts,
+      leftOutCount: this.#sighted.leftOutCount,
     };
   }
 
@@ -178,10 +175,13 @@ class Directory implements RunningPeerDirectory {
     this.#cancelReview();
     this.#cancelReview = this.#options.clock.after(this.#timings.reviewEveryMs, () => this.#review());
     const { sources, selves } = this.#options;
-    const servers = uniteSightings(
+    this.#sighted = uniteSightings(
       sources.flatMap((source) => source.sightings()),
       selves,
+      this.#known(),
     );
+    const { servers, conflicts, leftOutCount } = this.#sighted;
+    this.#conflictLog.update(conflicts, leftOutCount);
     const byIdentity = new Map(servers.map((server) => [server.identity, server]));
     const left: Watched[] = [];
     for (const [identity, watched] of this.#watched) {
@@ -189,6 +189,7 @@ class Directory implements RunningPeerDirectory {
       if (server && sameEndpoints(server, watched.server)) continue;
       this.#watched.delete(identity);
       watched.monitor.close();
+      this.#grace.end(identity, false);
       left.push(watched);
     }
     for (const server of servers) {
@@ -205,6 +206,41 @@ class Directory implements RunningPeerDirectory {
     this.#touch();
   }
 
+  /** Servers that have answered, by what was found in this run and by what is remembered of an earlier one. */
+  #known(): KnownServer[] {
+    const found = [...this.#watched.values()]
+      .filter(({ monitor }) => monitor.surface !== undefined)
+      .map(({ monitor, server }) => ({
+        identity: server.identity,
+        hosts: server.hosts,
+        namedByStraddle: server.namedByStraddle,
+        addresses: answeredAt(monitor).map((endpoint) => ({
+          address: endpoint.destination.address,
+          answering: endpoint.usable(),
+        })),
+      }));
+    const identities = new Set(found.map(({ identity }) => identity));
+    const remembered = [...this.#options.memory.servers()]
+      .filter(({ identity }) => !identities.has(identity))
+      .map(({ identity, addresses }) => ({
+        identity,
+        hosts: addresses.includes(identity) ? [] : [identity],
+        namedByStraddle: false,
+        addresses: addresses.map((address) => ({ address, answering: false })),
+      }));
+    return [...found, ...remembered];
+  }
+
+  /** Leases alone tell of these servers, and all the time that such servers get is used up. */
+  #giveUpNewcomers(): void {
+    for (const { monitor, server } of this.#watched.values()) if (!server.vouched) monitor.giveUpUnread();
+  }
+
+  /** Whether a server that has not answered counts as one that may serve anything, for a while. */
+  #mayHoldBack(server: SightedServer): boolean {
+    return server.vouched || this.#grace.begin(server.identity);
+  }
+
   #watch(server: SightedServer, left: readonly Watched[]): void {
     const before = left.find((watched) => continues(server, watched));
     const { surface, surfaceReadAtMs: readAtMs } = before?.monitor ?? {};
@@ -219,6 +255,8 @@ class Directory implements RunningPeerDirectory {
       random: this.#random,
       onChange: () => this.#peerChanged(monitor),
       inherited: present ? { surface, readAtMs } : undefined,
+      unreadSinceMs: before?.monitor.state === 'expected' ? before.monitor.unreadSinceMs : undefined,
+      abandoned: !present && (before?.monitor.state === 'abandoned' || !this.#mayHoldBack(server)),
       onReadFailed,
     });
     if (!before) {
@@ -250,6 +288,7 @@ class Directory implements RunningPeerDirectory {
 
   #peerChanged(monitor: PeerMonitor): void {
     const { memory } = this.#options;
+    if (monitor.state !== 'expected') this.#grace.end(monitor.identity, monitor.surface !== undefined);
     if (monitor.surface) {
       if (monitor.state === 'present') memory.present(remembered(monitor, monitor.surface));
       // The last moment it was there, not the later one when that was noticed: an operator may have been faster.
@@ -315,24 +354,13 @@ class Directory implements RunningPeerDirectory {
   }
 }
 
-function describePeer(monitor: PeerMonitor, nowMs: number): PeerDescription {
-  return {
-    identity: monitor.identity,
-    state: monitor.state,
-    endpoints: monitor.endpoints.map(({ kind, destination, health }) => ({
-      kind,
-      address: destination.address,
-      usable: health.usable(),
-      inFlight: destination.inFlight,
-      ...(health.lastError === undefined ? {} : { lastError: health.lastError }),
-    })),
-    ...(monitor.surfaceReadAtMs === undefined ? {} : { surfaceAgeMs: nowMs - monitor.surfaceReadAtMs }),
-    kubernetesVersion: monitor.surface?.kubernetesVersion ?? '',
-  };
+/** Endpoints at which it has answered: a lease can name addresses that are not the server's. */
+function answeredAt(monitor: PeerMonitor) {
+  return monitor.endpoints.filter((endpoint) => endpoint.verified);
 }
 
 function remembered(monitor: PeerMonitor, surface: Surface) {
-  const addresses = monitor.endpoints.map((endpoint) => endpoint.destination.address);
+  const addresses = answeredAt(monitor).map((endpoint) => endpoint.destination.address);
   return { identity: monitor.identity, addresses, surface };
 }
 

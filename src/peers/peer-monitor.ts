@@ -38,6 +38,10 @@ export interface PeerMonitorOptions {
   readonly onChange: () => void;
   /** Surface known from before, when a server is seen under a new name. */
   readonly inherited?: { readonly surface: Surface; readonly readAtMs: number } | undefined;
+  /** Since when the server is sighted and never answered, under another name or with other addresses; now if undefined. */
+  readonly unreadSinceMs?: number | undefined;
+  /** It does not count as a server whose surface is unknown until it answers. */
+  readonly abandoned?: boolean | undefined;
   readonly onReadFailed?: ((identity: string, type: ReadFailure) => void) | undefined;
 }
 
@@ -50,7 +54,8 @@ export class PeerMonitor {
   readonly endpoints: readonly TrackedEndpoint[];
   readonly #options: PeerMonitorOptions;
   readonly #loops: EndpointLoop[];
-  readonly #seenAtMs: number;
+  /** Since when it is sighted and not read. */
+  readonly unreadSinceMs: number;
   #surface: Surface | undefined;
   #readAtMs: number | undefined;
   #answeredAtMs: number;
@@ -65,11 +70,12 @@ export class PeerMonitor {
     this.identity = options.identity;
     this.endpoints = options.endpoints;
     this.#options = options;
-    this.#seenAtMs = options.clock.nowMs();
+    this.unreadSinceMs = options.unreadSinceMs ?? options.clock.nowMs();
     this.#surface = options.inherited?.surface;
     this.#readAtMs = options.inherited?.readAtMs;
-    this.#answeredAtMs = options.inherited?.readAtMs ?? this.#seenAtMs;
+    this.#answeredAtMs = options.inherited?.readAtMs ?? options.clock.nowMs();
     if (this.#surface) this.#state = 'present';
+    else if (options.abandoned) this.#state = 'abandoned';
     this.#loops = options.endpoints.map((endpoint) => new EndpointLoop(this, endpoint, options));
   }
 
@@ -100,7 +106,9 @@ export class PeerMonitor {
     for (const loop of this.#loops) loop.start();
     this.#watchForDeparture();
     if (this.#state !== 'expected') return;
-    this.#cancelUnread = this.#options.clock.after(this.#options.timings.unreadGraceMs, () => this.#giveUpUnread());
+    const { clock, timings } = this.#options;
+    const leftMs = Math.max(0, this.unreadSinceMs + timings.unreadGraceMs - clock.nowMs());
+    this.#cancelUnread = clock.after(leftMs, () => this.giveUpUnread());
   }
 
   close(): void {
@@ -202,8 +210,10 @@ export class PeerMonitor {
     this.#enter('departed');
   }
 
-  #giveUpUnread(): void {
+  /** Leaves the server out until it answers, unless it has answered already. */
+  giveUpUnread(): void {
     if (this.#state !== 'expected') return;
+    this.#cancelUnread();
     const reachable = this.endpoints.some((endpoint) => endpoint.health.answeredAtMs !== undefined);
     if (!reachable && !this.#answersNow()) {
       const why = this.endpoints.map((endpoint) => endpoint.health.lastError).join('; ');
@@ -214,7 +224,7 @@ export class PeerMonitor {
       this.#enter('abandoned');
       return;
     }
-    this.#cancelUnread = this.#options.clock.after(this.#options.timings.unreadGraceMs, () => this.#giveUpUnread());
+    this.#cancelUnread = this.#options.clock.after(this.#options.timings.unreadGraceMs, () => this.giveUpUnread());
   }
 
   /** Ready, although its discovery cannot be read: it may well serve what nobody else does. */

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { addressOfUrl, canonicalAddress } from './address.js';
-import { type Sighting, uniteSightings } from './sightings.js';
+import { type Selves, type Sighting, uniteSightings } from './sightings.js';
 
+const unite = (sightings: readonly Sighting[], selves: Selves) => uniteSightings(sightings, selves).servers;
 const NOBODY = { names: [], addresses: [] };
 const straddle = (hostname: string, address: string, upstreamAddress?: string): Sighting => ({
   source: 'lease',
@@ -23,7 +24,7 @@ const endpoint = (address: string): Sighting => ({ source: 'endpoints', kind: 'k
 describe('uniting sightings', () => {
   it('makes one server of a lease, its Straddle and its endpoint, the API server preferred', () => {
     const seen = [apiServer('b'), straddle('b', '10.0.0.2:7443', '10.0.0.2:6443'), endpoint('10.0.0.2:6443')];
-    expect(uniteSightings(seen, NOBODY)).toMatchObject([
+    expect(unite(seen, NOBODY)).toMatchObject([
       {
         identity: 'b',
         endpoints: [
@@ -42,11 +43,11 @@ describe('uniting sightings', () => {
       endpoint('10.9.0.1:6443'),
       endpoint('10.0.0.2:6443'),
     ];
-    expect(uniteSightings(seen, selves).map((server) => server.identity)).toEqual(['10.0.0.2:6443']);
+    expect(unite(seen, selves).map((server) => server.identity)).toEqual(['10.0.0.2:6443']);
   });
 
   it('has no peer without an address to dial', () => {
-    expect(uniteSightings([apiServer('b')], NOBODY)).toEqual([]);
+    expect(unite([apiServer('b')], NOBODY)).toEqual([]);
   });
 
   it('does not take a load balancer for a server, nor servers behind it for one', () => {
@@ -57,13 +58,13 @@ describe('uniting sightings', () => {
       straddle('a', '10.0.0.1:7443'),
       straddle('b', '10.0.0.2:7443'),
     ];
-    const servers = uniteSightings(seen, { names: ['a'], addresses: [] });
+    const servers = unite(seen, { names: ['a'], addresses: [] });
     expect(servers.map((s) => [s.identity, s.endpoints.map((e) => e.address)])).toEqual([['b', ['10.0.0.2:7443']]]);
   });
 
   it('gives an address that moved to whoever still renews its lease', () => {
     const seen = [apiServer('old', '10.0.0.2:6443', 1_000), apiServer('new', '10.0.0.2:6443', 100_000)];
-    expect(uniteSightings(seen, NOBODY).map((server) => server.identity)).toEqual(['new']);
+    expect(unite(seen, NOBODY).map((server) => server.identity)).toEqual(['new']);
   });
 
   it('comes to the same servers in whatever order sightings come', () => {
@@ -80,8 +81,8 @@ describe('uniting sightings', () => {
     fc.assert(
       fc.property(shuffled, ([list, other]) => {
         const selves = { names: ['a'], addresses: ['10.0.0.1:1'] };
-        const servers = uniteSightings(list, selves);
-        expect(uniteSightings(other, selves)).toEqual(servers);
+        const servers = unite(list, selves);
+        expect(unite(other, selves)).toEqual(servers);
         const addresses = servers.flatMap((server) => server.endpoints.map((e) => e.address));
         expect(new Set(addresses).size).toBe(addresses.length);
         expect(addresses).not.toContain('10.0.0.1:1');

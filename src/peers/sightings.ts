@@ -1,29 +1,18 @@
+import { type AddressConflict, type KnownServer, settleClaims } from './address-claims.js';
 import type { PeerEndpoint } from './peer-table.js';
+import type { Selves, Sighting } from './sighting.js';
 
-/** One trace of a server, as one source saw it. */
-export interface Sighting {
-  readonly source: 'lease' | 'endpoints' | 'static';
-  /** What answers at `address`. */
-  readonly kind: PeerEndpoint['kind'];
-  readonly hostname?: string;
-  readonly address?: string;
-  /** With kind `straddle`: where the API server behind it is reached from other machines. */
-  readonly upstreamAddress?: string;
-  /** When whoever wrote it last said that it is alive, by the writer's clock. Leases only. */
-  readonly renewedAtMs?: number;
-  /** Changes when the process behind it does. */
-  readonly incarnation?: string;
-}
-
-/** What this process and its host are known by; never peers. */
-export interface Selves {
-  readonly names: readonly string[];
-  readonly addresses: readonly string[];
-}
+export type { Selves, Sighting } from './sighting.js';
 
 /** A server other than this one, put together from everything seen of it. */
 export interface SightedServer {
   readonly identity: string;
+  /** Every host name that it is sighted by, lower case, sorted. */
+  readonly hosts: readonly string[];
+  /** One of them is a Straddle's. */
+  readonly namedByStraddle: boolean;
+  /** Sighted by a source other than leases, which many users of a cluster may write. */
+  readonly vouched: boolean;
   /** Preferred first; never empty. */
   readonly endpoints: readonly SightedEndpoint[];
   /** Differs when a process of this server was started anew. */
@@ -41,22 +30,30 @@ export interface ForgetMark {
   readonly atMs: number;
 }
 
-/** Bound on the servers of one control plane; the rest, in order of identity, is left out. */
+/** Bound on the servers of one control plane. Servers that have answered come first, those in leases only come last. */
 export const SERVERS_MAX = 256;
-/** Bound on the addresses of one server. */
+/** Bound on the addresses of one server, in the same order. */
 export const ENDPOINTS_PER_SERVER_MAX = 8;
-/**
- * Two leases that give one address to two host names: an address that moved if the older one has not been renewed for
- * this long (leases are renewed every 10 s), else one that stands for no single server, such as a load balancer's.
- */
-export const ADDRESS_CLAIM_STALE_MS = 60_000;
+/** All that sources see, put together. */
+export interface SightedServers {
+  /** Sorted by identity. */
+  readonly servers: readonly SightedServer[];
+  readonly conflicts: readonly AddressConflict[];
+  /** Servers beyond the bound. */
+  readonly leftOutCount: number;
+}
 
 /**
  * Sightings that share a host name or an address are one server. A pure function of the set: the order in which
- * sources report does not matter, so that every server of a control plane comes to the same identities.
+ * sources report does not matter, so that every server of a control plane comes to the same identities. `known` are
+ * servers that have answered: they keep their addresses, and their places when there are more than the bounds allow.
  */
-export function uniteSightings(sightings: readonly Sighting[], selves: Selves): SightedServer[] {
-  const settled = settleClaims(sightings);
+export function uniteSightings(
+  sightings: readonly Sighting[],
+  selves: Selves,
+  known: readonly KnownServer[] = [],
+): SightedServers {
+  const { sightings: settled, conflicts } = settleClaims(sightings, known, selves);
   const sets = new DisjointSets();
   for (const name of selves.names) sets.join(SELF, hostToken(name));
   for (const address of selves.addresses) sets.join(SELF, addressToken(address));
@@ -74,74 +71,48 @@ export function uniteSightings(sightings: readonly Sighting[], selves: Selves): 
     if (group) group.push(sighting);
     else groups.set(root, [sighting]);
   }
-  const servers = [...groups.values()].flatMap((group) => serverOf(group) ?? []);
-  return servers.sort((a, b) => compare(a.identity, b.identity)).slice(0, SERVERS_MAX);
+  const answered = new Set(known.flatMap(({ addresses }) => addresses.map(({ address }) => address)));
+  const servers = [...groups.values()].flatMap((group) => serverOf(group, answered) ?? []);
+  const rank = (server: SightedServer): number => {
+    if (server.endpoints.some(({ address }) => answered.has(address))) return 0;
+    return server.vouched ? 1 : 2;
+  };
+  const kept = servers.sort((a, b) => rank(a) - rank(b) || compare(a.identity, b.identity)).slice(0, SERVERS_MAX);
+  return {
+    servers: kept.sort((a, b) => compare(a.identity, b.identity)),
+    conflicts,
+    leftOutCount: servers.length - kept.length,
+  };
 }
 
-function serverOf(group: readonly Sighting[]): SightedServer | undefined {
+function serverOf(group: readonly Sighting[], answered: ReadonlySet<string>): SightedServer | undefined {
   const straddles = new Set(group.flatMap((s) => (s.kind === 'straddle' && s.address ? [s.address] : [])));
   const apiServers = new Set(
     group.flatMap((s) => [s.kind === 'kube-apiserver' ? s.address : undefined, s.upstreamAddress]).filter(isText),
   );
   for (const address of straddles) apiServers.delete(address);
-  const endpoints = [
+  const vouched = new Set(group.flatMap((s) => (s.source === 'lease' ? [] : [s.address])));
+  const all = [
     ...sorted(apiServers).map((address) => ({ kind: 'kube-apiserver' as const, address })),
     ...sorted(straddles).map((address) => ({ kind: 'straddle' as const, address })),
-  ].slice(0, ENDPOINTS_PER_SERVER_MAX);
+  ];
+  const rank = ({ address }: SightedEndpoint): number => (answered.has(address) ? 0 : vouched.has(address) ? 1 : 2);
+  const kept = new Set([...all].sort((a, b) => rank(a) - rank(b)).slice(0, ENDPOINTS_PER_SERVER_MAX));
+  const endpoints = all.filter((endpoint) => kept.has(endpoint));
   if (endpoints.length === 0) return undefined;
   // A Straddle's name was given to it on purpose; a kube-apiserver's is whatever its container is called.
-  const named = (wanted: (s: Sighting) => boolean) =>
-    sorted(new Set(group.filter(wanted).map(hostOf).filter(isText)))[0];
-  const identity = named((s) => s.kind === 'straddle') ?? named(() => true) ?? endpoints[0]!.address;
+  const named = (wanted: (s: Sighting) => boolean) => sorted(new Set(group.filter(wanted).map(hostOf).filter(isText)));
+  const hosts = named(() => true);
+  const [straddleName] = named((s) => s.kind === 'straddle');
   const incarnations = new Set(group.map((s) => s.incarnation).filter(isText));
-  return { identity, endpoints, incarnation: sorted(incarnations).join(' ') };
-}
-
-/** Takes addresses away from sightings that have no, or no longer a, good claim to them. */
-function settleClaims(sightings: readonly Sighting[]): Sighting[] {
-  const owners = new Map<string, string | undefined>();
-  for (const [key, claims] of claimsByAddress(sightings)) {
-    const newestMs = Math.max(...claims.map((claim) => claim.renewedAtMs));
-    const standing = claims.filter((claim) => claim.renewedAtMs >= newestMs - ADDRESS_CLAIM_STALE_MS);
-    const hosts = new Set(standing.map((claim) => claim.host));
-    owners.set(key, hosts.size === 1 ? standing[0]!.host : undefined);
-  }
-  // An address that two servers of one kind claim at once belongs to none, whatever else mentions it.
-  const shared = new Set(
-    [...owners].filter(([, owner]) => owner === undefined).map(([key]) => key.slice(key.indexOf(' ') + 1)),
-  );
-  return sightings.map((sighting) => {
-    const { address, upstreamAddress, ...rest } = sighting;
-    const host = hostOf(sighting);
-    const holds = (role: Role, claimed: string | undefined): claimed is string => {
-      if (claimed === undefined || shared.has(claimed)) return false;
-      return sighting.source !== 'lease' || host === undefined || owners.get(`${role} ${claimed}`) === host;
-    };
-    return {
-      ...rest,
-      ...(holds(sighting.kind, address) ? { address } : {}),
-      ...(holds('upstream', upstreamAddress) ? { upstreamAddress } : {}),
-    };
-  });
-}
-
-type Role = PeerEndpoint['kind'] | 'upstream';
-
-function claimsByAddress(sightings: readonly Sighting[]) {
-  const claims = new Map<string, { host: string; renewedAtMs: number }[]>();
-  const claim = (role: Role, address: string | undefined, sighting: Sighting) => {
-    const host = hostOf(sighting);
-    if (address === undefined || host === undefined || sighting.source !== 'lease') return;
-    const key = `${role} ${address}`;
-    const list = claims.get(key) ?? [];
-    list.push({ host, renewedAtMs: sighting.renewedAtMs ?? 0 });
-    claims.set(key, list);
+  return {
+    identity: straddleName ?? hosts[0] ?? endpoints[0]!.address,
+    hosts,
+    namedByStraddle: straddleName !== undefined,
+    vouched: endpoints.some(({ address }) => vouched.has(address)),
+    endpoints,
+    incarnation: sorted(incarnations).join(' '),
   };
-  for (const sighting of sightings) {
-    claim(sighting.kind, sighting.address, sighting);
-    claim('upstream', sighting.upstreamAddress, sighting);
-  }
-  return claims;
 }
 
 const SELF = 'self';

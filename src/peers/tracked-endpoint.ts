@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.js';
 import type { Destination } from '../core/outgoing.js';
+import { isStraddlePage } from '../core/straddle-mark.js';
 import { Deadline, DeadlineError, dropBody } from './deadline.js';
 import type { EndpointHealth } from './endpoint-health.js';
 import type { PeerEndpoint } from './peer-table.js';
@@ -19,18 +20,19 @@ export interface TrackedEndpointOptions {
 
 /** One address with all that is known about it. Lives as long as the address is sighted, whatever server it counts to. */
 export class TrackedEndpoint implements PeerEndpoint {
-  readonly kind: PeerEndpoint['kind'];
   readonly destination: Destination;
   readonly health: EndpointHealth;
   readonly reader: SurfaceReader;
+  #kind: PeerEndpoint['kind'];
   readonly #fetch: SurfaceFetch;
   readonly #clock: Clock;
   readonly #readyTimeoutMs: number;
   readonly #onHang: TrackedEndpointOptions['onHang'];
+  #verified = false;
   #onFailure: () => void = () => {};
 
   constructor(options: TrackedEndpointOptions) {
-    this.kind = options.kind;
+    this.#kind = options.kind;
     this.destination = options.destination;
     this.health = options.health;
     this.reader = options.reader;
@@ -38,6 +40,19 @@ export class TrackedEndpoint implements PeerEndpoint {
     this.#clock = options.clock;
     this.#readyTimeoutMs = options.readyTimeoutMs;
     this.#onHang = options.onHang;
+  }
+
+  /**
+   * As sources have it until the server has answered, then by its answer: it decides on which connections callers'
+   * credentials travel, and leases are no proof.
+   */
+  get kind(): PeerEndpoint['kind'] {
+    return this.#kind;
+  }
+
+  /** A server that TLS verified has once said here that it is ready. */
+  get verified(): boolean {
+    return this.#verified;
   }
 
   usable(): boolean {
@@ -68,6 +83,8 @@ export class TrackedEndpoint implements PeerEndpoint {
       );
       dropBody(reply, 'only the status counts');
       if (reply.status !== 200) throw new Error(`GET /readyz answered ${reply.status}`);
+      this.#verified = true;
+      this.#kind = isStraddlePage(reply.headers) ? 'straddle' : 'kube-apiserver';
     } finally {
       deadline.end();
     }

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
-import { existsSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readlinkSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 /** What a running control plane can be asked to do, by whoever may open its folder. */
 export interface Steering {
@@ -23,11 +22,37 @@ const PATH_BYTES_MAX = 100;
 const ORDER_BYTES_MAX = 4_096;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
+/**
+ * Returns where the control plane of a data directory listens, if one runs. A data directory whose path leaves no room
+ * for a socket has a symbolic link to a socket in a private folder instead.
+ */
 export function controlSocketPath(dataDir: string): string {
-  const inside = join(dataDir, 'control.sock');
-  if (Buffer.byteLength(inside) <= PATH_BYTES_MAX) return inside;
-  const name = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
-  return join(tmpdir(), `straddle-${name}.sock`);
+  const inside = join(dataDir, SOCKET_FILE);
+  return fits(inside) ? inside : (linkTarget(inside) ?? inside);
+}
+
+const SOCKET_FILE = 'control.sock';
+
+function fits(path: string): boolean {
+  return Buffer.byteLength(path) <= PATH_BYTES_MAX;
+}
+
+function linkTarget(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes a socket and the folder that was made for it; a folder that holds anything else stays. */
+function removeWithFolder(path: string): void {
+  rmSync(path, { force: true });
+  try {
+    rmdirSync(dirname(path));
+  } catch {
+    // In use for something else, or gone already.
+  }
 }
 
 /** Whether a control plane runs on that folder. */
@@ -47,29 +72,46 @@ export function isSteered(path: string): Promise<boolean> {
 
 /** Takes orders at the socket until it is closed. One at a time. */
 export class ControlSocket {
-  readonly #path: string;
+  /** In the data directory: the socket, or a link to it. */
+  readonly #inside: string;
   readonly #server: Server;
+  #folder: string | undefined;
   #busy = false;
 
-  constructor(path: string, steering: Steering) {
-    this.#path = path;
+  constructor(dataDir: string, steering: Steering) {
+    this.#inside = join(dataDir, SOCKET_FILE);
     this.#server = createServer((incoming, answer) => void this.#take(incoming, answer, steering));
   }
 
+  /** Replaces the socket of an earlier process; the caller has made sure that it does not answer any more. */
   async listen(): Promise<void> {
-    // Whoever left it there does not answer any more: that was asked before.
-    rmSync(this.#path, { force: true });
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      const mask = process.umask(0o177);
-      this.#server.listen(this.#path, resolve);
-      process.umask(mask);
-    });
+    const left = linkTarget(this.#inside);
+    if (left !== undefined) removeWithFolder(left);
+    rmSync(this.#inside, { force: true });
+    if (fits(this.#inside)) return this.#bind(this.#inside);
+    // The name is random and the folder private: nobody else can be there first.
+    this.#folder = mkdtempSync(join(tmpdir(), 'straddle-'));
+    const path = join(this.#folder, SOCKET_FILE);
+    await this.#bind(path);
+    symlinkSync(path, this.#inside);
   }
 
   async close(): Promise<void> {
     this.#server.closeAllConnections();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    if (this.#folder === undefined) return;
+    const path = join(this.#folder, SOCKET_FILE);
+    if (linkTarget(this.#inside) === path) rmSync(this.#inside);
+    removeWithFolder(path);
+  }
+
+  #bind(path: string): Promise<void> {
+    return new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      const mask = process.umask(0o177);
+      this.#server.listen(path, resolve);
+      process.umask(mask);
+    });
   }
 
   async #take(incoming: IncomingMessage, answer: ServerResponse, steering: Steering): Promise<void> {

@@ -66,4 +66,22 @@ describe('sending to a peer', () => {
     const { dispatch, candidateOf } = dispatching(async () => ({ status: 200, headers: [], body: endless() }));
     for (let i = 0; i < 5; i++) await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1'));
   });
+
+  it('takes no answer for a shutdown that only repeats those words from the path of the request', async () => {
+    const message = 'apiserver is shutting down';
+    const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'ServiceUnavailable' };
+    const answering = (text: string) => {
+      const body = Buffer.from(JSON.stringify({ ...status, message: text, code: 503 }));
+      const length = ['Content-Type', 'application/json', 'Content-Length', String(body.length)];
+      return dispatching(async () => ({ status: 503, headers: [...length, 'Retry-After', '1'], body }));
+    };
+    const target = '/apis/x.example.io/v1/apiserver%20is%20shutting%20down';
+    const echoing = answering(`no backend for /apis/x.example.io/v1/${message}`);
+    expect(await echoing.dispatch(echoing.candidateOf('b'), ask('POST', target))).toMatchObject({ status: 503 });
+    const draining = answering(message);
+    await expect(draining.dispatch(draining.candidateOf('b'), ask('POST', target))).rejects.toMatchObject({
+      processed: 'unsent',
+      type: 'draining',
+    });
+  });
 });

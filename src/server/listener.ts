@@ -253,6 +253,7 @@ function secureContext(tls: ServerTls) {
     ca: [...tls.clientCas],
     minVersion: 'TLSv1.2' as const,
     // A resumed session carries no intermediate certificates and would outlive a change of the CA files.
-    secureOptions: constants.SSL_OP_NO_TICKET,
+    // Renegotiation (TLS 1.2) would repeat the costly part of a handshake, and change certificates, within a connection.
+    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   };
 }

@@ -1,7 +1,8 @@
 import type { Clock } from '../core/clock.js';
 import type { Destination } from '../core/outgoing.js';
 import type { Surface } from '../core/surface.js';
-import type { DirectoryDescription, RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { DirectoryDescription } from '../peers/directory-description.js';
+import type { RunningPeerDirectory } from '../peers/peer-directory.js';
 import type { DepartedServer, Peer, PeerTable } from '../peers/peer-table.js';
 import { buildPeerTable } from '../peers/table-index.js';
 import { type EndpointName, endpointKey, type SentPeer, type ViewUpdate } from './messages.js';
@@ -103,7 +104,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
       departedAtMs,
       kubernetesVersion: surface.kubernetesVersion,
     }));
-    return { synced: this.#synced, sources: [], peers, departed };
+    return { synced: this.#synced, sources: [], peers, departed, conflicts: [], leftOutCount: 0 };
   }
 
   async close(): Promise<void> {

@@ -10,17 +10,35 @@ import { UpstreamHost } from './upstream-host.js';
 
 const OK: Reply = { status: 200, headers: [], body: null };
 
-function text(status: number, body: string, headers: string[] = []): Reply {
+function reply(status: number, contentType: string, body: string, headers: string[] = []): Reply {
   const stream = new BodyStream({ pause() {}, resume() {}, cancel() {} });
   stream.push(Buffer.from(body));
   stream.end();
-  const length = ['Content-Type', 'text/plain; charset=utf-8', 'Content-Length', String(body.length)];
+  const length = ['Content-Type', contentType, 'Content-Length', String(body.length)];
   return { status, headers: [...length, ...headers], body: stream };
 }
 
-/** What kube-apiserver says by default, and with --shutdown-send-retry-after. */
-const SHUTTING_DOWN = () =>
-  text(503, '{"kind":"Status","message":"apiserver is shutting down","code":503}\n', ['Retry-After', '1']);
+const text = (status: number, body: string, headers: string[] = []) =>
+  reply(status, 'text/plain; charset=utf-8', body, headers);
+
+/** A Status with the fields of a ServiceUnavailable error, as kube-apiserver encodes it. */
+function unavailable(message: string, headers: string[] = ['Retry-After', '1'], more: object = {}): Reply {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason: 'ServiceUnavailable',
+    ...more,
+    code: 503,
+  };
+  return reply(503, 'application/json', `${JSON.stringify(status)}\n\n`, headers);
+}
+
+const SHUTTING_DOWN_MESSAGE = 'apiserver is shutting down';
+/** The answers of a kube-apiserver that shuts down: the default, and with --shutdown-send-retry-after. */
+const SHUTTING_DOWN = () => unavailable(SHUTTING_DOWN_MESSAGE);
 const SHUTTING_DOWN_LATER = () =>
   text(429, 'The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']);
 
@@ -179,18 +197,30 @@ describe('the answer of a server that is shutting down', () => {
   });
 
   it.each([
-    ['another 503 in plain text', text(503, 'no endpoints available', ['Retry-After', '1']), 'no endpoints available'],
-    ['one without Retry-After', text(503, 'apiserver is shutting down'), 'apiserver is shutting down'],
+    ['a plain-text 503', () => text(503, 'no endpoints available', ['Retry-After', '1'])],
+    ['a plain-text 503 with the same words', () => text(503, SHUTTING_DOWN_MESSAGE, ['Retry-After', '1'])],
+    ['a Status without Retry-After', () => unavailable(SHUTTING_DOWN_MESSAGE, [])],
+    ['a Status with another Retry-After', () => unavailable(SHUTTING_DOWN_MESSAGE, ['Retry-After', '30'])],
+    ['a long Status', () => unavailable(`${SHUTTING_DOWN_MESSAGE}${' '.repeat(2_000)}`)],
     [
-      'a long one',
-      text(503, `apiserver is shutting down${' '.repeat(2_000)}`, ['Retry-After', '1']),
-      'apiserver is shutting down',
+      'a Status that repeats the path of the request',
+      () => unavailable('cannot serve /apis/x.example.io/v1/apiserver is shutting down'),
     ],
-  ])('is not %s, which is passed on whole', async (_, reply, body) => {
-    const { host } = upstream(async () => reply);
+    ['a Status with the words and more before', () => unavailable(`webhook denied: ${SHUTTING_DOWN_MESSAGE}`)],
+    ['a Status with the words and details', () => unavailable(SHUTTING_DOWN_MESSAGE, undefined, { details: {} })],
+    [
+      'a plain-text 429 that repeats the path of the request',
+      () => text(429, '/The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']),
+    ],
+    [
+      'the refusal of an aggregated API server, carried by a kube-apiserver that took the request',
+      () => unavailable(SHUTTING_DOWN_MESSAGE, ['Retry-After', '1', 'X-Kubernetes-Pf-Flowschema-Uid', 'u']),
+    ],
+  ])('is not %s, which is passed on whole', async (_, answer) => {
+    const { host } = upstream(async () => answer());
     await host.start();
-    const answer = await host.handle(ask());
-    expect((await readBody(answer.body, 10_000)).toString().trim()).toBe(body);
+    const passedOn = await host.handle(ask('/apis/x.example.io/v1/apiserver%20is%20shutting%20down'));
+    expect(await readBody(passedOn.body, 10_000)).toEqual(await readBody(answer().body, 10_000));
     expect(host.ready()).toBe(true);
   });
 

@@ -1,5 +1,6 @@
 import type { Surface } from '../../core/surface.js';
 import { ageText } from '../columns.js';
+import type { EndpointReading } from '../endpoint-reading.js';
 import type { InspectedServer } from '../inspection.js';
 import { peersOf } from '../status-report.js';
 import { missingFrom } from '../surface-matrix.js';
@@ -18,6 +19,20 @@ export function peerFindings(server: InspectedServer, protector: Protector, inpu
       ? nativeFinding(server, other, protector, input)
       : straddleFinding(other, protector, input),
   );
+}
+
+/** Servers beyond the bound get no traffic. */
+export function boundFindings({ metrics }: EndpointReading): Finding[] {
+  const leftOut = metrics?.sum('straddle_peers_left_out') ?? 0;
+  if (leftOut === 0) return [];
+  return [
+    {
+      check: 'peers',
+      verdict: 'warn',
+      detail: `leaves out ${leftOut} servers, because too many are named by leases, endpoints and flags`,
+      mend: 'Delete the leases in kube-system that belong to no server.',
+    },
+  ];
 }
 
 const checkName = (other: InspectedServer): string => `peer ${other.server.name}`;
