@@ -129,6 +129,7 @@ export function createListener(
     logger,
     http2: config.http2Server,
   });
+  metrics.registry.collect(() => metrics.connections.labels().set(listener.connectionCount));
   tls.onServingChange(() => listener.replaceTls(tls.serving()));
   return { listener, inner: chain([errorsFilter(logger), discovery], router) };
 }

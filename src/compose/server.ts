@@ -178,6 +178,7 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
       queueMax: limits.queuedRequestsMax,
       waitMsMax: limits.queueWaitMs,
       clock,
+      onRefused: () => metrics.limitHits.labels('max-requests-in-flight-per-peer').inc(),
     },
   });
   const rerouter = new Rerouter({

@@ -1,4 +1,3 @@
-import type { Exchange } from './exchange.js';
 import type { FairLimiter, Flow, Release } from './fair-limiter.js';
 
 /** The limits that client requests share. docs/reference/limits.md lists each with its default and metric. */
@@ -13,6 +12,12 @@ export interface SharedLimits {
   readonly memory: FairLimiter;
 }
 
+/** What a holding needs to know of its exchange. */
+export interface HoldingOwner {
+  onAbort(listener: () => void): () => void;
+  onOver(listener: () => void): void;
+}
+
 /** Every request costs at least this much memory while it waits for its body. */
 const BODY_WAIT_BYTES_MIN = 8 * 1024;
 
@@ -21,7 +26,7 @@ const BODY_WAIT_BYTES_MIN = 8 * 1024;
  * sent or its client has gone.
  */
 export class Holding {
-  readonly #exchange: Exchange;
+  readonly #owner: HoldingOwner;
   readonly #flow: Flow;
   readonly #places: FairLimiter;
   readonly #memory: FairLimiter;
@@ -29,12 +34,12 @@ export class Holding {
   #others: Release[] | undefined;
   #over = false;
 
-  constructor(exchange: Exchange, flow: Flow, limits: { places: FairLimiter; memory: FairLimiter }) {
-    this.#exchange = exchange;
+  constructor(owner: HoldingOwner, flow: Flow, limits: { places: FairLimiter; memory: FairLimiter }) {
+    this.#owner = owner;
     this.#flow = flow;
     this.#places = limits.places;
     this.#memory = limits.memory;
-    exchange.onOver(() => this.#releaseAll());
+    owner.onOver(() => this.#releaseAll());
   }
 
   /** Takes the place in flight; a promise only where that has to be waited for. Throws or rejects with 429. */
@@ -98,5 +103,5 @@ export class Holding {
     this.#others = undefined;
   }
 
-  #onAbort = (listener: () => void): (() => void) => this.#exchange.onAbort(listener);
+  #onAbort = (listener: () => void): (() => void) => this.#owner.onAbort(listener);
 }

@@ -113,6 +113,7 @@ export function createMetrics() {
       'straddle_held_memory_bytes',
       'Memory reserved for request bodies and replies that are held as a whole.',
     ),
+    connections: registry.gauge('straddle_connections', 'Client connections.'),
     limitHits: registry.counter(
       'straddle_limit_hits_total',
       'Requests refused and connections ended because a limit was reached, by the limit.',
