@@ -14,6 +14,7 @@ import { createLogger } from '../observe/logger.js';
 import type { Backend } from '../storage/backend.js';
 import { openEmbeddedBackend } from '../storage/engines/embedded/embedded-backend.js';
 import { ApiServer } from './api-server.js';
+import type { Authorizer } from './authorization/authorizer.js';
 import type { Outbound } from './outbound.js';
 import { parseRuntimeConfig } from './registry/runtime-config.js';
 import { loadSurface } from './surfaces/load-surface.js';
@@ -156,6 +157,7 @@ export interface TestApiServerOptions {
   readonly backend?: Backend;
   readonly clock?: Clock;
   readonly outbound?: Outbound;
+  readonly authorizerOver?: (rbac: Authorizer) => Authorizer;
 }
 
 export async function startTestApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
@@ -188,6 +190,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
       aggregationOutbound: { call: outbound.call, send: unreachable, upgrade: unreachable },
       makeHeaders: () => ({ headers: [], lane: 'front-proxy' }),
     },
+    ...(options.authorizerOver ? { authorizerOver: options.authorizerOver } : {}),
     clock,
     logger: createLogger({
       level: 'error',

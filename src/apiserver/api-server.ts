@@ -9,7 +9,7 @@ import { ConstrainedImpersonation } from './authentication/constrained-impersona
 import { impersonatedUser } from './authentication/impersonation.js';
 import { ServiceAccountTokens } from './authentication/service-account-tokens.js';
 import { TokenAuthenticator } from './authentication/token-authenticator.js';
-import type { Attributes } from './authorization/authorizer.js';
+import type { Attributes, Authorizer } from './authorization/authorizer.js';
 import { forbiddenError } from './authorization/forbidden.js';
 import { createRbacAuthorizer, type RbacAuthorizer } from './authorization/rbac.js';
 import { type BootstrapOptions, bootstrap } from './bootstrap.js';
@@ -26,7 +26,7 @@ import { ServedDocuments } from './served-documents.js';
 import { StorageVersionWriter } from './storage-versions/storage-version-writer.js';
 import type { BuiltInSurface } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
-import type { Machinery } from './verbs/api-call.js';
+import { attributesOfCall, type Machinery } from './verbs/api-call.js';
 import { Turns } from './verbs/turns.js';
 import { Caches, REGISTRY_ROOT } from './watch/caches.js';
 import { StoreFeed } from './watch/store-feed.js';
@@ -51,6 +51,8 @@ export interface ApiServerOptions {
   };
   readonly bootstrap: Pick<BootstrapOptions, 'clientCa' | 'requestHeader' | 'serviceCidr'>;
   readonly extensions: Pick<ExtensionsOptions, 'outbound' | 'aggregationOutbound' | 'makeHeaders'>;
+  /** Makes the authorizer that is asked instead of RBAC alone; RBAC itself by default. */
+  readonly authorizerOver?: (rbac: Authorizer) => Authorizer;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -87,6 +89,7 @@ export class ApiServer {
   readonly #caches: Caches;
   readonly #machinery: Machinery;
   readonly #rbac: RbacAuthorizer;
+  readonly #authorizer: Authorizer;
   readonly #constrained: ConstrainedImpersonation | undefined;
   readonly #extensions: Extensions;
   readonly #documents: ServedDocuments;
@@ -100,9 +103,10 @@ export class ApiServer {
     this.#feed = new StoreFeed({ backend, root: REGISTRY_ROOT, clock, logger });
     this.#caches = new Caches(backend, this.#feed);
     this.#rbac = createRbacAuthorizer(this.#caches);
+    this.#authorizer = options.authorizerOver?.(this.#rbac) ?? this.#rbac;
     const isConstrained = minorOf(surface.version) >= CONSTRAINED_IMPERSONATION_MINOR;
     this.#constrained = isConstrained
-      ? new ConstrainedImpersonation((attributes) => this.#rbac.authorize(attributes))
+      ? new ConstrainedImpersonation((attributes) => this.#authorizer.authorize(attributes))
       : undefined;
     const audiences = [options.tokens.issuer];
     this.#serviceAccounts = new ServiceAccountTokens({
@@ -130,6 +134,7 @@ export class ApiServer {
       caches: this.#caches,
       client: this.client,
       rbac: this.#rbac,
+      authorizer: this.#authorizer,
       surface,
       clock,
       logger,
@@ -145,6 +150,7 @@ export class ApiServer {
       feed: this.#feed,
       caches: this.#caches,
       admission: new AdmissionChain(this.#extensions.admissionPlugins()),
+      authorizer: this.#authorizer,
       clock,
       watches: new Set(),
       turns: new Turns(),
@@ -154,7 +160,7 @@ export class ApiServer {
       registry: this.registry,
       reviews: {
         objects: this.#caches,
-        authorizer: this.#rbac,
+        authorizer: this.#authorizer,
         rulesFor: (user, namespace) => this.#rbac.rulesFor(user, namespace),
         authenticator: this.tokens,
         tokens: this.#serviceAccounts,
@@ -213,7 +219,7 @@ export class ApiServer {
     const own = attributesOf(exchange, requestUser(exchange, this.tokens));
     const user = this.#impersonated(exchange, own);
     const attributes = user ? attributesOf(exchange, user) : own;
-    const { allowed, reason } = this.#rbac.authorize(attributes);
+    const { allowed, reason } = this.#authorizer.authorize(attributes);
     if (!allowed) throw forbiddenError(attributes, reason);
     return attributes.user;
   }
@@ -253,7 +259,7 @@ export class ApiServer {
   /** Since 1.36 the right to act as somebody can be given for some actions only. */
   #impersonated({ headers }: Exchange, request: Attributes): User | undefined {
     if (this.#constrained) return this.#constrained.impersonatedUser(headers, request);
-    return impersonatedUser(headers, request.user, (attributes) => this.#rbac.authorize(attributes));
+    return impersonatedUser(headers, request.user, (attributes) => this.#authorizer.authorize(attributes));
   }
 }
 
@@ -276,8 +282,7 @@ function minorOf(version: string): number {
 
 function attributesOf({ info, method }: Exchange, user: User): Attributes {
   if (!info.isResource) return { user, verb: method.toLowerCase(), path: info.path };
-  const { verb, group, version, resource, subresource, namespace, name } = info;
-  return { user, verb, group, version, resource, subresource, namespace, name };
+  return attributesOfCall({ user, info });
 }
 
 /** What kube-apiserver says of paths that nothing is behind. */

@@ -10,6 +10,7 @@ import { validatingWebhooks } from './admission/webhooks/validating-webhooks.js'
 import { AggregatedApis, type AggregatedApisOptions } from './aggregation/aggregated-apis.js';
 import type { AggregationOutbound } from './aggregation/aggregation-outbound.js';
 import { LocalServiceKeeper } from './aggregation/local-service-keeper.js';
+import type { Authorizer } from './authorization/authorizer.js';
 import { rbacEscalationPlugin } from './authorization/escalation.js';
 import type { RbacAuthorizer } from './authorization/rbac.js';
 import { compileMatchCondition } from './cel/match-condition.js';
@@ -32,6 +33,7 @@ export interface ExtensionsOptions {
   readonly caches: Caches;
   readonly client: InternalClient;
   readonly rbac: RbacAuthorizer;
+  readonly authorizer: Authorizer;
   readonly surface: BuiltInSurface;
   readonly outbound: Outbound;
   readonly aggregationOutbound: AggregationOutbound;
@@ -82,7 +84,7 @@ export class Extensions {
 
   /** In order: what the server derives, then what webhooks say, then who may hand out which rights. */
   admissionPlugins(): readonly AdmissionPlugin[] {
-    const { caches, outbound, registry, logger, rbac } = this.#options;
+    const { caches, outbound, registry, logger, rbac, authorizer } = this.#options;
     const webhooks = {
       objects: caches,
       outbound,
@@ -101,7 +103,7 @@ export class Extensions {
           for (const plugin of builtIn) await plugin.mutate?.(request);
         },
       }),
-      rbacEscalationPlugin(rbac),
+      rbacEscalationPlugin(rbac, authorizer),
       validatingWebhooks(webhooks),
     ];
   }

@@ -5,11 +5,12 @@ import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
 import type { AdmissionRequest } from '../admission/admission.js';
 import { trackUpdate } from '../apply/track-update.js';
+import { demand } from '../authorization/demand.js';
 import { generatedName, metadataForCreate, metadataProblems, withMetadata } from '../registry/metadata.js';
 import { createdView, ServedView } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
 import { objectAnswer } from './answer.js';
-import { type ApiCall, strategyContext } from './api-call.js';
+import { type ApiCall, attributesOfCall, strategyContext } from './api-call.js';
 import { bodyEncoding, decodeObject } from './decode.js';
 import { refuseInvalid } from './invalid.js';
 import { optionsObject, type WriteOptions, writeOptions } from './options.js';
@@ -49,9 +50,17 @@ export async function createObject(call: ApiCall, object: JsonObject, options: W
   refuseInvalid(type, name, [...metadataProblems(prepared, type), ...type.strategy.validateCreate(prepared, context)]);
   for (const text of type.strategy.warnings?.(prepared, undefined) ?? []) call.warnings.add(text);
   request.object = prepared;
+  demandCreateRight(call);
   await machinery.admission.validate(request);
   const isGenerated = (metadataOf(object)['name'] ?? '') === '';
   return store(call, prepared, { dryRun: options.dryRun, attemptsMax: isGenerated ? NAME_ATTEMPTS_MAX : 1 });
+}
+
+/** Throws Forbidden where a PUT or an apply would create an object and its user may only change objects. */
+function demandCreateRight(call: ApiCall): void {
+  if (call.info.verb === 'create') return;
+  const { authorizer } = call.machinery;
+  demand((right) => authorizer.authorize(right), [{ ...attributesOfCall(call), verb: 'create' }]);
 }
 
 async function store(
