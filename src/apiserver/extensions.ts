@@ -3,7 +3,7 @@ import type { JsonObject } from '../api/json.js';
 import type { Clock } from '../core/clock.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import type { Logger } from '../observe/logger.js';
-import type { AdmissionPlugin } from './admission/admission.js';
+import type { AdmissionPlugin, AdmissionType } from './admission/admission.js';
 import { builtInAdmission } from './admission/built-in/index.js';
 import { mutatingWebhooks } from './admission/webhooks/mutating-webhooks.js';
 import { validatingWebhooks } from './admission/webhooks/validating-webhooks.js';
@@ -88,7 +88,7 @@ export class Extensions {
     const webhooks = {
       objects: caches,
       outbound,
-      equivalentTypes: (type: ResourceType) => equivalentTypes(registry, type),
+      equivalentTypes: (type: AdmissionType) => equivalentTypes(registry, type),
       compileMatchCondition: matchCondition,
       isKnownKind: (apiVersion: string, kind: string) =>
         registry.types.some((type) => type.kind === kind && groupVersion(type.group, type.version) === apiVersion),
@@ -212,8 +212,8 @@ export class Extensions {
 }
 
 /** Objects are the same in every version, and events in two groups. */
-function equivalentTypes(registry: TypeRegistry, type: ResourceType): readonly ResourceType[] {
-  return registry.types.filter((each) => each.storage.prefix === type.storage.prefix);
+function equivalentTypes(registry: TypeRegistry, type: AdmissionType): readonly ResourceType[] {
+  return registry.types.filter((each) => each.storage.prefix === type.storage?.prefix);
 }
 
 function matchCondition(expression: string) {

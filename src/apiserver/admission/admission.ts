@@ -1,11 +1,23 @@
 import type { JsonObject } from '../../api/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
+import type { Strategy } from '../registry/strategy.js';
 import type { User } from '../user.js';
+
+/** The parts of a resource that admission uses; resources that are never stored, such as reviews, have no more. */
+export interface AdmissionType
+  extends Pick<
+    ResourceType,
+    'group' | 'version' | 'resource' | 'kind' | 'namespaced' | 'subresources' | 'origin' | 'schema' | 'conversion'
+  > {
+  readonly strategy: Pick<Strategy, 'setDefaults'>;
+  /** Undefined for a resource that is never stored. */
+  readonly storage?: Pick<ResourceType['storage'], 'prefix'>;
+}
 
 /** One change on its way into the store. */
 export interface AdmissionRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-  readonly type: ResourceType;
+  readonly type: AdmissionType;
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
@@ -14,8 +26,8 @@ export interface AdmissionRequest {
   object: JsonObject | undefined;
   /** What is there now; undefined for CREATE. Not to be changed. */
   readonly oldObject: JsonObject | undefined;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion. */
-  readonly options: JsonObject;
+  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion; null for CONNECT. */
+  readonly options: JsonObject | null;
   readonly dryRun: boolean;
   readonly user: User;
   /** For the `Warning` header of the answer. */

@@ -2,7 +2,6 @@ import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../api/json.
 import { metadataOf } from '../../api/metadata-of.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
-import type { AdmissionRequest } from '../admission/admission.js';
 import {
   finalizersOf,
   metadataForUpdate,
@@ -14,6 +13,7 @@ import {
 import { ServedView, servedViews, shape } from '../registry/served-view.js';
 import type { PartStrategy } from '../registry/strategy.js';
 import type { StoredObject } from '../watch/stored-object.js';
+import { admissionRequest } from './admission-request.js';
 import { type ApiCall, keyOf, strategyContext } from './api-call.js';
 import { readNewest } from './get.js';
 import { refuseInvalid } from './invalid.js';
@@ -34,6 +34,8 @@ export interface Change {
   /** UpdateOptions or PatchOptions, for admission. */
   readonly options: JsonObject;
   readonly dryRun: boolean;
+  /** Admission has seen the request in another form: a Binding that was created. */
+  readonly isAdmitted?: boolean;
   /** A PUT without resourceVersion is refused for some kinds. */
   readonly isReplacement?: boolean;
 }
@@ -81,12 +83,19 @@ async function attemptChange(call: ApiCall, change: Change, stored: StoredObject
   const live = liveView!.object;
   const wished = await change.wish(live);
   checkPreconditions(call, change, wished, live);
-  const request = admissionRequest(call, change, type.strategy.setDefaults(cloneJson(wished)), live);
-  await machinery.admission.mutate(request);
+  const request = admissionRequest(call, {
+    operation: 'UPDATE',
+    subresource: change.subresource,
+    object: type.strategy.setDefaults(cloneJson(wished)),
+    oldObject: live,
+    options: change.options,
+    dryRun: change.dryRun,
+  });
+  if (change.isAdmitted !== true) await machinery.admission.mutate(request);
   const prepared = prepare(call, change, request.object!, live);
   refuseProblems(call, change, prepared, live);
   request.object = prepared;
-  await machinery.admission.validate(request);
+  if (change.isAdmitted !== true) await machinery.admission.validate(request);
   if (jsonEqual(prepared, live)) return liveView!;
   if (isFinished(prepared)) return finish(call, change, prepared, stored, key);
   if (change.dryRun) return new ServedView(prepared, stored.revision, type);
@@ -199,20 +208,4 @@ async function finish(
   if (change.dryRun) return new ServedView(object, stored.revision, type);
   const { revision } = await machinery.backend.delete(key, stored.revision);
   return new ServedView(shape(object, revision, type), revision, type);
-}
-
-function admissionRequest(call: ApiCall, change: Change, object: JsonObject, live: JsonObject): AdmissionRequest {
-  return {
-    operation: 'UPDATE',
-    type: call.type,
-    subresource: change.subresource,
-    namespace: call.type.namespaced ? call.info.namespace : '',
-    name: call.info.name,
-    object,
-    oldObject: live,
-    options: change.options,
-    dryRun: change.dryRun,
-    user: call.user,
-    warn: (text) => call.warnings.add(text),
-  };
 }

@@ -3,12 +3,13 @@ import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
-import type { AdmissionRequest } from '../admission/admission.js';
 import { trackUpdate } from '../apply/track-update.js';
 import { demand } from '../authorization/demand.js';
 import { generatedName, metadataForCreate, metadataProblems, withMetadata } from '../registry/metadata.js';
+import type { ResourceType } from '../registry/resource-type.js';
 import { createdView, ServedView } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
+import { admissionRequest } from './admission-request.js';
 import { objectAnswer } from './answer.js';
 import { type ApiCall, attributesOfCall, strategyContext } from './api-call.js';
 import { bodyEncoding, decodeObject } from './decode.js';
@@ -38,7 +39,14 @@ export async function create(call: ApiCall): Promise<Reply> {
 export async function createObject(call: ApiCall, object: JsonObject, options: WriteOptions): Promise<ServedView> {
   const { type, machinery } = call;
   const context = strategyContext(call);
-  const request = admissionRequest(call, object, options);
+  const request = admissionRequest(call, {
+    operation: 'CREATE',
+    name: nameOf(object),
+    object,
+    oldObject: undefined,
+    options: optionsObject('CreateOptions', options),
+    dryRun: options.dryRun,
+  });
   await machinery.admission.mutate(request);
   const admitted = type.strategy.setDefaults(request.object!);
   if (Number.parseInt(String(metadataOf(admitted)['resourceVersion'] ?? ''), 10) > 0) {
@@ -92,7 +100,10 @@ async function store(
 }
 
 /** Throws BadRequest where the object and the path disagree. */
-export function withNamespace({ type, info }: ApiCall, object: JsonObject): JsonObject {
+export function withNamespace(
+  { type, info }: Pick<ApiCall, 'info'> & { readonly type: Pick<ResourceType, 'namespaced'> },
+  object: JsonObject,
+): JsonObject {
   const metadata = metadataOf(object);
   const namespace = metadata['namespace'] ?? '';
   if (!type.namespaced) {
@@ -107,20 +118,4 @@ export function withNamespace({ type, info }: ApiCall, object: JsonObject): Json
     );
   }
   return withMetadata(object, { ...metadata, namespace: info.namespace });
-}
-
-function admissionRequest(call: ApiCall, object: JsonObject, options: WriteOptions): AdmissionRequest {
-  return {
-    operation: 'CREATE',
-    type: call.type,
-    subresource: '',
-    namespace: call.type.namespaced ? call.info.namespace : '',
-    name: nameOf(object),
-    object,
-    oldObject: undefined,
-    options: optionsObject('CreateOptions', options),
-    dryRun: options.dryRun,
-    user: call.user,
-    warn: (text) => call.warnings.add(text),
-  };
 }
