@@ -94,7 +94,7 @@ export class Extensions {
         registry.types.some((type) => type.kind === kind && groupVersion(type.group, type.version) === apiVersion),
       logger,
     };
-    const builtIn = builtInAdmission(caches);
+    const builtIn = builtInAdmission(caches, authorizer);
     return [
       ...builtIn,
       mutatingWebhooks({

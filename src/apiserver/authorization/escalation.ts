@@ -135,7 +135,8 @@ function hasAggregationRule(role: JsonObject): boolean {
 /** What a garbage collector changes so that an object goes away; it need not hold the rights in it. */
 const COLLECTOR_FIELDS: ReadonlySet<string> = new Set(['ownerReferences', 'finalizers', 'selfLink', 'managedFields']);
 
-function onlyCollectorFieldsDiffer(object: JsonObject, old: JsonObject): boolean {
+/** Whether an update changes at most the fields by which a garbage collector lets an object go. */
+export function onlyCollectorFieldsDiffer(object: JsonObject, old: JsonObject): boolean {
   return jsonEqual(withoutEmpty(strip(object)), withoutEmpty(strip(old)));
 }
 

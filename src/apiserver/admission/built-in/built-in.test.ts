@@ -42,8 +42,9 @@ async function admit(objects: FakeObjects, asked: Asked): Promise<JsonObject | S
     warn: () => {},
   };
   try {
-    for (const plugin of builtInAdmission(objects)) await plugin.mutate?.(request);
-    for (const plugin of builtInAdmission(objects)) await plugin.validate?.(request);
+    const plugins = builtInAdmission(objects, { authorize: () => ({ allowed: true, reason: '' }) });
+    for (const plugin of plugins) await plugin.mutate?.(request);
+    for (const plugin of plugins) await plugin.validate?.(request);
   } catch (error) {
     if (error instanceof StatusError) return error;
     throw error;
