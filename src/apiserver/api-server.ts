@@ -12,8 +12,9 @@ import { TokenAuthenticator } from './authentication/token-authenticator.js';
 import type { Attributes, Authorizer } from './authorization/authorizer.js';
 import { forbiddenError } from './authorization/forbidden.js';
 import { createRbacAuthorizer, type RbacAuthorizer } from './authorization/rbac.js';
+import { selectedName } from './authorization/selected-name.js';
 import { type BootstrapOptions, bootstrap } from './bootstrap.js';
-import { type DispatchOptions, dispatch } from './dispatch.js';
+import { type DispatchOptions, dispatch, queryOf } from './dispatch.js';
 import { Extensions, type ExtensionsOptions } from './extensions.js';
 import { InternalClient } from './internal-client.js';
 import { openIdReply } from './open-id-reply.js';
@@ -24,7 +25,7 @@ import { TypeRegistry } from './registry/type-registry.js';
 import { requestUser } from './request-user.js';
 import { ServedDocuments } from './served-documents.js';
 import { StorageVersionWriter } from './storage-versions/storage-version-writer.js';
-import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
 import { attributesOfCall, type Machinery } from './verbs/api-call.js';
 import { Turns } from './verbs/turns.js';
@@ -104,7 +105,7 @@ export class ApiServer {
     this.#caches = new Caches(backend, this.#feed);
     this.#rbac = createRbacAuthorizer(this.#caches);
     this.#authorizer = options.authorizerOver?.(this.#rbac) ?? this.#rbac;
-    const isConstrained = minorOf(surface.version) >= CONSTRAINED_IMPERSONATION_MINOR;
+    const isConstrained = isAtLeast(surface.version, CONSTRAINED_IMPERSONATION_MINOR);
     this.#constrained = isConstrained
       ? new ConstrainedImpersonation((attributes) => this.#authorizer.authorize(attributes))
       : undefined;
@@ -276,13 +277,13 @@ const OTHER_PATHS = [
 
 const CONSTRAINED_IMPERSONATION_MINOR = 36;
 
-function minorOf(version: string): number {
-  return Number(version.split('.')[1]);
-}
+const OF_A_COLLECTION: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
-function attributesOf({ info, method }: Exchange, user: User): Attributes {
+function attributesOf({ info, method, target }: Exchange, user: User): Attributes {
   if (!info.isResource) return { user, verb: method.toLowerCase(), path: info.path };
-  return attributesOfCall({ user, info });
+  const attributes = attributesOfCall({ user, info });
+  if (info.name !== '' || !OF_A_COLLECTION.has(info.verb)) return attributes;
+  return { ...attributes, name: selectedName(queryOf(target).get('fieldSelector') ?? '') };
 }
 
 /** What kube-apiserver says of paths that nothing is behind. */

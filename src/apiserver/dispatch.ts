@@ -74,7 +74,8 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
   return verbOf(type.verbs, info.verb)(call);
 }
 
-function queryOf(target: string): URLSearchParams {
+/** The query of a target, read as Go reads it. */
+export function queryOf(target: string): URLSearchParams {
   const mark = target.indexOf('?');
   if (mark < 0) return NO_QUERY;
   const text = target.slice(mark + 1);
@@ -147,10 +148,10 @@ function virtualReply(
   request: Omit<ApiCall, 'type'>,
   virtual: VirtualResource,
   { registry, reviews }: DispatchOptions,
-): Promise<Reply> {
+): Promise<Reply> | undefined {
   const { info } = request;
   if (!virtual.verbs.has(info.verb) || info.subresource !== '') throw notAllowed();
-  if (virtual.namespaced && info.namespace === '') throw notAllowed();
+  if (virtual.namespaced && info.namespace === '') return undefined;
   const call = { ...request, type: unstoredType(virtual) };
   const place = `${virtual.group}/${virtual.resource}`;
   const pods = registry.find('', virtual.version, 'pods');

@@ -4,6 +4,7 @@ import type { Clock } from '../core/clock.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import type { Logger } from '../observe/logger.js';
 import type { AdmissionPlugin, AdmissionType } from './admission/admission.js';
+import { certificateRequester } from './admission/built-in/certificate-requester.js';
 import { builtInAdmission } from './admission/built-in/index.js';
 import { mutatingWebhooks } from './admission/webhooks/mutating-webhooks.js';
 import { validatingWebhooks } from './admission/webhooks/validating-webhooks.js';
@@ -11,7 +12,9 @@ import { AggregatedApis, type AggregatedApisOptions } from './aggregation/aggreg
 import type { AggregationOutbound } from './aggregation/aggregation-outbound.js';
 import { LocalServiceKeeper } from './aggregation/local-service-keeper.js';
 import type { Authorizer } from './authorization/authorizer.js';
+import { claimRights } from './authorization/claim-rights.js';
 import { rbacEscalationPlugin } from './authorization/escalation.js';
+import { policyParameterRights } from './authorization/policy-parameter-rights.js';
 import type { RbacAuthorizer } from './authorization/rbac.js';
 import { compileMatchCondition } from './cel/match-condition.js';
 import { ruleProblems } from './cel/validate-rules.js';
@@ -24,7 +27,7 @@ import type { ResourceType } from './registry/resource-type.js';
 import type { TypeRegistry } from './registry/type-registry.js';
 import { ANY } from './schema/schema.js';
 import { resolveService } from './service-address.js';
-import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
 import type { Caches } from './watch/caches.js';
 
@@ -43,6 +46,7 @@ export interface ExtensionsOptions {
 }
 
 const STATUS_WRITE_DELAY_MS = 100;
+const GRANULAR_CLAIMS_MINOR = 36;
 
 /**
  * What users add to the API: kinds by definitions, other API servers by APIServices, webhooks that have a say in every
@@ -84,7 +88,7 @@ export class Extensions {
 
   /** In order: what the server derives, then what webhooks say, then who may hand out which rights. */
   admissionPlugins(): readonly AdmissionPlugin[] {
-    const { caches, outbound, registry, logger, rbac, authorizer } = this.#options;
+    const { caches, outbound, registry, logger, rbac, authorizer, surface } = this.#options;
     const webhooks = {
       objects: caches,
       outbound,
@@ -103,7 +107,10 @@ export class Extensions {
           for (const plugin of builtIn) await plugin.mutate?.(request);
         },
       }),
+      certificateRequester(),
       rbacEscalationPlugin(rbac, authorizer),
+      policyParameterRights({ authorizer, objects: caches, registry }),
+      claimRights({ authorizer, objects: caches, isGranular: isAtLeast(surface.version, GRANULAR_CLAIMS_MINOR) }),
       validatingWebhooks(webhooks),
     ];
   }

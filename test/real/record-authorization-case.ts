@@ -67,6 +67,10 @@ function definition(plural: string, kind: string, scope: string): JsonObject {
 
 /** What is there before the first case. */
 export const WORLD: readonly RecordedRequest[] = [
+  post('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
+    ...meta('granted'),
+    rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['list'] }],
+  }),
   post('/api/v1/namespaces', meta(NAMESPACE)),
   post(`${CORE}/serviceaccounts`, meta('default')),
   post(`${CORE}/serviceaccounts`, meta('robot')),

@@ -21,12 +21,17 @@ export interface AdmissionRequest {
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
-  readonly name: string;
+  /** Empty where a client leaves it to the server; set by the time validating plugins see it. */
+  name: string;
+  /** The name in the path, empty for a POST to a collection and for a deletion of many. */
+  readonly pathName: string;
+  /** The verb that the request was authorized with: `patch` and `update` both lead to UPDATE. */
+  readonly verb: string;
   /** In the version of `type`; undefined for DELETE. Plugins replace it, or change it in place. */
   object: JsonObject | undefined;
   /** What is there now; undefined for CREATE. Not to be changed. */
   readonly oldObject: JsonObject | undefined;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion; null for CONNECT. */
+  /** CreateOptions, UpdateOptions or DeleteOptions, with kind and apiVersion; null for CONNECT. */
   readonly options: JsonObject | null;
   readonly dryRun: boolean;
   readonly user: User;

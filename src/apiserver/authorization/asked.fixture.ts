@@ -52,7 +52,7 @@ export function shownReview(kind: string, review: JsonObject): JsonObject {
       : { requestResource: triple(request['requestResource'], 'resource') }),
     ...filled({ namespace: request['namespace'], name: withoutSuffix(request['name']) }),
     ...(request['dryRun'] === true ? { dryRun: true } : {}),
-    options: isObject(options) ? filled({ ...options, apiVersion: '' }) : null,
+    options: isObject(options) ? withoutUids(filled({ ...options, apiVersion: '' })) : null,
     object: shownObject(request['object']),
     oldObject: shownObject(request['oldObject']),
     ...shownUser(
@@ -84,11 +84,13 @@ function shownUser(
   return { user: filled({ name, uid, groups: [...groups], extra: extra as unknown as JsonObject }) };
 }
 
+/** `spec.extra` is that of the administrator who prepares a case; it depends on how that one authenticates. */
 function shownObject(value: Json | undefined): Json {
   if (!isObject(value)) return null;
   const { apiVersion, kind, metadata, ...rest } = value;
   const { name, generateName, namespace } = isObject(metadata) ? metadata : {};
-  const spec = isObject(rest['spec']) ? { spec: Object.keys(rest['spec']).sort().join(' ') } : {};
+  const { extra: _, ...fields } = isObject(rest['spec']) ? rest['spec'] : {};
+  const spec = isObject(rest['spec']) ? { spec: Object.keys(fields).sort().join(' ') } : {};
   return {
     kind: `${apiVersion} ${kind}`,
     ...filled({ name: generateName === undefined ? name : undefined, generateName, namespace }),
@@ -126,6 +128,10 @@ function parsed(text: string): Json | undefined {
   } catch {
     return undefined;
   }
+}
+
+function withoutUids(object: JsonObject): JsonObject {
+  return JSON.parse(comparable(JSON.stringify(object))) as JsonObject;
 }
 
 function comparable(message: string): string {

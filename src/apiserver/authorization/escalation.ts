@@ -75,7 +75,7 @@ function checkRole(request: AdmissionRequest, role: JsonObject, rbac: RbacAuthor
     subresource: '',
     namespace,
     // A POST names no object in its path, so a right to escalate by name never covers it.
-    name: request.options?.['kind'] === 'CreateOptions' ? '' : request.name,
+    name: request.pathName,
   });
   if (allowed) return;
   const held = rbac.rulesFor(user, namespace);

@@ -75,10 +75,11 @@ const ANY_CHANGE: PartStrategy = { prepareForUpdate: (object) => object, validat
 function bound(call: ApiCall, live: JsonObject, binding: JsonObject, node: string): JsonObject {
   const spec = isObject(live['spec']) ? live['spec'] : {};
   const name = nameOf(live);
+  const bindings = { ...call.type, resource: 'pods/binding' };
   if (metadataOf(live)['deletionTimestamp'] !== undefined)
-    throw conflict(call.type, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if ((spec['nodeName'] ?? '') !== '')
-    throw conflict(call.type, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`);
+    throw conflict(bindings, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`);
   const status = isObject(live['status']) ? live['status'] : {};
   const others = (Array.isArray(status['conditions']) ? status['conditions'] : []).filter(
     (each) => !isObject(each) || each['type'] !== 'PodScheduled',

@@ -47,7 +47,10 @@ export function connectOptions({ type, info, query }: Pick<ApiCall, 'type' | 'in
 function int32(value: string): number {
   const number = Number(value);
   if (/^[+-]?\d+$/.test(value) && Math.abs(number) < 2 ** 31) return number;
-  throw new StatusError('BadRequest', `strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
+  throw new StatusError(
+    'BadRequest',
+    `cannot convert to []int32: strconv.ParseUint: parsing ${JSON.stringify(value)}: invalid syntax`,
+  );
 }
 
 /** The path behind `/proxy`; a connection without one means the root of the target. */

@@ -34,7 +34,8 @@ export async function evict(call: ApiCall): Promise<Reply> {
       throw new StatusError('BadRequest', 'name in URL does not match name in Eviction object');
     }
     const deletion = deletionOf(eviction, options);
-    await validate({ ...eviction, deleteOptions: deletion.document });
+    const hasOptions = isObject(eviction['deleteOptions']);
+    await validate(hasOptions ? { ...eviction, deleteOptions: deletion.document } : eviction);
     await evictPod(call, deletion.options);
   });
   return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
@@ -56,7 +57,17 @@ async function evictPod(call: ApiCall, options: DeleteOptions): Promise<void> {
   if (!stored) throw notFound(call.type, call.info.name);
   const [view] = await servedViews([stored], call.type);
   checkBudgets(call, view!.object);
+  checkUid(view!.object, options);
   await deleteObject(call, call.info.name, options);
+}
+
+function checkUid(pod: JsonObject, { preconditions: { uid }, dryRun }: DeleteOptions): void {
+  const present = metadataOf(pod)['uid'];
+  if (dryRun || uid === undefined || uid === '' || uid === present) return;
+  const name = nameOf(pod);
+  const why = `the UID in the precondition (${uid}) does not match the UID in record (${present}). The object might have been deleted and then recreated`;
+  const message = `Operation cannot be fulfilled on Pod ${JSON.stringify(name)}: ${why}`;
+  throw new StatusError('Conflict', message, { name, kind: 'Pod' });
 }
 
 function checkBudgets({ machinery, info }: ApiCall, pod: JsonObject): void {

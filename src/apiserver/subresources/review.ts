@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from '../../api/json.js';
 import { nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
+import { reviewForm } from '../reviews/review-form.js';
 import { type ReviewDependencies, reviews } from '../reviews/reviews.js';
 import { plainAnswer } from '../verbs/answer.js';
 import { bodyEncoding, checkKind, parseDocument } from '../verbs/decode.js';
@@ -39,7 +40,7 @@ export async function review(
   const { info, user } = call;
   const creation = {
     call,
-    object: { ...sent, kind, apiVersion },
+    object: { ...reviewForm(kind, sent), kind, apiVersion },
     name: info.name === '' ? nameOf(sent) : info.name,
     options: writeOptions('CreateOptions', call.query),
   };

@@ -7,14 +7,24 @@ type AdmissionCall = Pick<ApiCall, 'info' | 'user' | 'warnings'> & { readonly ty
 type Parts = Pick<AdmissionRequest, 'operation' | 'object' | 'oldObject' | 'options' | 'dryRun'> &
   Partial<Pick<AdmissionRequest, 'name' | 'subresource'>>;
 
-export function admissionRequest({ type, info, user, warnings }: AdmissionCall, parts: Parts): AdmissionRequest {
+export function admissionRequest(call: AdmissionCall, parts: Parts): AdmissionRequest {
+  const { type, info, user, warnings } = call;
+  const { name = info.name, subresource = info.subresource } = parts;
   return {
+    ...parts,
     type,
-    subresource: info.subresource,
-    namespace: type.namespaced ? info.namespace : '',
-    name: info.name,
+    subresource,
+    name,
+    pathName: info.name,
+    verb: info.verb,
+    namespace: namespaceOf(type, info.namespace, name),
     user,
     warn: (text) => warnings.add(text),
-    ...parts,
   };
+}
+
+/** A Namespace is its own namespace to admission. */
+function namespaceOf({ group, resource, namespaced }: AdmissionType, namespace: string, name: string): string {
+  if (group === '' && resource === 'namespaces') return name;
+  return namespaced ? namespace : '';
 }

@@ -58,6 +58,7 @@ export async function createObject(call: ApiCall, object: JsonObject, options: W
   refuseInvalid(type, name, [...metadataProblems(prepared, type), ...type.strategy.validateCreate(prepared, context)]);
   for (const text of type.strategy.warnings?.(prepared, undefined) ?? []) call.warnings.add(text);
   request.object = prepared;
+  request.name = name;
   demandCreateRight(call);
   await machinery.admission.validate(request);
   const isGenerated = (metadataOf(object)['name'] ?? '') === '';

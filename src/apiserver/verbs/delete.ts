@@ -92,10 +92,10 @@ async function attemptDelete(call: ApiCall, { name, key, stored, options }: Atte
   if (options.isAdmitted !== true) {
     const request = admissionRequest(call, {
       operation: 'DELETE',
-      name,
+      name: call.info.name,
       object: undefined,
       oldObject: live,
-      options: options.object,
+      options: admittedOptions(type, live, options),
       dryRun: options.dryRun,
     });
     await machinery.admission.mutate(request);
@@ -112,6 +112,13 @@ async function attemptDelete(call: ApiCall, { name, key, stored, options }: Atte
   const { bytes } = await storedBytes(call, marked, stored);
   const { modRevision } = await machinery.backend.update(key, bytes, stored.revision);
   return { object: shape(marked, modRevision, type), gone: false };
+}
+
+/** A namespace is deleted under the condition that it is still the same one, and admission sees that. */
+function admittedOptions(type: ResourceType, live: JsonObject, { object }: DeleteOptions): JsonObject {
+  if (!isNamespace(type)) return object;
+  const given = isObject(object['preconditions']) ? object['preconditions'] : {};
+  return { ...object, preconditions: { uid: metadataOf(live)['uid']!, ...given } };
 }
 
 function checkPreconditions({ type }: ApiCall, name: string, live: JsonObject, { preconditions }: DeleteOptions): void {

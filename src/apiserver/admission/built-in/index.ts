@@ -30,7 +30,6 @@ export function builtInAdmission(objects: ObjectReader, authorizer: Authorizer):
     defaultStorageClass(objects),
     storageObjectInUseProtection(),
     runtimeClass(objects),
-    certificateRequester(),
     certificateApproval(authorizer),
     certificateSigning(authorizer),
     clusterTrustBundleAttest(authorizer),
