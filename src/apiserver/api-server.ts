@@ -75,6 +75,9 @@ const READ_AT_START = [
   { group: 'networking.k8s.io', resource: 'ingressclasses' },
   { group: '', resource: 'limitranges' },
   { group: '', resource: 'services' },
+  { group: 'policy', resource: 'poddisruptionbudgets' },
+  { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' },
+  { group: 'admissionregistration.k8s.io', resource: 'mutatingadmissionpolicies' },
 ];
 
 /**
