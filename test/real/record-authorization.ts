@@ -20,6 +20,8 @@ import {
 } from '../../src/apiserver/authorization/asked.fixture.js';
 import { makeCa, makeServer } from '../../src/identity/pki.fixture.js';
 import { type AuthorizationCase, CUSTOM, type RecordedRequest, WORLD } from './record-authorization-case.js';
+import { CONNECTION_CASES } from './record-authorization-connections.js';
+import { REQUEST_CASES } from './record-authorization-requests.js';
 import { RIGHTS_CASES } from './record-authorization-rights.js';
 import { SUBRESOURCE_CASES } from './record-authorization-subresources.js';
 import { VERB_CASES } from './record-authorization-verbs.js';
@@ -131,7 +133,7 @@ async function record(admin: Endpoint): Promise<Json[]> {
     { timeoutMs: 30_000, intervalMs: 200 },
   );
   const results: Json[] = [];
-  for (const each of [...VERB_CASES, ...SUBRESOURCE_CASES, ...RIGHTS_CASES]) {
+  for (const each of [...VERB_CASES, ...SUBRESOURCE_CASES, ...CONNECTION_CASES, ...RIGHTS_CASES, ...REQUEST_CASES]) {
     results.push(await perform(admin, tester, each));
   }
   return results;

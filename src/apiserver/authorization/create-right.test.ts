@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import type { Identity } from '../../core/identity.js';
 import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
+import { userWith } from '../user-with.fixture.js';
 
-const ROLES = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
-const BINDINGS = '/apis/rbac.authorization.k8s.io/v1/clusterrolebindings';
+const ACCOUNT = 'system:serviceaccount:default:patcher';
 const APPLY = { 'content-type': 'application/apply-patch+yaml' };
 
 let server: TestApiServer;
@@ -17,18 +15,6 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-/** A user with exactly these rules. */
-async function userWith(name: string, rules: readonly JsonObject[]): Promise<Identity> {
-  const role = await server.ask('POST', ROLES, { body: { metadata: { name }, rules: [...rules] } });
-  expect(role.status).toBe(201);
-  const user = `system:serviceaccount:default:${name}`;
-  const subjects = [{ kind: 'ServiceAccount', namespace: 'default', name }];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
-  const binding = await server.ask('POST', BINDINGS, { body: { metadata: { name }, subjects, roleRef } });
-  expect(binding.status).toBe(201);
-  return { kind: 'established', user, uid: '', groups: ['system:serviceaccounts'], extra: new Map() };
-}
-
 const HOST_POD = {
   apiVersion: 'v1',
   kind: 'Pod',
@@ -38,7 +24,7 @@ const HOST_POD = {
 
 describe('a request that would create an object needs the right to create it', () => {
   it('refuses server-side apply of a missing pod to a service account without create on pods', async () => {
-    const patcher = await userWith('patcher', [
+    const patcher = await userWith(server, ACCOUNT, [
       { apiGroups: [''], resources: ['pods'], verbs: ['get', 'list', 'watch', 'patch'] },
     ]);
     const target = '/api/v1/namespaces/kube-system/pods/intruder?fieldManager=kubectl';
@@ -68,7 +54,7 @@ describe('a request that would create an object needs the right to create it', (
       },
     ],
   ])('refuses PUT of a missing object of %s to a user with update only', async (resource, base, group, rest) => {
-    const updater = await userWith(`updater-of-${resource}`, [
+    const updater = await userWith(server, `updater-of-${resource}`, [
       { apiGroups: [group], resources: [resource], verbs: ['get', 'update'] },
       { apiGroups: ['rbac.authorization.k8s.io'], resources: ['roles'], verbs: ['bind'] },
     ]);
@@ -81,7 +67,7 @@ describe('a request that would create an object needs the right to create it', (
   });
 
   it('allows apply and PUT of a missing object to a user who may create an object of that name', async () => {
-    const named = await userWith('named-creator', [
+    const named = await userWith(server, 'named-creator', [
       { apiGroups: ['', 'coordination.k8s.io'], resources: ['configmaps', 'leases'], verbs: ['patch', 'update'] },
       {
         apiGroups: ['', 'coordination.k8s.io'],
@@ -105,7 +91,7 @@ describe('a request that would create an object needs the right to create it', (
   });
 
   it('still lets a user with patch only apply to an object that exists', async () => {
-    const patcher = await userWith('config-patcher', [
+    const patcher = await userWith(server, 'config-patcher', [
       { apiGroups: [''], resources: ['configmaps'], verbs: ['patch'] },
     ]);
     const maps = '/api/v1/namespaces/default/configmaps';

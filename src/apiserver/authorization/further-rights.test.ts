@@ -3,8 +3,8 @@ import type { JsonObject } from '../../api/json.js';
 import type { Identity } from '../../core/identity.js';
 import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
 import type { Outbound } from '../outbound.js';
+import { userWith } from '../user-with.fixture.js';
 
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';
 const DEFAULT = '/api/v1/namespaces/default';
 const CLAIMS = '/apis/resource.k8s.io/v1/namespaces/default/resourceclaims';
@@ -33,19 +33,10 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-async function userWith(name: string, rules: readonly JsonObject[]): Promise<Identity> {
-  await server.ask('POST', `${RBAC}/clusterroles`, { body: { metadata: { name }, rules: [...rules] } });
-  const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
-  const binding = { metadata: { name }, subjects, roleRef };
-  expect((await server.ask('POST', `${RBAC}/clusterrolebindings`, { body: binding })).status).toBe(201);
-  return { kind: 'established', user: name, uid: 'u', groups: [], extra: new Map() };
-}
-
 describe('rights beyond the one that method and path name', () => {
   it('lets a right on one name cover a list and a watch that are limited to that name, and no others', async () => {
     const rule = { apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'], verbs: ['list', 'watch'] };
-    const reader = await userWith('name-reader', [rule]);
+    const reader = await userWith(server, 'name-reader', [rule]);
     for (const name of ['mine', 'other']) {
       await server.ask('POST', `${DEFAULT}/secrets`, { body: { metadata: { name } } });
     }
@@ -69,7 +60,7 @@ describe('rights beyond the one that method and path name', () => {
 
   it('refuses exec by GET, as WebSocket clients send it, to a user with get but without create on pods/exec', async () => {
     const rule = { apiGroups: [''], resources: ['pods/exec', 'pods/attach', 'pods/portforward'], verbs: ['get'] };
-    const viewer = await userWith('exec-viewer', [rule]);
+    const viewer = await userWith(server, 'exec-viewer', [rule]);
     for (const part of ['exec', 'attach', 'portforward']) {
       const answer = await server.ask('GET', `${DEFAULT}/pods/x/${part}`, { as: viewer });
       expect(answer.body).toMatchObject({ code: 403, reason: 'Forbidden', message: 'pods "x" is forbidden: ' });
@@ -78,7 +69,7 @@ describe('rights beyond the one that method and path name', () => {
 
   it('refuses a policy whose parameters its author may not read', async () => {
     const resources = ['validatingadmissionpolicies', 'validatingadmissionpolicybindings'];
-    const author = await userWith('policy-author', [
+    const author = await userWith(server, 'policy-author', [
       { apiGroups: ['admissionregistration.k8s.io'], resources, verbs: ['create'] },
     ]);
     const spec = {
@@ -110,7 +101,7 @@ describe('rights beyond the one that method and path name', () => {
   });
 
   it('refuses a device driver to allocate claims or to report for another driver', async () => {
-    const driver = await userWith('driver', [
+    const driver = await userWith(server, 'driver', [
       { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims/status'], verbs: ['patch'] },
       {
         apiGroups: ['resource.k8s.io'],

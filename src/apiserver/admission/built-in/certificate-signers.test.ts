@@ -4,9 +4,9 @@ import type { Identity } from '../../../core/identity.js';
 import { makeCertificateRequest } from '../../../identity/certificate-request.fixture.js';
 import { makeCa } from '../../../identity/pki.fixture.js';
 import { startTestApiServer, type TestAnswer, type TestApiServer } from '../../api-server.fixture.js';
+import { userWith } from '../../user-with.fixture.js';
 
 const REQUESTS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
-const RBAC = '/apis/rbac.authorization.k8s.io/v1';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 let server: TestApiServer;
@@ -18,18 +18,13 @@ afterAll(() => server.close());
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
 /** A user who may write the two subresources, with these rights on signers. */
-async function userWith(name: string, signers: readonly JsonObject[] = []): Promise<Identity> {
+function signerUser(name: string, signers: readonly JsonObject[] = []): Promise<Identity> {
   const resources = ['certificatesigningrequests/approval', 'certificatesigningrequests/status'];
-  const rules = [
+  return userWith(server, name, [
     { apiGroups: ['certificates.k8s.io'], resources, verbs: ['update', 'patch'] },
     { apiGroups: ['certificates.k8s.io'], resources: ['certificatesigningrequests'], verbs: ['create', 'get'] },
     ...signers.map((each) => ({ apiGroups: ['certificates.k8s.io'], resources: ['signers'], ...each })),
-  ];
-  await server.ask('POST', `${RBAC}/clusterroles`, { body: { metadata: { name }, rules } });
-  const subjects = [{ kind: 'User', apiGroup: 'rbac.authorization.k8s.io', name }];
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name };
-  await server.ask('POST', `${RBAC}/clusterrolebindings`, { body: { metadata: { name }, subjects, roleRef } });
-  return { kind: 'established', user: name, uid: '', groups: [], extra: new Map() };
+  ]);
 }
 
 function requestOf(name: string, organizations: readonly string[], signerName = CLIENT_SIGNER): JsonObject {
@@ -57,7 +52,7 @@ function signed(name: string, as: Identity): Promise<TestAnswer> {
 
 describe('certificate signing requests are approved and signed by those who may use the signer', () => {
   it('refuses approval to a user with update on the approval subresource but without approve on the signer', async () => {
-    const eve = await userWith('eve');
+    const eve = await signerUser('eve');
     await post('approval-by-eve', CLIENT_SIGNER);
     expect((await approve('approval-by-eve', eve)).body).toMatchObject({
       code: 403,
@@ -68,7 +63,7 @@ describe('certificate signing requests are approved and signed by those who may 
   });
 
   it('refuses a certificate from a user with update on the status subresource but without sign on the signer', async () => {
-    const eve = await userWith('eve-signs');
+    const eve = await signerUser('eve-signs');
     await post('signed-by-eve', CLIENT_SIGNER);
     expect((await signed('signed-by-eve', eve)).body).toMatchObject({
       code: 403,
@@ -77,8 +72,8 @@ describe('certificate signing requests are approved and signed by those who may 
   });
 
   it('allows approval and signing with the right on the signer itself or on all signers of its domain', async () => {
-    const exact = await userWith('exact', [{ resourceNames: [CLIENT_SIGNER], verbs: ['approve', 'sign'] }]);
-    const domain = await userWith('domain', [{ resourceNames: ['kubernetes.io/*'], verbs: ['approve', 'sign'] }]);
+    const exact = await signerUser('exact', [{ resourceNames: [CLIENT_SIGNER], verbs: ['approve', 'sign'] }]);
+    const domain = await signerUser('domain', [{ resourceNames: ['kubernetes.io/*'], verbs: ['approve', 'sign'] }]);
     for (const [index, user] of [exact, domain].entries()) {
       await post(`good-${index}`, CLIENT_SIGNER);
       await post(`other-${index}`, 'example.test/signer');
@@ -90,7 +85,7 @@ describe('certificate signing requests are approved and signed by those who may 
   });
 
   it('refuses to approve through the status subresource even to a user who may sign', async () => {
-    const signer = await userWith('signer', [{ resourceNames: [CLIENT_SIGNER], verbs: ['sign'] }]);
+    const signer = await signerUser('signer', [{ resourceNames: [CLIENT_SIGNER], verbs: ['sign'] }]);
     await post('approved-by-status', CLIENT_SIGNER);
     const answer = await server.ask('PATCH', `${REQUESTS}/approved-by-status/status`, {
       body: { status: { conditions: [condition('Approved')] } },
@@ -101,7 +96,7 @@ describe('certificate signing requests are approved and signed by those who may 
   });
 
   it('refuses a client certificate request for the group system:masters', async () => {
-    const eve = await userWith('eve-requests');
+    const eve = await signerUser('eve-requests');
     const body = requestOf('masters', ['developers', 'system:masters']);
     expect((await server.ask('POST', REQUESTS, { body, as: eve })).body).toMatchObject({
       code: 403,
