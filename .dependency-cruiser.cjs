@@ -10,7 +10,7 @@ const allowed = {
   peers: ['core', 'api', 'transport', 'observe'],
   routing: ['core', 'api', 'identity', 'peers', 'observe'],
   discovery: ['core', 'api', 'peers', 'observe'],
-  apiserver: ['core', 'api', 'storage', 'observe'],
+  apiserver: ['core', 'api', 'identity', 'storage', 'observe'],
   controllers: ['core', 'api', 'observe'],
   hosts: ['core', 'api', 'transport', 'identity', 'apiserver', 'observe'],
   filters: ['core', 'api', 'identity', 'routing', 'discovery', 'peers', 'observe'],

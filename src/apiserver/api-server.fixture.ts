@@ -14,6 +14,7 @@ import { createLogger } from '../observe/logger.js';
 import type { Backend } from '../storage/backend.js';
 import { openEmbeddedBackend } from '../storage/engines/embedded/embedded-backend.js';
 import { ApiServer, type ApiServerOptions } from './api-server.js';
+import type { Authorizer } from './authorization/authorizer.js';
 import type { Outbound } from './outbound.js';
 import { parseRuntimeConfig } from './registry/runtime-config.js';
 import type { BuiltInSurface } from './surfaces/built-in-surface.js';
@@ -53,10 +54,23 @@ export class TestApiServer {
   async send(method: string, target: string, { body, headers = {}, as = ADMIN }: TestRequest = {}): Promise<Reply> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
     const all = { ...(body === undefined ? {} : { 'content-type': type }), 'user-agent': 'tester/1.0', ...headers };
+    const text = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    return this.sendRaw(method, target, {
+      headers: Object.entries(all).flat(),
+      as,
+      ...(text === undefined ? {} : { body: text }),
+    });
+  }
+
+  /** A request with exactly these headers, names and values in turn. */
+  async sendRaw(
+    method: string,
+    target: string,
+    { headers, body, as = ADMIN }: { headers: readonly string[]; body?: string; as?: Identity },
+  ): Promise<Reply> {
     const connection = { remoteAddress: '127.0.0.1', certificateChain: [] };
-    const raw = Object.entries(all).flat();
-    const exchange = new Exchange({ method, target, headers: raw, body: null, connection }, Date.now());
-    if (body !== undefined) exchange.gatheredBody = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const exchange = new Exchange({ method, target, headers: [...headers], body: null, connection }, Date.now());
+    if (body !== undefined) exchange.gatheredBody = Buffer.from(body);
     exchange.info = parseRequestInfo(method, target)!;
     exchange.identity = as;
     return this.server.handle(exchange);
@@ -159,6 +173,7 @@ export interface TestApiServerOptions {
   readonly clock?: Clock;
   readonly outbound?: Outbound;
   readonly servingPeer?: ApiServerOptions['servingPeer'];
+  readonly authorizerOver?: (rbac: Authorizer) => Authorizer;
 }
 
 export async function startTestApiServer(options: TestApiServerOptions = {}): Promise<TestApiServer> {
@@ -192,6 +207,7 @@ export async function startTestApiServer(options: TestApiServerOptions = {}): Pr
       makeHeaders: () => ({ headers: [], lane: 'front-proxy' }),
     },
     ...(options.servingPeer === undefined ? {} : { servingPeer: options.servingPeer }),
+    ...(options.authorizerOver ? { authorizerOver: options.authorizerOver } : {}),
     clock,
     logger: createLogger({
       level: 'error',

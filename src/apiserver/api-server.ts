@@ -9,11 +9,12 @@ import { ConstrainedImpersonation } from './authentication/constrained-impersona
 import { impersonatedUser } from './authentication/impersonation.js';
 import { ServiceAccountTokens } from './authentication/service-account-tokens.js';
 import { TokenAuthenticator } from './authentication/token-authenticator.js';
-import type { Attributes } from './authorization/authorizer.js';
+import type { Attributes, Authorizer } from './authorization/authorizer.js';
 import { forbiddenError } from './authorization/forbidden.js';
 import { createRbacAuthorizer, type RbacAuthorizer } from './authorization/rbac.js';
+import { selectedName } from './authorization/selected-name.js';
 import { type BootstrapOptions, bootstrap } from './bootstrap.js';
-import { type DispatchOptions, dispatch } from './dispatch.js';
+import { type DispatchOptions, dispatch, queryOf } from './dispatch.js';
 import { Extensions, type ExtensionsOptions } from './extensions.js';
 import { InternalClient } from './internal-client.js';
 import type { GroupResource } from './object-reader.js';
@@ -27,9 +28,9 @@ import { TypeRegistry } from './registry/type-registry.js';
 import { requestUser } from './request-user.js';
 import { ServedDocuments } from './served-documents.js';
 import { StorageVersionWriter } from './storage-versions/storage-version-writer.js';
-import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
-import type { Machinery } from './verbs/api-call.js';
+import { attributesOfCall, type Machinery } from './verbs/api-call.js';
 import { Turns } from './verbs/turns.js';
 import { Caches } from './watch/caches.js';
 import { StoreFeed } from './watch/store-feed.js';
@@ -56,6 +57,8 @@ export interface ApiServerOptions {
   readonly extensions: Pick<ExtensionsOptions, 'outbound' | 'aggregationOutbound' | 'makeHeaders'>;
   /** The name of another live server of the control plane that serves a resource in some version, if there is one. */
   readonly servingPeer?: (what: GroupResource) => string | undefined;
+  /** Makes the authorizer that is asked instead of RBAC alone; RBAC itself by default. */
+  readonly authorizerOver?: (rbac: Authorizer) => Authorizer;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -77,6 +80,9 @@ const READ_AT_START = [
   { group: 'networking.k8s.io', resource: 'ingressclasses' },
   { group: '', resource: 'limitranges' },
   { group: '', resource: 'services' },
+  { group: 'policy', resource: 'poddisruptionbudgets' },
+  { group: 'admissionregistration.k8s.io', resource: 'validatingadmissionpolicies' },
+  { group: 'admissionregistration.k8s.io', resource: 'mutatingadmissionpolicies' },
 ];
 
 /**
@@ -92,6 +98,7 @@ export class ApiServer {
   readonly #caches: Caches;
   readonly #machinery: Machinery;
   readonly #rbac: RbacAuthorizer;
+  readonly #authorizer: Authorizer;
   readonly #constrained: ConstrainedImpersonation | undefined;
   readonly #extensions: Extensions;
   readonly #documents: ServedDocuments;
@@ -105,9 +112,10 @@ export class ApiServer {
     this.#feed = new StoreFeed({ backend, root: REGISTRY_ROOT, clock, logger });
     this.#caches = new Caches(backend, this.#feed);
     this.#rbac = createRbacAuthorizer(this.#caches);
-    const isConstrained = minorOf(surface.version) >= CONSTRAINED_IMPERSONATION_MINOR;
+    this.#authorizer = options.authorizerOver?.(this.#rbac) ?? this.#rbac;
+    const isConstrained = isAtLeast(surface.version, CONSTRAINED_IMPERSONATION_MINOR);
     this.#constrained = isConstrained
-      ? new ConstrainedImpersonation((attributes) => this.#rbac.authorize(attributes))
+      ? new ConstrainedImpersonation((attributes) => this.#authorizer.authorize(attributes))
       : undefined;
     const audiences = [options.tokens.issuer];
     this.#serviceAccounts = new ServiceAccountTokens({
@@ -139,6 +147,7 @@ export class ApiServer {
       caches: this.#caches,
       client: this.client,
       rbac: this.#rbac,
+      authorizer: this.#authorizer,
       surface,
       clock,
       logger,
@@ -154,6 +163,7 @@ export class ApiServer {
       feed: this.#feed,
       caches: this.#caches,
       admission: new AdmissionChain(this.#extensions.admissionPlugins()),
+      authorizer: this.#authorizer,
       clock,
       watches: new Set(),
       turns: new Turns(),
@@ -163,7 +173,7 @@ export class ApiServer {
       registry: this.registry,
       reviews: {
         objects: this.#caches,
-        authorizer: this.#rbac,
+        authorizer: this.#authorizer,
         rulesFor: (user, namespace) => this.#rbac.rulesFor(user, namespace),
         authenticator: this.tokens,
         tokens: this.#serviceAccounts,
@@ -222,7 +232,7 @@ export class ApiServer {
     const own = attributesOf(exchange, requestUser(exchange, this.tokens));
     const user = this.#impersonated(exchange, own);
     const attributes = user ? attributesOf(exchange, user) : own;
-    const { allowed, reason } = this.#rbac.authorize(attributes);
+    const { allowed, reason } = this.#authorizer.authorize(attributes);
     if (!allowed) throw forbiddenError(attributes, reason);
     return attributes.user;
   }
@@ -273,7 +283,7 @@ export class ApiServer {
   /** Since 1.36 the right to act as somebody can be given for some actions only. */
   #impersonated({ headers }: Exchange, request: Attributes): User | undefined {
     if (this.#constrained) return this.#constrained.impersonatedUser(headers, request);
-    return impersonatedUser(headers, request.user, (attributes) => this.#rbac.authorize(attributes));
+    return impersonatedUser(headers, request.user, (attributes) => this.#authorizer.authorize(attributes));
   }
 }
 
@@ -290,14 +300,13 @@ const OTHER_PATHS = [
 
 const CONSTRAINED_IMPERSONATION_MINOR = 36;
 
-function minorOf(version: string): number {
-  return Number(version.split('.')[1]);
-}
+const OF_A_COLLECTION: ReadonlySet<string> = new Set(['list', 'watch', 'deletecollection']);
 
-function attributesOf({ info, method }: Exchange, user: User): Attributes {
+function attributesOf({ info, method, target }: Exchange, user: User): Attributes {
   if (!info.isResource) return { user, verb: method.toLowerCase(), path: info.path };
-  const { verb, group, version, resource, subresource, namespace, name } = info;
-  return { user, verb, group, version, resource, subresource, namespace, name };
+  const attributes = attributesOfCall({ user, info });
+  if (info.name !== '' || !OF_A_COLLECTION.has(info.verb)) return attributes;
+  return { ...attributes, name: selectedName(queryOf(target).get('fieldSelector') ?? '') };
 }
 
 /** What kube-apiserver says of paths that nothing is behind. */

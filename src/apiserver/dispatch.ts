@@ -2,13 +2,14 @@ import type { Exchange, Reply } from '../core/exchange.js';
 import type { RequestInfo } from '../core/request-info.js';
 import { StatusError } from '../core/status-error.js';
 import { decodeQuery, isValidText } from '../core/wire-text.js';
+import { unstoredType } from './admission/unstored-type.js';
 import type { VirtualResource } from './documents/served-resources.js';
 import type { ResourceType } from './registry/resource-type.js';
 import type { TypeRegistry } from './registry/type-registry.js';
 import type { ReviewDependencies } from './reviews/reviews.js';
-import { bind } from './subresources/binding.js';
+import { bind, bindByName } from './subresources/binding.js';
 import { evict } from './subresources/eviction.js';
-import { kubeletUnreachable } from './subresources/kubelet.js';
+import { connect, podLog } from './subresources/kubelet.js';
 import { review } from './subresources/review.js';
 import { scale } from './subresources/scale.js';
 import type { User } from './user.js';
@@ -44,13 +45,13 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
 const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/pods/binding', bind],
   ['/pods/eviction', evict],
-  ['/pods/attach', kubeletUnreachable],
-  ['/pods/exec', kubeletUnreachable],
-  ['/pods/log', kubeletUnreachable],
-  ['/pods/portforward', kubeletUnreachable],
-  ['/pods/proxy', kubeletUnreachable],
-  ['/nodes/proxy', kubeletUnreachable],
-  ['/services/proxy', kubeletUnreachable],
+  ['/pods/attach', connect],
+  ['/pods/exec', connect],
+  ['/pods/log', podLog],
+  ['/pods/portforward', connect],
+  ['/pods/proxy', connect],
+  ['/nodes/proxy', connect],
+  ['/services/proxy', connect],
 ]);
 
 /** The answer to a request for a resource that this server serves itself; undefined for any other. May throw a StatusError. */
@@ -61,7 +62,8 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
   const query = queryOf(exchange.target);
   if (!type) {
     const virtual = options.registry.findVirtual(info.group, info.version, info.resource);
-    return virtual && virtualReply({ exchange, info, query, user, warnings }, virtual, options);
+    const { machinery } = options;
+    return virtual && virtualReply({ exchange, info, query, user, warnings, machinery }, virtual, options);
   }
   if (type.deprecationWarning !== undefined) warnings.add(type.deprecationWarning);
   const call: ApiCall = { exchange, info, query, type, user, warnings, machinery: options.machinery };
@@ -73,7 +75,8 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
   return verbOf(type.verbs, info.verb)(call);
 }
 
-function queryOf(target: string): URLSearchParams {
+/** The query of a target, read as Go reads it. */
+export function queryOf(target: string): URLSearchParams {
   const mark = target.indexOf('?');
   if (mark < 0) return NO_QUERY;
   const text = decodeQuery(target.slice(mark + 1));
@@ -143,12 +146,19 @@ function subresource(call: ApiCall, { reviews }: DispatchOptions): Promise<Reply
   return verbOf(served.verbs, info.verb)(call);
 }
 
-type VirtualCall = Omit<ApiCall, 'type' | 'machinery'>;
-
-function virtualReply(call: VirtualCall, virtual: VirtualResource, options: DispatchOptions): Promise<Reply> {
-  const { info } = call;
+function virtualReply(
+  request: Omit<ApiCall, 'type'>,
+  virtual: VirtualResource,
+  { registry, reviews }: DispatchOptions,
+): Promise<Reply> | undefined {
+  const { info } = request;
   if (!virtual.verbs.has(info.verb) || info.subresource !== '') throw notAllowed();
-  return review(call, { ...virtual, place: `${virtual.group}/${virtual.resource}` }, options.reviews);
+  if (virtual.namespaced && info.namespace === '') return undefined;
+  const call = { ...request, type: unstoredType(virtual) };
+  const place = `${virtual.group}/${virtual.resource}`;
+  const pods = registry.find('', virtual.version, 'pods');
+  if (place === '/bindings' && pods) return bindByName(call, pods);
+  return review(call, { ...virtual, place }, reviews);
 }
 
 function notAllowed(): StatusError {

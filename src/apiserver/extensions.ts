@@ -3,14 +3,18 @@ import type { JsonObject } from '../api/json.js';
 import type { Clock } from '../core/clock.js';
 import type { Exchange, Reply } from '../core/exchange.js';
 import type { Logger } from '../observe/logger.js';
-import type { AdmissionPlugin } from './admission/admission.js';
+import type { AdmissionPlugin, AdmissionType } from './admission/admission.js';
+import { certificateRequester } from './admission/built-in/certificate-requester.js';
 import { builtInAdmission } from './admission/built-in/index.js';
 import { mutatingWebhooks } from './admission/webhooks/mutating-webhooks.js';
 import { validatingWebhooks } from './admission/webhooks/validating-webhooks.js';
 import { AggregatedApis, type AggregatedApisOptions } from './aggregation/aggregated-apis.js';
 import type { AggregationOutbound } from './aggregation/aggregation-outbound.js';
 import { LocalServiceKeeper } from './aggregation/local-service-keeper.js';
+import type { Authorizer } from './authorization/authorizer.js';
+import { claimRights } from './authorization/claim-rights.js';
 import { rbacEscalationPlugin } from './authorization/escalation.js';
+import { policyParameterRights } from './authorization/policy-parameter-rights.js';
 import type { RbacAuthorizer } from './authorization/rbac.js';
 import { compileMatchCondition } from './cel/match-condition.js';
 import { ruleProblems } from './cel/validate-rules.js';
@@ -24,7 +28,7 @@ import type { ResourceType } from './registry/resource-type.js';
 import type { TypeRegistry } from './registry/type-registry.js';
 import { ANY } from './schema/schema.js';
 import { resolveService } from './service-address.js';
-import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
 import type { User } from './user.js';
 import type { Caches } from './watch/caches.js';
 
@@ -33,6 +37,7 @@ export interface ExtensionsOptions {
   readonly caches: Caches;
   readonly client: InternalClient;
   readonly rbac: RbacAuthorizer;
+  readonly authorizer: Authorizer;
   readonly surface: BuiltInSurface;
   readonly outbound: Outbound;
   readonly aggregationOutbound: AggregationOutbound;
@@ -42,6 +47,7 @@ export interface ExtensionsOptions {
 }
 
 const STATUS_WRITE_DELAY_MS = 100;
+const GRANULAR_CLAIMS_MINOR = 36;
 
 /**
  * What users add to the API: kinds by definitions, other API servers by APIServices, webhooks that have a say in every
@@ -84,17 +90,17 @@ export class Extensions {
 
   /** In order: what the server derives, then what webhooks say, then who may hand out which rights. */
   admissionPlugins(): readonly AdmissionPlugin[] {
-    const { caches, outbound, registry, logger, rbac } = this.#options;
+    const { caches, outbound, registry, logger, rbac, authorizer, surface } = this.#options;
     const webhooks = {
       objects: caches,
       outbound,
-      equivalentTypes: (type: ResourceType) => equivalentTypes(registry, type),
+      equivalentTypes: (type: AdmissionType) => equivalentTypes(registry, type),
       compileMatchCondition: matchCondition,
       isKnownKind: (apiVersion: string, kind: string) =>
         registry.types.some((type) => type.kind === kind && groupVersion(type.group, type.version) === apiVersion),
       logger,
     };
-    const builtIn = builtInAdmission(caches);
+    const builtIn = builtInAdmission(caches, authorizer);
     return [
       ...builtIn,
       mutatingWebhooks({
@@ -103,7 +109,10 @@ export class Extensions {
           for (const plugin of builtIn) await plugin.mutate?.(request);
         },
       }),
-      rbacEscalationPlugin(rbac),
+      certificateRequester(),
+      rbacEscalationPlugin(rbac, authorizer),
+      policyParameterRights({ authorizer, objects: caches, registry }),
+      claimRights({ authorizer, objects: caches, isGranular: isAtLeast(surface.version, GRANULAR_CLAIMS_MINOR) }),
       validatingWebhooks(webhooks),
     ];
   }
@@ -218,8 +227,8 @@ export class Extensions {
 }
 
 /** Objects are the same in every version, and events in two groups. */
-function equivalentTypes(registry: TypeRegistry, type: ResourceType): readonly ResourceType[] {
-  return registry.types.filter((each) => each.storage.prefix === type.storage.prefix);
+function equivalentTypes(registry: TypeRegistry, type: AdmissionType): readonly ResourceType[] {
+  return registry.types.filter((each) => each.storage.prefix === type.storage?.prefix);
 }
 
 function matchCondition(expression: string) {

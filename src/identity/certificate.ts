@@ -159,7 +159,8 @@ function readVersion(tagged: DerValue | undefined): number {
   return content[0]! + 1;
 }
 
-function readName(content: Uint8Array): NameAttributes {
+/** The attributes of an encoded X.501 name. Throws DerError. */
+export function readName(content: Uint8Array): NameAttributes {
   const attributes: { type: string; value: string }[] = [];
   const names = new DerReader(content);
   while (!names.done) {

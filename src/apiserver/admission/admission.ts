@@ -1,21 +1,38 @@
 import type { JsonObject } from '../../api/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
+import type { Strategy } from '../registry/strategy.js';
 import type { User } from '../user.js';
+
+/** The parts of a resource that admission uses; resources that are never stored, such as reviews, have no more. */
+export interface AdmissionType
+  extends Pick<
+    ResourceType,
+    'group' | 'version' | 'resource' | 'kind' | 'namespaced' | 'subresources' | 'origin' | 'schema' | 'conversion'
+  > {
+  readonly strategy: Pick<Strategy, 'setDefaults'>;
+  /** Undefined for a resource that is never stored. */
+  readonly storage?: Pick<ResourceType['storage'], 'prefix'>;
+}
 
 /** One change on its way into the store. */
 export interface AdmissionRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
-  readonly type: ResourceType;
+  readonly type: AdmissionType;
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
-  readonly name: string;
+  /** Empty where a client leaves it to the server; set by the time validating plugins see it. */
+  name: string;
+  /** The name in the path, empty for a POST to a collection and for a deletion of many. */
+  readonly pathName: string;
+  /** The verb that the request was authorized with: `patch` and `update` both lead to UPDATE. */
+  readonly verb: string;
   /** In the version of `type`; undefined for DELETE. Plugins replace it, or change it in place. */
   object: JsonObject | undefined;
   /** What is there now; undefined for CREATE. Not to be changed. */
   readonly oldObject: JsonObject | undefined;
-  /** CreateOptions, UpdateOptions, PatchOptions or DeleteOptions, with kind and apiVersion. */
-  readonly options: JsonObject;
+  /** CreateOptions, UpdateOptions or DeleteOptions, with kind and apiVersion; null for CONNECT. */
+  readonly options: JsonObject | null;
   readonly dryRun: boolean;
   readonly user: User;
   /** For the `Warning` header of the answer. */

@@ -3,9 +3,10 @@ import { dnsSubdomainProblems } from '../../api/object-meta.js';
 import type { RawHeaders } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
 import type { Attributes, ResourceAttributes } from '../authorization/authorizer.js';
+import { demand } from '../authorization/demand.js';
 import { forbiddenError } from '../authorization/forbidden.js';
 import { MASTERS_GROUP, type User } from '../user.js';
-import { type Authorize, completeUser, demand, rightsTo } from './impersonation.js';
+import { type Authorize, completeUser, rightsTo } from './impersonation.js';
 import { nodeOfUserName, refusalWithConstraints, type WantedUser, wantedUser } from './impersonation-headers.js';
 import { EXTRA, splitServiceAccountUserName } from './service-account-user.js';
 

@@ -1,6 +1,6 @@
 import type { RawHeaders } from '../../core/headers.js';
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/authorizer.js';
-import { forbiddenError } from '../authorization/forbidden.js';
+import { demand } from '../authorization/demand.js';
 import { AUTHENTICATED_GROUP, type User } from '../user.js';
 import { refusalWithoutConstraints, type WantedUser, wantedUser } from './impersonation-headers.js';
 import { serviceAccountGroups, splitServiceAccountUserName } from './service-account-user.js';
@@ -21,13 +21,6 @@ export function impersonatedUser(headers: RawHeaders, requester: User, authorize
   const right = rightsTo('impersonate', '', requester);
   demand(authorize, [right.name(wanted), ...right.groups(wanted), ...right.extra(wanted), ...right.uid(wanted)]);
   return completeUser(wanted);
-}
-
-export function demand(authorize: Authorize, rights: Iterable<Attributes>): void {
-  for (const right of rights) {
-    const { allowed, reason } = authorize(right);
-    if (!allowed) throw forbiddenError(right, reason);
-  }
 }
 
 interface Rights {

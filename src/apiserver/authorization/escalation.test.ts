@@ -33,6 +33,8 @@ function admissionOf(each: RecordedCase, who: User): AdmissionRequest {
     subresource: '',
     namespace,
     name,
+    pathName: isUpdate ? name : '',
+    verb: isUpdate ? 'update' : 'create',
     object,
     oldObject: isUpdate ? objects.get({ group: RBAC_GROUP, resource }, namespace, name) : undefined,
     options: { kind: isUpdate ? 'UpdateOptions' : 'CreateOptions' },
@@ -84,6 +86,7 @@ describe('rbacEscalationPlugin decides like kube-apiserver', () => {
       operation: 'CREATE' as const,
       oldObject: undefined,
       options: { kind: 'CreateOptions' },
+      pathName: '',
     };
     expect(() => named.validate!(created)).toThrow(StatusError);
   });

@@ -75,7 +75,7 @@ function checkRole(request: AdmissionRequest, role: JsonObject, rbac: RbacAuthor
     subresource: '',
     namespace,
     // A POST names no object in its path, so a right to escalate by name never covers it.
-    name: member(request.options, 'kind') === 'CreateOptions' ? '' : request.name,
+    name: request.pathName,
   });
   if (allowed) return;
   const held = rbac.rulesFor(user, namespace);
@@ -135,7 +135,8 @@ function hasAggregationRule(role: JsonObject): boolean {
 /** What a garbage collector changes so that an object goes away; it need not hold the rights in it. */
 const COLLECTOR_FIELDS: ReadonlySet<string> = new Set(['ownerReferences', 'finalizers', 'selfLink', 'managedFields']);
 
-function onlyCollectorFieldsDiffer(object: JsonObject, old: JsonObject): boolean {
+/** Whether an update changes at most the fields by which a garbage collector lets an object go. */
+export function onlyCollectorFieldsDiffer(object: JsonObject, old: JsonObject): boolean {
   return jsonEqual(withoutEmpty(strip(object)), withoutEmpty(strip(old)));
 }
 

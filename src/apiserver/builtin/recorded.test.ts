@@ -4,7 +4,7 @@ import { cloneJson, isObject, type Json, type JsonObject } from '../../api/json.
 import { applyMergePatch } from '../../api/merge-patch.js';
 import { StatusError } from '../../core/status-error.js';
 import type { AdmissionRequest } from '../admission/admission.js';
-import { builtInAdmission } from '../admission/built-in/index.js';
+import { builtInAdmission, certificateRequester } from '../admission/built-in/index.js';
 import type { GroupResource, ObjectReader } from '../object-reader.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { StrategyContext } from '../registry/strategy.js';
@@ -74,7 +74,12 @@ class Objects implements ObjectReader {
 class Replay {
   private readonly objects = new Objects();
   private readonly type: ResourceType;
-  private readonly plugins = builtInAdmission(this.objects);
+  private readonly plugins = [
+    ...builtInAdmission(this.objects, {
+      authorize: () => ({ allowed: true, reason: 'recorded by an administrator' }),
+    }),
+    certificateRequester(),
+  ];
   private live: JsonObject | undefined;
 
   constructor(private readonly recordedCase: RecordedCase) {
@@ -155,6 +160,8 @@ class Replay {
       subresource,
       namespace: this.recordedCase.namespace,
       name: String((object['metadata'] as JsonObject)['name']),
+      pathName: '',
+      verb: operation.toLowerCase(),
       object,
       oldObject: this.live,
       options: {},

@@ -22,7 +22,7 @@ export function storedElsewhere({
 export function builtInConversion(place: Place, storedVersion: string): Conversion {
   const served = groupVersion(place.group, place.version);
   const pair = PAIRS[`${served}/${place.kind}`];
-  if (!pair || served === storedVersion) return TRIVIAL;
+  if (!pair || served === storedVersion) return TRIVIAL_CONVERSION;
   return {
     isTrivial: false,
     toServed: async (objects) => objects.map((each) => (each['apiVersion'] === served ? each : pair.toServed(each))),
@@ -30,7 +30,8 @@ export function builtInConversion(place: Place, storedVersion: string): Conversi
   };
 }
 
-const TRIVIAL: Conversion = {
+/** Between versions that differ in nothing but `apiVersion`. */
+export const TRIVIAL_CONVERSION: Conversion = {
   isTrivial: true,
   toServed: async (objects) => [...objects],
   toStored: async (objects) => [...objects],

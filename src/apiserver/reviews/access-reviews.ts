@@ -20,14 +20,15 @@ import { part, pick, texts, typeOf } from './review-object.js';
 const NO_METADATA = 'must be empty';
 
 /** May somebody else do something? */
-export const subjectAccessReview: ReviewHandler = ({ object }, dependencies) => {
+export const subjectAccessReview: ReviewHandler = async ({ object, admit }, dependencies) => {
   const spec = part(object, 'spec') ?? {};
   refuse([...subjectProblems(spec), ...metadataProblems(object, [], NO_METADATA)]);
+  await admit(object);
   return { ...answered(object, spec), status: accessStatus(spec, subjectOf(spec), dependencies) };
 };
 
 /** The same, asked by somebody who may ask about one namespace only. */
-export const localSubjectAccessReview: ReviewHandler = ({ object, namespace }, dependencies) => {
+export const localSubjectAccessReview: ReviewHandler = async ({ object, namespace, admit }, dependencies) => {
   const spec = part(object, 'spec') ?? {};
   const metadata = part(object, 'metadata') ?? {};
   // Filled in from the path before anything is checked, like that of every object.
@@ -42,13 +43,15 @@ export const localSubjectAccessReview: ReviewHandler = ({ object, namespace }, d
     ...metadataProblems(filled, ['namespace'], 'must be empty except for namespace'),
     ...localProblems(spec, own),
   ]);
+  await admit(filled);
   return { ...answered(filled, spec), status: accessStatus(spec, subjectOf(spec), dependencies) };
 };
 
 /** May I? */
-export const selfSubjectAccessReview: ReviewHandler = ({ object, user }, dependencies) => {
+export const selfSubjectAccessReview: ReviewHandler = async ({ object, user, admit }, dependencies) => {
   const spec = part(object, 'spec') ?? {};
   refuse([...attributeProblems(spec), ...selectorProblems(spec), ...metadataProblems(object, [], NO_METADATA)]);
+  await admit(object);
   return {
     ...typeOf(object),
     metadata: {},
@@ -58,9 +61,10 @@ export const selfSubjectAccessReview: ReviewHandler = ({ object, user }, depende
 };
 
 /** What may I do in a namespace? */
-export const selfSubjectRulesReview: ReviewHandler = ({ object, user }, { rulesFor }) => {
+export const selfSubjectRulesReview: ReviewHandler = async ({ object, user, admit }, { rulesFor }) => {
   const namespace = text(part(object, 'spec'), 'namespace');
   if (namespace === '') throw new StatusError('BadRequest', 'no namespace on request');
+  await admit(object);
   const { rules, missingRoles } = rulesFor(user, namespace);
   const resourceRules = rules
     .filter(({ resources }) => resources.length > 0)

@@ -8,17 +8,21 @@ import type { ReviewDependencies, ReviewHandler } from './review.js';
 import { part, pick, texts, typeOf, userInfo } from './review-object.js';
 
 /** Who am I? */
-export const selfSubjectReview: ReviewHandler = ({ object, user }, { tokens }) => ({
-  ...typeOf(object),
-  metadata: { creationTimestamp: timestamp(tokens.nowMs) },
-  status: { userInfo: userInfo(user) },
-});
+export const selfSubjectReview: ReviewHandler = async ({ object, user, admit }, { tokens }) => {
+  await admit(object);
+  return {
+    ...typeOf(object),
+    metadata: { creationTimestamp: timestamp(tokens.nowMs) },
+    status: { userInfo: userInfo(user) },
+  };
+};
 
 /** Whose token is this? */
-export const tokenReview: ReviewHandler = ({ object }, dependencies) => {
+export const tokenReview: ReviewHandler = async ({ object, admit }, dependencies) => {
   const spec = part(object, 'spec') ?? {};
   const token = text(spec, 'token');
   if (token === '') throw new StatusError('BadRequest', 'token is required for TokenReview in authentication');
+  await admit(object);
   return {
     ...typeOf(object),
     metadata: pick(part(object, 'metadata') ?? {}, METADATA_KEYS),

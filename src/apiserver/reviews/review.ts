@@ -31,10 +31,12 @@ export interface ReviewRequest {
   /** From the path: the object whose subresource is asked; empty without. */
   readonly name: string;
   warn(text: string): void;
+  /** Asks validating admission about the checked and completed object; a handler awaits it before it answers. */
+  admit(object: JsonObject): Promise<void>;
 }
 
 /** Answers what is asked by creating an object that is never stored. Throws StatusError. */
-export type ReviewHandler = (request: ReviewRequest, dependencies: ReviewDependencies) => JsonObject;
+export type ReviewHandler = (request: ReviewRequest, dependencies: ReviewDependencies) => Promise<JsonObject>;
 
 /** `kind` is empty where kube-apiserver has forgotten it by the time it finds the problems. */
 export function invalid(

@@ -49,7 +49,7 @@ function requesterOf({ requester, headers = [] }: RecordedCase): User {
   return user(headers[1]!, ...groups);
 }
 
-function ask(each: RecordedCase, deps: ReviewDependencies, body: JsonObject): JsonObject {
+async function ask(each: RecordedCase, deps: ReviewDependencies, body: JsonObject): Promise<JsonObject> {
   const [, prefix, rest] = /^\/(api|apis\/[^/]+)\/v1\/(.*)$/.exec(each.path)!;
   const group = prefix === 'api' ? '' : prefix!.slice('apis/'.length);
   const segments = rest!.split('/');
@@ -57,9 +57,16 @@ function ask(each: RecordedCase, deps: ReviewDependencies, body: JsonObject): Js
   const [resource, name = '', subresource] = namespace === '' ? segments : segments.slice(2);
   const handler = reviews.get(subresource ? `${group}/${resource}/${subresource}` : `${group}/${resource}`);
   if (!handler) throw new Error(`nobody answers ${each.path}`);
-  const request: ReviewRequest = { object: body, user: requesterOf(each), namespace, name, warn: () => {} };
+  const request: ReviewRequest = {
+    object: body,
+    user: requesterOf(each),
+    namespace,
+    name,
+    warn: () => {},
+    admit: async () => {},
+  };
   try {
-    return handler(request, deps);
+    return await handler(request, deps);
   } catch (error) {
     if (error instanceof StatusError) return error.status as unknown as JsonObject;
     throw error;
@@ -156,13 +163,13 @@ describe('reviews answer like kube-apiserver', () => {
     $TOKEN: issued,
   };
 
-  it.each(recorded.reviews.map((each) => [each.name, each] as const))('%s', (_, each) => {
+  it.each(recorded.reviews.map((each) => [each.name, each] as const))('%s', async (_, each) => {
     const token = ((each.body?.spec as JsonObject | undefined)?.token ?? '') as string;
     const sent = {
       ...each.body!,
       ...(variables[token] ? { spec: { ...(each.body!.spec as JsonObject), token: variables[token]! } } : {}),
     };
-    const answer = ask(each, deps, sent);
+    const answer = await ask(each, deps, sent);
     if (variables[token]) answer.spec = each.body!.spec!;
     expect(form(answer)).toEqual(form(each.answer));
   });
@@ -177,29 +184,34 @@ describe('tokenRequest', () => {
         namespace: 'access',
         name: 'builder',
         warn: (text) => warnings.push(text),
+        admit: async () => {},
       },
       deps,
     );
 
-  it('shortens what is longer than the operator allows, with a warning', () => {
+  it('shortens what is longer than the operator allows, with a warning', async () => {
     const warnings: string[] = [];
-    const answer = request({ expirationSeconds: 7200 }, dependencies({ tokenExpirationSecondsMax: 3600 }), warnings);
+    const answer = await request(
+      { expirationSeconds: 7200 },
+      dependencies({ tokenExpirationSecondsMax: 3600 }),
+      warnings,
+    );
     expect(answer.spec).toMatchObject({ expirationSeconds: 3600 });
     expect(warnings).toEqual(['requested expiration of 7200 seconds shortened to 3600 seconds']);
   });
 
-  it('does not extend tokens where that is switched off', () => {
+  it('does not extend tokens where that is switched off', async () => {
     const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: 'worker' };
     const deps = dependencies({ extendsTokenExpiration: false });
-    const answer = request({ expirationSeconds: 3607, boundObjectRef }, deps);
+    const answer = await request({ expirationSeconds: 3607, boundObjectRef }, deps);
     const { claims } = parseToken((answer.status as JsonObject).token as string)!;
     expect((claims.exp as number) - (claims.iat as number)).toBe(3607);
   });
 
-  it('makes a token that a TokenReview then knows', () => {
+  it('makes a token that a TokenReview then knows', async () => {
     const deps = dependencies();
-    const token = (request({}, deps).status as JsonObject).token as string;
-    const review = ask(
+    const token = ((await request({}, deps)).status as JsonObject).token as string;
+    const review = await ask(
       { name: '', method: 'POST', path: '/apis/authentication.k8s.io/v1/tokenreviews', status: 201, answer: {} },
       deps,
       { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenReview', spec: { token } },
@@ -215,7 +227,14 @@ describe('hostile reviews', () => {
     ['selfsubjectaccessreviews', { metadata: 7, spec: null }],
   ])('%s of %j is refused as invalid', (resource, body) => {
     const handler = reviews.get(`authorization.k8s.io/${resource}`)!;
-    const request = { object: body as unknown as JsonObject, user: user('x'), namespace: '', name: '', warn: () => {} };
-    expect(() => handler(request, dependencies())).toThrow(StatusError);
+    const request = {
+      object: body as unknown as JsonObject,
+      user: user('x'),
+      namespace: '',
+      name: '',
+      warn: () => {},
+      admit: async () => {},
+    };
+    return expect(handler(request, dependencies())).rejects.toThrow(StatusError);
   });
 });

@@ -24,7 +24,7 @@ interface Stored {
 }
 
 /** A token for a service account: the `token` subresource. */
-export const tokenRequest: ReviewHandler = (request, dependencies) => {
+export const tokenRequest: ReviewHandler = async (request, dependencies) => {
   checkNames(request);
   const account = serviceAccount(request, dependencies.objects);
   const spec = part(request.object, 'spec') ?? {};
@@ -32,10 +32,18 @@ export const tokenRequest: ReviewHandler = (request, dependencies) => {
   const audiences = wanted.length > 0 ? wanted : dependencies.tokens.apiAudiences;
   const asked = expirationSeconds(spec);
   const ref = part(spec, 'boundObjectRef');
+  const nowMs = dependencies.tokens.nowMs;
+  const metadata = { ...account, namespace: request.namespace, creationTimestamp: timestamp(nowMs) };
+  const boundObjectRef = ref ? pick(ref, ['kind', 'apiVersion', 'name', 'uid']) : null;
+  await request.admit({
+    ...request.object,
+    metadata: { ...part(request.object, 'metadata'), ...metadata },
+    spec: { audiences: [...audiences], expirationSeconds: asked, boundObjectRef },
+    status: { token: '', expirationTimestamp: null },
+  });
   const bound = ref && boundObject(ref, request, dependencies.objects);
   const seconds = shortened(asked, request, dependencies);
   const extended = bound?.kind === 'Pod' && isExtended(seconds, audiences, dependencies);
-  const nowMs = dependencies.tokens.nowMs;
   const { token } = dependencies.tokens.issue({
     namespace: request.namespace,
     ...account,
@@ -46,12 +54,8 @@ export const tokenRequest: ReviewHandler = (request, dependencies) => {
   });
   return {
     ...typeOf(request.object),
-    metadata: { ...account, namespace: request.namespace, creationTimestamp: timestamp(nowMs) },
-    spec: {
-      audiences: [...audiences],
-      expirationSeconds: seconds,
-      boundObjectRef: ref ? pick(ref, ['kind', 'apiVersion', 'name', 'uid']) : null,
-    },
+    metadata,
+    spec: { audiences: [...audiences], expirationSeconds: seconds, boundObjectRef },
     // What was asked for, even where the token lives longer.
     status: { token, expirationTimestamp: timestamp(nowMs + seconds * 1000) },
   };

@@ -1,42 +1,72 @@
 import { isObject, type JsonObject } from '../../api/json.js';
 import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import { timestamp } from '../../api/timestamp.js';
-import type { Reply } from '../../core/exchange.js';
+import type { Exchange, Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { trackUpdate } from '../apply/track-update.js';
 import { withMetadata } from '../registry/metadata.js';
+import type { ResourceType } from '../registry/resource-type.js';
 import type { PartStrategy } from '../registry/strategy.js';
 import { plainAnswer } from '../verbs/answer.js';
 import type { ApiCall } from '../verbs/api-call.js';
 import { changeObject } from '../verbs/change-object.js';
 import { bodyEncoding, parseDocument } from '../verbs/decode.js';
-import { optionsObject, writeOptions } from '../verbs/options.js';
+import { optionsObject, type WriteOptions, writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
 import { conflict } from '../verbs/storage-failure.js';
 import { writerOf } from '../verbs/writer.js';
+import { admitCreation, type CreationCall } from './admit-creation.js';
 
-/** A scheduler's decision: the node on which a pod is to run. */
+/** POST of a Binding to a pod's subresource: a scheduler's decision on which node the pod is to run. */
 export async function bind(call: ApiCall): Promise<Reply> {
   const options = writeOptions('CreateOptions', call.query);
-  const sent = parseDocument(
-    await readRequestBody(call.exchange),
-    bodyEncoding(call.exchange),
-    "couldn't get version/kind",
-  );
-  const target = isObject(sent) && isObject(sent['target']) ? sent['target'] : {};
-  const node = target['name'];
-  if (!isObject(sent) || typeof node !== 'string' || node === '') {
-    throw new StatusError('', 'target.name: Required value');
-  }
+  return bindPod(call, call, call.info.name, await readBinding(call.exchange), options);
+}
+
+/** POST of a Binding to the `bindings` resource; the Binding has the name of the pod. */
+export async function bindByName(call: CreationCall, pods: ResourceType): Promise<Reply> {
+  const options = writeOptions('CreateOptions', call.query);
+  const binding = await readBinding(call.exchange);
+  const name = nameOf(binding);
+  const podCall = { ...call, type: pods, info: { ...call.info, resource: pods.resource, name } };
+  return bindPod(call, podCall, name, binding, options);
+}
+
+async function readBinding(exchange: Exchange): Promise<JsonObject> {
+  const sent = parseDocument(await readRequestBody(exchange), bodyEncoding(exchange), "couldn't get version/kind");
+  if (isObject(sent)) return { ...sent, apiVersion: 'v1', kind: 'Binding' };
+  throw new StatusError('BadRequest', 'expected a Binding of v1');
+}
+
+async function bindPod(
+  call: CreationCall,
+  podCall: ApiCall,
+  name: string,
+  object: JsonObject,
+  options: WriteOptions,
+): Promise<Reply> {
+  await admitCreation({ call, object, name, options }, async (binding, validate) => {
+    if (nameOf(binding) !== name) {
+      throw new StatusError('BadRequest', 'name in URL does not match name in Binding object');
+    }
+    const node = isObject(binding['target']) ? binding['target']['name'] : undefined;
+    if (typeof node !== 'string' || node === '') throw new StatusError('', 'target.name: Required value');
+    await validate(binding);
+    await assignNode(podCall, binding, node, options);
+  });
+  return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+async function assignNode(call: ApiCall, binding: JsonObject, node: string, options: WriteOptions): Promise<void> {
   const writer = writerOf(call, options, 'binding');
   await changeObject(call, {
     subresource: 'binding',
     part: ANY_CHANGE,
-    wish: (live) => trackUpdate(live, bound(call, live, sent, node), writer),
+    wish: (live) => trackUpdate(live, bound(call, live, binding, node), writer),
     options: optionsObject('CreateOptions', options),
     dryRun: options.dryRun,
+    isAdmitted: true,
   });
-  return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
 }
 
 /** What a binding writes is made here; a pod's own rules would refuse it. */
@@ -45,10 +75,11 @@ const ANY_CHANGE: PartStrategy = { prepareForUpdate: (object) => object, validat
 function bound(call: ApiCall, live: JsonObject, binding: JsonObject, node: string): JsonObject {
   const spec = isObject(live['spec']) ? live['spec'] : {};
   const name = nameOf(live);
+  const bindings = { ...call.type, resource: 'pods/binding' };
   if (metadataOf(live)['deletionTimestamp'] !== undefined)
-    throw conflict(call.type, name, `pod ${name} is being deleted, cannot be assigned to a host`);
+    throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if ((spec['nodeName'] ?? '') !== '')
-    throw conflict(call.type, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`);
+    throw conflict(bindings, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`);
   const status = isObject(live['status']) ? live['status'] : {};
   const others = (Array.isArray(status['conditions']) ? status['conditions'] : []).filter(
     (each) => !isObject(each) || each['type'] !== 'PodScheduled',

@@ -8,12 +8,16 @@ import { plainAnswer } from '../verbs/answer.js';
 import { type ApiCall, keyOf } from '../verbs/api-call.js';
 import { bodyEncoding, parseDocument } from '../verbs/decode.js';
 import { deleteObject } from '../verbs/delete.js';
+import { type DeleteOptions, readDeleteOptions } from '../verbs/delete-options.js';
 import { readNewest } from '../verbs/get.js';
+import { type WriteOptions, writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
 import { notFound } from '../verbs/storage-failure.js';
+import { admitCreation } from './admit-creation.js';
 
 /** A deletion that respects disruption budgets. */
 export async function evict(call: ApiCall): Promise<Reply> {
+  const options = writeOptions('CreateOptions', call.query);
   const sent = parseDocument(
     await readRequestBody(call.exchange),
     bodyEncoding(call.exchange),
@@ -24,24 +28,46 @@ export async function evict(call: ApiCall): Promise<Reply> {
     const why = `converting (${sent['kind']}) to (policy.Eviction): unknown conversion`;
     throw new StatusError('BadRequest', `${sent['kind']} cannot be handled as a Eviction: ${why}`);
   }
-  if (nameOf(sent) !== '' && nameOf(sent) !== call.info.name) {
-    throw new StatusError('BadRequest', 'name in URL does not match name in Eviction object');
-  }
+  const object = { ...sent, apiVersion: 'policy/v1', kind: 'Eviction' };
+  await admitCreation({ call, object, name: call.info.name, options }, async (eviction, validate) => {
+    if (nameOf(eviction) !== call.info.name) {
+      throw new StatusError('BadRequest', 'name in URL does not match name in Eviction object');
+    }
+    const deletion = deletionOf(eviction, options);
+    const hasOptions = isObject(eviction['deleteOptions']);
+    await validate(hasOptions ? { ...eviction, deleteOptions: deletion.document } : eviction);
+    await evictPod(call, deletion.options);
+  });
+  return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+/** The deletion that an eviction asks for; a dry run in either place counts for both. */
+function deletionOf(
+  eviction: JsonObject,
+  { dryRun }: WriteOptions,
+): { readonly document: JsonObject; readonly options: DeleteOptions } {
+  const { kind: _, apiVersion: __, ...wishes } = isObject(eviction['deleteOptions']) ? eviction['deleteOptions'] : {};
+  const isDry = Array.isArray(wishes['dryRun']) && wishes['dryRun'].length > 0;
+  const document = dryRun && !isDry ? { ...wishes, dryRun: ['All'] } : wishes;
+  return { document, options: { ...readDeleteOptions(document), isAdmitted: true } };
+}
+
+async function evictPod(call: ApiCall, options: DeleteOptions): Promise<void> {
   const stored = await readNewest(call, keyOf(call));
   if (!stored) throw notFound(call.type, call.info.name);
   const [view] = await servedViews([stored], call.type);
   checkBudgets(call, view!.object);
-  const wishes = isObject(sent['deleteOptions']) ? sent['deleteOptions'] : {};
-  const grace = wishes['gracePeriodSeconds'];
-  const dryRun = Array.isArray(wishes['dryRun']) && wishes['dryRun'].length > 0;
-  await deleteObject(call, call.info.name, {
-    gracePeriodSeconds: typeof grace === 'number' ? grace : undefined,
-    propagationPolicy: undefined,
-    preconditions: { uid: undefined, resourceVersion: undefined },
-    dryRun: dryRun || call.query.has('dryRun'),
-    object: { ...wishes, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
-  });
-  return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  checkUid(view!.object, options);
+  await deleteObject(call, call.info.name, options);
+}
+
+function checkUid(pod: JsonObject, { preconditions: { uid }, dryRun }: DeleteOptions): void {
+  const present = metadataOf(pod)['uid'];
+  if (dryRun || uid === undefined || uid === '' || uid === present) return;
+  const name = nameOf(pod);
+  const why = `the UID in the precondition (${uid}) does not match the UID in record (${present}). The object might have been deleted and then recreated`;
+  const message = `Operation cannot be fulfilled on Pod ${JSON.stringify(name)}: ${why}`;
+  throw new StatusError('Conflict', message, { name, kind: 'Pod' });
 }
 
 function checkBudgets({ machinery, info }: ApiCall, pod: JsonObject): void {

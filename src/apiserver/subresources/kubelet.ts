@@ -1,16 +1,41 @@
 import { isObject, type JsonObject } from '../../api/json.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
+import { forbidden } from '../authorization/forbidden.js';
 import { servedViews } from '../registry/served-view.js';
-import { type ApiCall, keyOf } from '../verbs/api-call.js';
+import { admissionRequest } from '../verbs/admission-request.js';
+import { type ApiCall, attributesOfCall, keyOf } from '../verbs/api-call.js';
 import { readNewest } from '../verbs/get.js';
 import { notFound } from '../verbs/storage-failure.js';
+import { connectOptions } from './connect-options.js';
 
 /** Subresources of a pod that are about one of its containers. */
 const OF_A_CONTAINER = new Set(['attach', 'exec', 'log']);
 
-/** Logs, exec and the like are a kubelet's answers, and this server reaches none. */
-export async function kubeletUnreachable(call: ApiCall): Promise<Reply> {
+/** Subresources whose WebSocket form is a GET; the right to `create` them is needed in any form. */
+const STREAMING = new Set(['attach', 'exec', 'portforward']);
+
+/** GET of a pod's log. No kubelet is reachable from this server, so there is none beyond that of a pod without a node. */
+export function podLog(call: ApiCall): Promise<Reply> {
+  return kubeletUnreachable(call);
+}
+
+/** A connection to a pod, a service or a node. It is admitted and authorized as if there were somebody to connect to. */
+export async function connect(call: ApiCall): Promise<Reply> {
+  const { info, machinery, type } = call;
+  if (call.query.has('dryRun')) throw new StatusError('BadRequest', 'dryRun is not supported');
+  const parts = { operation: 'CONNECT', object: connectOptions(call), oldObject: undefined, options: null } as const;
+  const request = admissionRequest(call, { ...parts, dryRun: false });
+  await machinery.admission.mutate(request);
+  await machinery.admission.validate(request);
+  if (STREAMING.has(info.subresource) && info.verb !== 'create') {
+    const { allowed, reason } = machinery.authorizer.authorize({ ...attributesOfCall(call), verb: 'create' });
+    if (!allowed) throw forbidden(type, info.name, reason);
+  }
+  return kubeletUnreachable(call);
+}
+
+async function kubeletUnreachable(call: ApiCall): Promise<Reply> {
   const { type, info } = call;
   const stored = await readNewest(call, keyOf(call));
   if (!stored) throw notFound(type, info.name);

@@ -1,12 +1,15 @@
 import { groupVersion } from '../../api/gvr.js';
 import { isObject, type JsonObject } from '../../api/json.js';
+import { nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
+import { reviewForm } from '../reviews/review-form.js';
 import { type ReviewDependencies, reviews } from '../reviews/reviews.js';
 import { plainAnswer } from '../verbs/answer.js';
-import type { ApiCall } from '../verbs/api-call.js';
 import { bodyEncoding, checkKind, parseDocument } from '../verbs/decode.js';
+import { writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
+import { admitCreation, type CreationCall } from './admit-creation.js';
 
 /** Where a question is asked, and the kind it has. */
 export interface ReviewPlace {
@@ -19,7 +22,7 @@ export interface ReviewPlace {
 
 /** Questions that are asked by creating an object, which is answered and never stored. */
 export async function review(
-  call: Omit<ApiCall, 'type' | 'machinery'>,
+  call: CreationCall,
   { place, group, version, kind }: ReviewPlace,
   dependencies: ReviewDependencies,
 ): Promise<Reply> {
@@ -35,21 +38,30 @@ export async function review(
     throw new StatusError('BadRequest', "couldn't get version/kind; json parse error: the document is no object");
   checkKind(sent, { group, version, kind, origin: 'built-in' });
   const { info, user } = call;
-  const answer = handler(
-    {
-      object: { ...sent, kind, apiVersion },
-      user,
-      namespace: info.namespace,
-      name: info.name,
-      warn: (text) => call.warnings.add(text),
-    },
-    dependencies,
+  const creation = {
+    call,
+    object: { ...reviewForm(kind, sent), kind, apiVersion },
+    name: info.name === '' ? nameOf(sent) : info.name,
+    options: writeOptions('CreateOptions', call.query),
+  };
+  const answer = await admitCreation(creation, (object, admit) =>
+    handler(
+      {
+        object,
+        user,
+        namespace: info.namespace,
+        name: info.name,
+        warn: (text) => call.warnings.add(text),
+        admit,
+      },
+      dependencies,
+    ),
   );
   return plainAnswer(call, 201, answer);
 }
 
 /** Component statuses are deprecated and say nothing here: no component is asked. */
-async function other(call: Omit<ApiCall, 'type' | 'machinery'>, place: string): Promise<Reply> {
+async function other(call: CreationCall, place: string): Promise<Reply> {
   const { info } = call;
   if (place !== '/componentstatuses') {
     throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');

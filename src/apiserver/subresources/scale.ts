@@ -53,13 +53,15 @@ async function writeScale(call: ApiCall): Promise<Reply> {
       const wished = isPatch ? patched(call, current, sent) : replaced(sent);
       checkIdentity(call, wished, current);
       const replicas = replicasOf(call, wished);
-      const path = pathsOf(call.type)
-        .specReplicas.split('.')
-        .filter((part) => part !== '');
+      const path = replicasPath(call.type);
       const replicasBefore = Number(valueAt(live, path.join('.')) ?? 0);
       return withScaleManagers(live, withPath(live, path, replicas), { path, replicasBefore, replicas, writer });
     },
-    options: optionsObject(kind, options),
+    admitted: {
+      show: (object) => scaleOf(object, call.type),
+      merge: (shown, object) => withPath(object, replicasPath(call.type), replicasOf(call, shown)),
+    },
+    options: optionsObject('UpdateOptions', options),
     dryRun: options.dryRun,
   });
   return plainAnswer(call, 200, scaleOf(view.object, call.type));
@@ -67,6 +69,12 @@ async function writeScale(call: ApiCall): Promise<Reply> {
 
 function pathsOf(type: ResourceType): ScalePaths {
   return type.subresources.get('scale')?.scalePaths ?? BUILT_IN_PATHS;
+}
+
+function replicasPath(type: ResourceType): string[] {
+  return pathsOf(type)
+    .specReplicas.split('.')
+    .filter((part) => part !== '');
 }
 
 function scaleOf(object: JsonObject, type: ResourceType): JsonObject {

@@ -133,3 +133,8 @@ class IndexedSurface implements BuiltInSurface {
     return Object.assign(schema, rest);
   }
 }
+
+/** Whether a surface's version (`1.36`) is 1.`minor` or newer. */
+export function isAtLeast(version: string, minor: number): boolean {
+  return Number(version.split('.')[1]) >= minor;
+}

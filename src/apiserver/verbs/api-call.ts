@@ -3,6 +3,7 @@ import type { Exchange, Reply } from '../../core/exchange.js';
 import type { RequestInfo } from '../../core/request-info.js';
 import type { Backend } from '../../storage/backend.js';
 import type { AdmissionChain } from '../admission/admission-chain.js';
+import type { Authorizer, ResourceAttributes } from '../authorization/authorizer.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { StrategyContext } from '../registry/strategy.js';
 import type { User } from '../user.js';
@@ -18,6 +19,8 @@ export interface Machinery {
   readonly feed: StoreFeed;
   readonly caches: Caches;
   readonly admission: AdmissionChain;
+  /** Decides about rights that a request needs beyond the one its method and path name. */
+  readonly authorizer: Authorizer;
   readonly clock: Clock;
   /** Changes of one object, one after the other. */
   readonly turns: Turns;
@@ -45,4 +48,10 @@ export function keyOf({ type, info }: ApiCall, name = info.name): string {
 
 export function strategyContext({ machinery }: ApiCall): StrategyContext {
   return { now: nowText(machinery.clock), objects: machinery.caches };
+}
+
+/** The authorization attributes of the request itself; its user has this right already. */
+export function attributesOfCall({ user, info }: Pick<ApiCall, 'user' | 'info'>): ResourceAttributes {
+  const { verb, group, version, resource, subresource, namespace, name } = info;
+  return { user, verb, group, version, resource, subresource, namespace, name };
 }

@@ -2,7 +2,6 @@ import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../api/json.
 import { metadataOf } from '../../api/metadata-of.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
-import type { AdmissionRequest } from '../admission/admission.js';
 import {
   finalizersOf,
   metadataForUpdate,
@@ -11,14 +10,16 @@ import {
   withGeneration,
   withMetadata,
 } from '../registry/metadata.js';
+import type { ResourceType } from '../registry/resource-type.js';
 import { ServedView, servedViews, shape } from '../registry/served-view.js';
 import type { PartStrategy } from '../registry/strategy.js';
 import type { StoredObject } from '../watch/stored-object.js';
+import { admissionRequest } from './admission-request.js';
 import { type ApiCall, keyOf, strategyContext } from './api-call.js';
 import { readNewest } from './get.js';
 import { refuseInvalid } from './invalid.js';
 import { unparsedVersion } from './resource-version.js';
-import { conflict, notFound, objectModified, storageFailure } from './storage-failure.js';
+import { conflict, detailsOf, notFound, objectModified, qualifiedResource, storageFailure } from './storage-failure.js';
 import { storedBytes } from './stored-bytes.js';
 
 /** A change of one object, however it was asked for: PUT, any kind of PATCH, a subresource. */
@@ -31,9 +32,17 @@ export interface Change {
   wish(live: JsonObject): JsonObject | Promise<JsonObject>;
   /** Without an object: makes one, or undefined to answer NotFound. */
   create?(): Promise<ServedView>;
-  /** UpdateOptions or PatchOptions, for admission. */
+  /** UpdateOptions, for admission. */
   readonly options: JsonObject;
   readonly dryRun: boolean;
+  /** The form in which admission sees the object where the subresource has a kind of its own: a Scale. */
+  readonly admitted?: {
+    show(object: JsonObject): JsonObject;
+    /** `object` with the changes that admission made to the form. Throws StatusError. */
+    merge(shown: JsonObject, object: JsonObject): JsonObject;
+  };
+  /** Admission has seen the request in another form: a Binding that was created. */
+  readonly isAdmitted?: boolean;
   /** A PUT without resourceVersion is refused for some kinds. */
   readonly isReplacement?: boolean;
 }
@@ -80,13 +89,24 @@ async function attemptChange(call: ApiCall, change: Change, stored: StoredObject
   const [liveView] = await servedViews([stored], type);
   const live = liveView!.object;
   const wished = await change.wish(live);
-  checkPreconditions(call, change, wished, live);
-  const request = admissionRequest(call, change, type.strategy.setDefaults(cloneJson(wished)), live);
-  await machinery.admission.mutate(request);
-  const prepared = prepare(call, change, request.object!, live);
+  checkIdentity(call, change, wished, live);
+  const show = (object: JsonObject): JsonObject => change.admitted?.show(object) ?? object;
+  const defaulted = type.strategy.setDefaults(cloneJson(wished));
+  const request = admissionRequest(call, {
+    operation: 'UPDATE',
+    subresource: change.subresource,
+    object: show(defaulted),
+    oldObject: show(live),
+    options: change.options,
+    dryRun: change.dryRun,
+  });
+  if (change.isAdmitted !== true) await machinery.admission.mutate(request);
+  const mutated = change.admitted?.merge(request.object!, defaulted) ?? request.object!;
+  checkVersion(call, change, mutated, live);
+  const prepared = prepare(call, change, mutated, live);
   refuseProblems(call, change, prepared, live);
-  request.object = prepared;
-  await machinery.admission.validate(request);
+  request.object = show(prepared);
+  if (change.isAdmitted !== true) await machinery.admission.validate(request);
   if (jsonEqual(prepared, live)) return liveView!;
   if (isFinished(prepared)) return finish(call, change, prepared, stored, key);
   if (change.dryRun) return new ServedView(prepared, stored.revision, type);
@@ -134,8 +154,8 @@ function partOf({ type }: ApiCall, { part, subresource }: Change): PartStrategy 
   return part ?? (subresource === '' ? undefined : type.strategy.parts.get(subresource));
 }
 
-/** Throws where what is there is not what the client means. */
-function checkPreconditions(call: ApiCall, change: Change, wished: JsonObject, live: JsonObject): void {
+/** Throws where another object is there than the client means. */
+function checkIdentity(call: ApiCall, change: Change, wished: JsonObject, live: JsonObject): void {
   const { type, info } = call;
   const wanted = metadataOf(wished);
   const present = metadataOf(live);
@@ -160,19 +180,29 @@ function checkPreconditions(call: ApiCall, change: Change, wished: JsonObject, l
       `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present['uid']}`,
     );
   }
-  const version = wanted['resourceVersion'] ?? '';
+}
+
+/** Throws where the object has changed since the client read it. Mutating admission comes before, as in kube-apiserver. */
+function checkVersion(call: ApiCall, change: Change, wished: JsonObject, live: JsonObject): void {
+  const { type, info } = call;
+  const version = metadataOf(wished)['resourceVersion'] ?? '';
   if (version === '' || version === '0') {
     if (change.isReplacement !== true || type.strategy.updatesUnconditionally) return;
-    refuseInvalid(type, info.name, [
-      {
-        reason: 'FieldValueInvalid',
-        field: 'metadata.resourceVersion',
-        message: 'Invalid value: 0x0: must be specified for an update',
-      },
-    ]);
+    throw versionMissing(type, info.name);
   }
   if (!/^\d+$/.test(String(version))) throw new StatusError('', unparsedVersion(String(version)));
-  if (version !== present['resourceVersion']) throw objectModified(type, info.name);
+  if (version !== metadataOf(live)['resourceVersion']) throw objectModified(type, info.name);
+}
+
+/** The one Invalid that names the resource in place of the kind. */
+function versionMissing(type: ResourceType, name: string): StatusError {
+  const cause = {
+    reason: 'FieldValueInvalid',
+    field: 'metadata.resourceVersion',
+    message: 'Invalid value: 0: must be specified for an update',
+  };
+  const message = `${qualifiedResource(type)} ${JSON.stringify(name)} is invalid: ${cause.field}: ${cause.message}`;
+  return new StatusError('Invalid', message, { ...detailsOf(type, name), causes: [cause] });
 }
 
 /** Nothing holds an object any longer whose deletion was asked for before. */
@@ -199,20 +229,4 @@ async function finish(
   if (change.dryRun) return new ServedView(object, stored.revision, type);
   const { revision } = await machinery.backend.delete(key, stored.revision);
   return new ServedView(shape(object, revision, type), revision, type);
-}
-
-function admissionRequest(call: ApiCall, change: Change, object: JsonObject, live: JsonObject): AdmissionRequest {
-  return {
-    operation: 'UPDATE',
-    type: call.type,
-    subresource: change.subresource,
-    namespace: call.type.namespaced ? call.info.namespace : '',
-    name: call.info.name,
-    object,
-    oldObject: live,
-    options: change.options,
-    dryRun: change.dryRun,
-    user: call.user,
-    warn: (text) => call.warnings.add(text),
-  };
 }

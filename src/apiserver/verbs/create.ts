@@ -3,13 +3,15 @@ import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
-import type { AdmissionRequest } from '../admission/admission.js';
 import { trackUpdate } from '../apply/track-update.js';
+import { demand } from '../authorization/demand.js';
 import { generatedName, metadataForCreate, metadataProblems, withMetadata } from '../registry/metadata.js';
+import type { ResourceType } from '../registry/resource-type.js';
 import { createdView, ServedView } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
+import { admissionRequest } from './admission-request.js';
 import { objectAnswer } from './answer.js';
-import { type ApiCall, strategyContext } from './api-call.js';
+import { type ApiCall, attributesOfCall, strategyContext } from './api-call.js';
 import { bodyEncoding, decodeObject } from './decode.js';
 import { refuseInvalid } from './invalid.js';
 import { optionsObject, type WriteOptions, writeOptions } from './options.js';
@@ -37,7 +39,14 @@ export async function create(call: ApiCall): Promise<Reply> {
 export async function createObject(call: ApiCall, object: JsonObject, options: WriteOptions): Promise<ServedView> {
   const { type, machinery } = call;
   const context = strategyContext(call);
-  const request = admissionRequest(call, object, options);
+  const request = admissionRequest(call, {
+    operation: 'CREATE',
+    name: nameOf(object),
+    object,
+    oldObject: undefined,
+    options: optionsObject('CreateOptions', options),
+    dryRun: options.dryRun,
+  });
   await machinery.admission.mutate(request);
   const admitted = type.strategy.setDefaults(request.object!);
   if (Number.parseInt(String(metadataOf(admitted)['resourceVersion'] ?? ''), 10) > 0) {
@@ -49,9 +58,18 @@ export async function createObject(call: ApiCall, object: JsonObject, options: W
   refuseInvalid(type, name, [...metadataProblems(prepared, type), ...type.strategy.validateCreate(prepared, context)]);
   for (const text of type.strategy.warnings?.(prepared, undefined) ?? []) call.warnings.add(text);
   request.object = prepared;
+  request.name = name;
+  demandCreateRight(call);
   await machinery.admission.validate(request);
   const isGenerated = (metadataOf(object)['name'] ?? '') === '';
   return store(call, prepared, { dryRun: options.dryRun, attemptsMax: isGenerated ? NAME_ATTEMPTS_MAX : 1 });
+}
+
+/** Throws Forbidden where a PUT or an apply would create an object and its user may only change objects. */
+function demandCreateRight(call: ApiCall): void {
+  if (call.info.verb === 'create') return;
+  const { authorizer } = call.machinery;
+  demand((right) => authorizer.authorize(right), [{ ...attributesOfCall(call), verb: 'create' }]);
 }
 
 async function store(
@@ -83,7 +101,10 @@ async function store(
 }
 
 /** Throws BadRequest where the object and the path disagree. */
-export function withNamespace({ type, info }: ApiCall, object: JsonObject): JsonObject {
+export function withNamespace(
+  { type, info }: Pick<ApiCall, 'info'> & { readonly type: Pick<ResourceType, 'namespaced'> },
+  object: JsonObject,
+): JsonObject {
   const metadata = metadataOf(object);
   const namespace = metadata['namespace'] ?? '';
   if (!type.namespaced) {
@@ -98,20 +119,4 @@ export function withNamespace({ type, info }: ApiCall, object: JsonObject): Json
     );
   }
   return withMetadata(object, { ...metadata, namespace: info.namespace });
-}
-
-function admissionRequest(call: ApiCall, object: JsonObject, options: WriteOptions): AdmissionRequest {
-  return {
-    operation: 'CREATE',
-    type: call.type,
-    subresource: '',
-    namespace: call.type.namespaced ? call.info.namespace : '',
-    name: nameOf(object),
-    object,
-    oldObject: undefined,
-    options: optionsObject('CreateOptions', options),
-    dryRun: options.dryRun,
-    user: call.user,
-    warn: (text) => call.warnings.add(text),
-  };
 }

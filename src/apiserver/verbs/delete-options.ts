@@ -16,12 +16,14 @@ export interface DeleteOptions {
   readonly dryRun: boolean;
   /** As admission sees them. */
   readonly object: JsonObject;
+  /** Admission has seen the deletion in another form: an Eviction that was created. */
+  readonly isAdmitted?: boolean;
 }
 
 /** From the body, or from the query where there is none. */
 export async function deleteOptions(call: ApiCall): Promise<DeleteOptions> {
   const body = await readRequestBody(call.exchange);
-  if (body.byteLength === 0) return checked(fromQuery(call.query));
+  if (body.byteLength === 0) return readDeleteOptions(fromQuery(call.query));
   const document = parseDocument(body, bodyEncoding(call.exchange), "couldn't get version/kind");
   if (!isObject(document)) throw new StatusError('BadRequest', 'decoded object cannot be converted to DeleteOptions');
   const { kind } = document;
@@ -31,7 +33,7 @@ export async function deleteOptions(call: ApiCall): Promise<DeleteOptions> {
       `no kind ${JSON.stringify(kind)} is registered for version ${JSON.stringify(document['apiVersion'] ?? '')}`,
     );
   }
-  return checked(document);
+  return readDeleteOptions(document);
 }
 
 function fromQuery(query: URLSearchParams): JsonObject {
@@ -69,7 +71,8 @@ function checkTypes(document: JsonObject): void {
   }
 }
 
-function checked(document: JsonObject): DeleteOptions {
+/** Throws Invalid or BadRequest for options that contradict each other or have another type. */
+export function readDeleteOptions(document: JsonObject): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, dryRun, preconditions } = document;
   checkTypes(document);
   const problems: FieldProblem[] = [];

@@ -9,6 +9,7 @@ import type { ResourceType } from '../registry/resource-type.js';
 import { servedViews, shape } from '../registry/served-view.js';
 import { storageKey } from '../watch/caches.js';
 import type { StoredObject } from '../watch/stored-object.js';
+import { admissionRequest } from './admission-request.js';
 import { objectAnswer, plainAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type DeleteOptions, deleteOptions } from './delete-options.js';
@@ -88,21 +89,18 @@ async function attemptDelete(call: ApiCall, { name, key, stored, options }: Atte
   const live = (await servedViews([stored], type))[0]!.object;
   checkPreconditions(call, name, live, options);
   refuseProtected(type, name);
-  const request = {
-    operation: 'DELETE' as const,
-    type,
-    subresource: '',
-    namespace: type.namespaced ? call.info.namespace : '',
-    name,
-    object: undefined,
-    oldObject: live,
-    options: options.object,
-    dryRun: options.dryRun,
-    user: call.user,
-    warn: (text: string) => call.warnings.add(text),
-  };
-  await machinery.admission.mutate(request);
-  await machinery.admission.validate(request);
+  if (options.isAdmitted !== true) {
+    const request = admissionRequest(call, {
+      operation: 'DELETE',
+      name: call.info.name,
+      object: undefined,
+      oldObject: live,
+      options: admittedOptions(type, live, options),
+      dryRun: options.dryRun,
+    });
+    await machinery.admission.mutate(request);
+    await machinery.admission.validate(request);
+  }
   const marked = markedAsDeleted(call, live, options);
   if (marked === undefined) {
     if (options.dryRun) return { object: live, gone: true };
@@ -114,6 +112,13 @@ async function attemptDelete(call: ApiCall, { name, key, stored, options }: Atte
   const { bytes } = await storedBytes(call, marked, stored);
   const { modRevision } = await machinery.backend.update(key, bytes, stored.revision);
   return { object: shape(marked, modRevision, type), gone: false };
+}
+
+/** A namespace is deleted under the condition that it is still the same one, and admission sees that. */
+function admittedOptions(type: ResourceType, live: JsonObject, { object }: DeleteOptions): JsonObject {
+  if (!isNamespace(type)) return object;
+  const given = isObject(object['preconditions']) ? object['preconditions'] : {};
+  return { ...object, preconditions: { uid: metadataOf(live)['uid']!, ...given } };
 }
 
 function checkPreconditions({ type }: ApiCall, name: string, live: JsonObject, { preconditions }: DeleteOptions): void {

@@ -4,7 +4,11 @@ import { type FieldProblem, formatProblems } from '../schema/validate.js';
 import { qualifiedKind } from './storage-failure.js';
 
 /** Throws Invalid where there is something wrong. */
-export function refuseInvalid(type: ResourceType, name: string, problems: readonly FieldProblem[]): void {
+export function refuseInvalid(
+  type: Pick<ResourceType, 'group' | 'kind'>,
+  name: string,
+  problems: readonly FieldProblem[],
+): void {
   if (problems.length === 0) return;
   throw new StatusError(
     'Invalid',

@@ -10,6 +10,8 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly fieldManager: string;
   readonly fieldValidation: FieldValidation;
+  /** As the client sent it; empty where it did not. */
+  readonly sentFieldValidation: string;
   /** Server-side apply only. */
   readonly force: boolean;
 }
@@ -47,6 +49,7 @@ export function writeOptions(
     dryRun: query.has('dryRun'),
     fieldManager,
     fieldValidation: fieldValidation === '' ? 'Warn' : (fieldValidation as FieldValidation),
+    sentFieldValidation: fieldValidation,
     force: isTrue(query.get('force')),
   };
 }
@@ -63,13 +66,12 @@ export function invalidOptions(kind: string, problems: readonly FieldProblem[]):
   return new StatusError('Invalid', message, { group: 'meta.k8s.io', kind, causes: problems });
 }
 
-/** The options as admission sees them. */
-export function optionsObject(kind: string, options: WriteOptions): JsonObject {
+/** The options as admission sees them. A patch is an update or a create there; PatchOptions never reach a webhook. */
+export function optionsObject(kind: 'CreateOptions' | 'UpdateOptions', options: WriteOptions): JsonObject {
   const object: JsonObject = { kind, apiVersion: 'meta.k8s.io/v1' };
   if (options.dryRun) object['dryRun'] = ['All'];
   if (options.fieldManager !== '') object['fieldManager'] = options.fieldManager;
-  object['fieldValidation'] = options.fieldValidation;
-  if (kind === 'PatchOptions' && options.force) object['force'] = true;
+  if (options.sentFieldValidation !== '') object['fieldValidation'] = options.sentFieldValidation;
   return object;
 }
 

@@ -112,7 +112,7 @@ function patching(
       const checked = checkPatched(call, patched, patcher, options);
       return trackUpdate(live, type.strategy.setDefaults(withNamespace(call, checked)), writer);
     },
-    options: optionsObject('PatchOptions', options),
+    options: optionsObject('UpdateOptions', options),
     dryRun: options.dryRun,
   };
 }
@@ -261,7 +261,7 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
             createObject(call, type.strategy.setDefaults(checkedNew(apply(undefined), call, options)), options),
         }
       : {}),
-    options: optionsObject('PatchOptions', options),
+    options: optionsObject('UpdateOptions', options),
     dryRun: options.dryRun,
   };
 }

@@ -34,7 +34,7 @@ export function qualifiedResource({ group, resource }: ResourceType): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
 
-export function qualifiedKind({ group, kind }: ResourceType): string {
+export function qualifiedKind({ group, kind }: Pick<ResourceType, 'group' | 'kind'>): string {
   return group === '' ? kind : `${kind}.${group}`;
 }
 

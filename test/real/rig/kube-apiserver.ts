@@ -12,6 +12,8 @@ export type KubeVersion = 'v1.35.8' | 'v1.36.4';
 export interface KubeSettings {
   readonly version: KubeVersion;
   readonly flags: readonly string[];
+  /** `--authorization-mode`; `Node,RBAC` by default. */
+  readonly authorizationMode?: string;
   /** kube-apiserver's own mixed version proxy, switched on with all it needs. */
   readonly native?: boolean;
 }
@@ -79,6 +81,7 @@ export class KubeApiserver {
       command: binaryPath(`kube-apiserver-${settings.version}`),
       args: [
         ...this.baseFlags(this.servingCert),
+        `--authorization-mode=${settings.authorizationMode ?? 'Node,RBAC'}`,
         ...(settings.native ? this.nativeFlags(settings) : []),
         ...settings.flags,
       ],
@@ -155,7 +158,6 @@ export class KubeApiserver {
       `--service-account-key-file=${pki.serviceAccountKey.publicFile}`,
       `--service-account-signing-key-file=${pki.serviceAccountKey.privateFile}`,
       '--service-cluster-ip-range=10.96.0.0/16',
-      '--authorization-mode=Node,RBAC',
       '--allow-privileged=true',
       // Loopback addresses are not allowed in EndpointSlices.
       '--endpoint-reconciler-type=none',

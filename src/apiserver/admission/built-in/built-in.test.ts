@@ -4,7 +4,7 @@ import { StatusError } from '../../../core/status-error.js';
 import { FakeObjects } from '../../object-reader.fixture.js';
 import type { ResourceType } from '../../registry/resource-type.js';
 import type { AdmissionRequest } from '../admission.js';
-import { builtInAdmission } from './index.js';
+import { builtInAdmission, certificateRequester } from './index.js';
 
 interface Asked {
   readonly operation: AdmissionRequest['operation'];
@@ -34,6 +34,8 @@ async function admit(objects: FakeObjects, asked: Asked): Promise<JsonObject | S
     subresource: '',
     namespace,
     name,
+    pathName: name,
+    verb: operation.toLowerCase(),
     object,
     oldObject,
     options: {},
@@ -42,8 +44,10 @@ async function admit(objects: FakeObjects, asked: Asked): Promise<JsonObject | S
     warn: () => {},
   };
   try {
-    for (const plugin of builtInAdmission(objects)) await plugin.mutate?.(request);
-    for (const plugin of builtInAdmission(objects)) await plugin.validate?.(request);
+    const authorizer = { authorize: () => ({ allowed: true, reason: '' }) };
+    const plugins = [...builtInAdmission(objects, authorizer), certificateRequester()];
+    for (const plugin of plugins) await plugin.mutate?.(request);
+    for (const plugin of plugins) await plugin.validate?.(request);
   } catch (error) {
     if (error instanceof StatusError) return error;
     throw error;

@@ -1,6 +1,13 @@
+import type { Authorizer } from '../../authorization/authorizer.js';
 import type { ObjectReader } from '../../object-reader.js';
 import type { AdmissionPlugin } from '../admission.js';
 import { certificateRequester } from './certificate-requester.js';
+import {
+  certificateApproval,
+  certificateSigning,
+  certificateSubjectRestriction,
+  clusterTrustBundleAttest,
+} from './certificate-signers.js';
 import { defaultIngressClass, defaultStorageClass } from './default-classes.js';
 import { storageObjectInUseProtection } from './in-use-protection.js';
 import { limitRanger } from './limit-ranger.js';
@@ -13,7 +20,7 @@ import { taintNodesByCondition } from './taint-nodes.js';
 import { defaultTolerationSeconds } from './toleration-seconds.js';
 
 /** In kube-apiserver's order. Webhooks come after them. */
-export function builtInAdmission(objects: ObjectReader): AdmissionPlugin[] {
+export function builtInAdmission(objects: ObjectReader, authorizer: Authorizer): AdmissionPlugin[] {
   return [
     namespaceLifecycle(objects),
     limitRanger(objects),
@@ -24,7 +31,10 @@ export function builtInAdmission(objects: ObjectReader): AdmissionPlugin[] {
     defaultStorageClass(objects),
     storageObjectInUseProtection(),
     runtimeClass(objects),
-    certificateRequester(),
+    certificateApproval(authorizer),
+    certificateSigning(authorizer),
+    clusterTrustBundleAttest(authorizer),
+    certificateSubjectRestriction(),
     defaultIngressClass(objects),
     notEnforced(),
   ];

@@ -30,6 +30,8 @@ export async function startHookServer(
     paths.push(request.url ?? '');
     answer(response, review, await behave(request.url?.split('?')[0] ?? '', review));
   });
+  // Closing an idle connection races with the next request on it, which then fails with a reset.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     port: (server.address() as AddressInfo).port,

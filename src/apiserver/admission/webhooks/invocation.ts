@@ -1,4 +1,4 @@
-import type { ResourceType } from '../../registry/resource-type.js';
+import type { AdmissionType } from '../admission.js';
 import type { Webhook } from './webhook.js';
 
 export interface Kind {
@@ -8,7 +8,7 @@ export interface Kind {
 }
 
 /** The kind that is sent to a resource or to one of its subresources. */
-export function kindOf(type: ResourceType, subresource: string): Kind | undefined {
+export function kindOf(type: AdmissionType, subresource: string): Kind | undefined {
   if (subresource === '') return { group: type.group, version: type.version, kind: type.kind };
   const found = type.subresources.get(subresource);
   return found && { group: found.kindGroup, version: found.kindVersion, kind: found.kind };
@@ -17,6 +17,6 @@ export function kindOf(type: ResourceType, subresource: string): Kind | undefine
 /** A webhook that is to be asked, and in which version. */
 export interface Invocation {
   readonly webhook: Webhook;
-  readonly type: ResourceType;
+  readonly type: AdmissionType;
   readonly kind: Kind;
 }

@@ -1,8 +1,7 @@
 import { isObject, type JsonObject } from '../../../api/json.js';
 import { type Labels, matchesLabels } from '../../../api/label-selector.js';
 import { StatusError } from '../../../core/status-error.js';
-import type { ResourceType } from '../../registry/resource-type.js';
-import type { AdmissionRequest } from '../admission.js';
+import type { AdmissionRequest, AdmissionType } from '../admission.js';
 import { reviewRequest } from './admission-review.js';
 import { type Invocation, kindOf } from './invocation.js';
 import type { ReviewVersions } from './review-versions.js';
@@ -97,7 +96,7 @@ function matchRules(deps: WebhookDeps, webhook: Webhook, request: AdmissionReque
   return undefined;
 }
 
-function isSameVersion(left: ResourceType, right: ResourceType): boolean {
+function isSameVersion(left: AdmissionType, right: AdmissionType): boolean {
   return left.group === right.group && left.version === right.version && left.resource === right.resource;
 }
 

@@ -1,7 +1,6 @@
 import { groupVersion } from '../../../api/gvr.js';
 import { cloneJson, type JsonObject } from '../../../api/json.js';
-import type { ResourceType } from '../../registry/resource-type.js';
-import type { AdmissionRequest } from '../admission.js';
+import type { AdmissionRequest, AdmissionType } from '../admission.js';
 import { kindOf } from './invocation.js';
 
 /** The objects of a request in one version. */
@@ -13,13 +12,13 @@ export interface VersionedObjects {
 /** Shows a request's objects in the versions that webhooks ask for; each conversion is made once. */
 export class ReviewVersions {
   readonly #request: AdmissionRequest;
-  readonly #made = new Map<ResourceType, { of: JsonObject | undefined; objects: VersionedObjects }>();
+  readonly #made = new Map<AdmissionType, { of: JsonObject | undefined; objects: VersionedObjects }>();
 
   constructor(request: AdmissionRequest) {
     this.#request = request;
   }
 
-  async in(type: ResourceType): Promise<VersionedObjects> {
+  async in(type: AdmissionType): Promise<VersionedObjects> {
     const { object, oldObject } = this.#request;
     const known = this.#made.get(type);
     if (known && known.of === object) return known.objects;
@@ -35,11 +34,11 @@ export class ReviewVersions {
   }
 
   /** A changed object of that type as the request has it. */
-  async back(object: JsonObject, type: ResourceType): Promise<JsonObject> {
+  async back(object: JsonObject, type: AdmissionType): Promise<JsonObject> {
     return this.#convert(object, type, this.#request.type);
   }
 
-  async #convert(object: JsonObject, from: ResourceType, to: ResourceType): Promise<JsonObject> {
+  async #convert(object: JsonObject, from: AdmissionType, to: AdmissionType): Promise<JsonObject> {
     const { subresource } = this.#request;
     const [source, target] = [kindOf(from, subresource), kindOf(to, subresource)];
     if (target === undefined) return object;

@@ -2,9 +2,8 @@ import type { JsonObject } from '../../../api/json.js';
 import type { Logger } from '../../../observe/logger.js';
 import type { ObjectReader } from '../../object-reader.js';
 import type { Outbound } from '../../outbound.js';
-import type { ResourceType } from '../../registry/resource-type.js';
 import type { User } from '../../user.js';
-import type { AdmissionRequest } from '../admission.js';
+import type { AdmissionRequest, AdmissionType } from '../admission.js';
 
 /** What the expression of a match condition sees. */
 export interface MatchVariables {
@@ -23,7 +22,7 @@ export interface WebhookDeps {
   readonly objects: ObjectReader;
   readonly outbound: Outbound;
   /** Every served type of the objects that `type` serves, `type` itself included, in other versions and groups. */
-  readonly equivalentTypes: (type: ResourceType) => readonly ResourceType[];
+  readonly equivalentTypes: (type: AdmissionType) => readonly AdmissionType[];
   /** Throws with Kubernetes' words when the expression does not compile. */
   readonly compileMatchCondition: (expression: string) => MatchCondition;
   readonly logger: Logger;

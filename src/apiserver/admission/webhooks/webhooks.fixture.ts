@@ -41,6 +41,8 @@ export function makeRequest(type: ResourceType, more: Partial<AdmissionRequest> 
     subresource: '',
     namespace: 'default',
     name: 'x',
+    pathName: '',
+    verb: 'create',
     object: CONFIG_MAP,
     oldObject: undefined,
     options: { kind: 'CreateOptions', apiVersion: 'meta.k8s.io/v1' },

@@ -166,7 +166,8 @@ const API_SERVICES: KindRules = {
   parts: { status: RESET_STATUS },
 };
 
-const PERMANENT = ['Approved', 'Denied'];
+const DECISIONS = ['Approved', 'Denied'];
+const PERMANENT = [...DECISIONS, 'Failed'];
 
 const conditionsOf = (object: JsonObject): JsonObject[] => objects(child(object, 'status'), 'conditions');
 
@@ -208,6 +209,30 @@ function checkRequest(object: JsonObject, problems: Problems): void {
   }
 }
 
+const countOf = (object: JsonObject, type: string): number =>
+  conditionsOf(object).filter((each) => text(each, 'type') === type).length;
+
+/** The decisions that are there keep their values when something else writes the status. */
+function keepDecisions(object: JsonObject, live: JsonObject): void {
+  for (const type of DECISIONS) {
+    if (countOf(object, type) !== countOf(live, type)) continue;
+    const before = conditionsOf(live).filter((each) => text(each, 'type') === type);
+    for (const condition of conditionsOf(object)) {
+      if (text(condition, 'type') !== type) continue;
+      for (const key of Object.keys(condition)) delete condition[key];
+      Object.assign(condition, before.shift());
+    }
+  }
+}
+
+/** Decisions are written through the approval subresource only. */
+function checkNoNewDecision(object: JsonObject, live: JsonObject, problems: Problems): void {
+  for (const type of DECISIONS) {
+    if (countOf(object, type) <= countOf(live, type)) continue;
+    problems.forbidden('status.conditions', `updates may not add a condition of type ${JSON.stringify(type)}`);
+  }
+}
+
 /** Who has been approved stays approved. */
 function checkDecisions(object: JsonObject, live: JsonObject, problems: Problems): void {
   const certificate = Buffer.from(text(child(object, 'status'), 'certificate'), 'base64').toString();
@@ -235,9 +260,17 @@ const CERTIFICATE_REQUESTS: KindRules = {
       ignoredPaths: ['f:spec', 'f:status.f:conditions'],
       prepareForUpdate: (object, live, { now }) => {
         restore(object, live, 'spec');
+        keepDecisions(object, live);
         setConditionTimes(object, live, now);
       },
-      validateUpdate: checkDecisions,
+      validateUpdate: (object, live, problems) => {
+        checkDecisions(object, live, problems);
+        checkNoNewDecision(object, live, problems);
+        const before = text(child(live, 'status'), 'certificate');
+        if (before !== '' && before !== text(child(object, 'status'), 'certificate')) {
+          problems.forbidden('status.certificate', 'updates may not modify existing certificate content');
+        }
+      },
     },
     approval: {
       ignoredPaths: ['f:spec', 'f:status.f:certificate'],

@@ -1,0 +1,25 @@
+import { isObject, type JsonObject } from '../../api/json.js';
+
+/** The members that a review has even where its client leaves them out, by kind. */
+const STATUSES: Readonly<Record<string, JsonObject>> = {
+  SelfSubjectAccessReview: { allowed: false },
+  SubjectAccessReview: { allowed: false },
+  LocalSubjectAccessReview: { allowed: false },
+  SelfSubjectRulesReview: { resourceRules: null, nonResourceRules: null, incomplete: false },
+  SelfSubjectReview: { userInfo: {} },
+  TokenReview: { user: {} },
+  TokenRequest: { token: '', expirationTimestamp: null },
+};
+
+const TOKEN_REQUEST_SPEC: JsonObject = { audiences: null, expirationSeconds: 3600, boundObjectRef: null };
+
+/** A review as admission sees it first: its defaults set, its status empty whatever the client sent. */
+export function reviewForm(kind: string, sent: JsonObject): JsonObject {
+  const { spec: sentSpec, status: _, ...rest } = sent;
+  const spec = isObject(sentSpec) ? sentSpec : {};
+  const status = STATUSES[kind] ?? {};
+  // It has nothing to ask about but the user.
+  if (kind === 'SelfSubjectReview') return { ...rest, status };
+  const filled = kind === 'TokenRequest' ? { ...TOKEN_REQUEST_SPEC, ...spec } : (sentSpec ?? {});
+  return { ...rest, spec: filled, status };
+}
