@@ -4,12 +4,14 @@ import { type Measured, measure } from './good-client.js';
 import { bodilessPosts, connectionFlood, http1Connection, http2Session } from './hostile-clients.js';
 import { CONFIG_MAPS, embeddedWorld, fill, proxyWorld, type World } from './worlds.js';
 
-/** Attacks on the built program, from outside, and what others notice of them. `--seconds=120` for how long each lasts. */
+/** Attacks on the built program, from outside, and what others notice of them. `--seconds=120` for how long requests are held up. */
 const seconds = Number(/^--seconds=(\d+)$/.exec(process.argv[2] ?? '')?.[1] ?? 20);
 
 const P99_MS_MAX = 500;
 const CLOSED_WITHIN_MS = 60_000;
 const MEGABYTE = 1024 * 1024;
+const MEMORY_SECONDS = 20;
+const FLOOD_SECONDS = 20;
 
 let passed = 0;
 let failed = 0;
@@ -88,13 +90,13 @@ async function unreadLists(what: string, world: World): Promise<void> {
       .request({ ':path': CONFIG_MAPS })
       .on('error', () => {})
       .end();
-  judgeMemory(`${what}: 50 lists of 20 MB, HTTP/2 window 0`, idle, await peakBytes(world, seconds * 1000));
+  judgeMemory(`${what}: 50 lists of 20 MB, HTTP/2 window 0`, idle, await peakBytes(world, MEMORY_SECONDS * 1000));
   session.destroy();
   const socket = await http1Connection(world.target, { as });
   socket.pause();
   const list = `GET ${CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\n\r\n`;
   socket.write(`GET ${CONFIG_MAPS}?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n${list.repeat(110)}`);
-  judgeMemory(`${what}: a watch and 110 pipelined lists`, idle, await peakBytes(world, seconds * 1000));
+  judgeMemory(`${what}: a watch and 110 pipelined lists`, idle, await peakBytes(world, MEMORY_SECONDS * 1000));
   socket.destroy();
 }
 
@@ -140,8 +142,8 @@ async function oneAddressTakesAll(what: string, world: World): Promise<void> {
   await sleep(2_000);
   const path = () => CONFIG_MAPS;
   const [elsewhere, same] = await Promise.all([
-    measure(world.target, { path, as, expected: 200, localAddress: '127.0.0.2' }, seconds),
-    measure(world.target, { path, as, expected: 200 }, seconds),
+    measure(world.target, { path, as, expected: 200, localAddress: '127.0.0.2' }, FLOOD_SECONDS),
+    measure(world.target, { path, as, expected: 200 }, FLOOD_SECONDS),
   ]);
   flood.stop();
   const by = `${flood.begun} connections of one address, --max-connections=200`;
