@@ -4,6 +4,8 @@ import { StatusError } from './status-error.js';
 
 /** Up to this much of a request is held in memory; most writes to an API server are far smaller. */
 export const GATHERED_BYTES_MAX = 64 * 1024;
+/** A request costs at least this much memory while it waits for its body. */
+export const BODY_WAIT_BYTES_MIN = 8 * 1024;
 /** A client that takes longer than this for so little is given up. */
 export const GATHER_MS_MAX = 30_000;
 
@@ -17,7 +19,7 @@ export async function gatherSmallBody(exchange: Exchange): Promise<void> {
   if (!body || exchange.gatheredBody || exchange.bodyTouched || exchange.upgrade) return;
   const lengthBytes = Number(headerValue(exchange.headers, 'content-length'));
   if (!(lengthBytes >= 0 && lengthBytes <= GATHERED_BYTES_MAX)) return;
-  if (holding && !holding.tryReserveBody(lengthBytes)) return;
+  if (holding && !holding.tryReserve(Math.max(lengthBytes, BODY_WAIT_BYTES_MIN))) return;
   const whole = readWholeBody(exchange, { bytesMax: GATHERED_BYTES_MAX, timeoutMs: GATHER_MS_MAX });
   exchange.gatheredBody = await (holding ? holding.awaitClient(whole) : whole);
 }

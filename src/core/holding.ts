@@ -18,9 +18,6 @@ export interface HoldingOwner {
   onOver(listener: () => void): void;
 }
 
-/** Every request costs at least this much memory while it waits for its body. */
-const BODY_WAIT_BYTES_MIN = 8 * 1024;
-
 /**
  * One request's share of the limits. Everything is given back when the exchange is over, which is when its reply has been
  * sent or its client has gone.
@@ -32,6 +29,7 @@ export class Holding {
   readonly #memory: FairLimiter;
   #place: Release | undefined;
   #others: Release[] | undefined;
+  #hasMemory = false;
   #over = false;
 
   constructor(owner: HoldingOwner, flow: Flow, limits: { places: FairLimiter; memory: FairLimiter }) {
@@ -70,24 +68,36 @@ export class Holding {
     return result;
   }
 
-  /** Reserves memory for a body that is about to be read; false where the caller's share is used up. */
-  tryReserveBody(bytes: number): boolean {
-    const release = this.#memory.tryAcquire(this.#flow, Math.max(bytes, BODY_WAIT_BYTES_MIN));
-    if (release) this.#keep(release);
+  /** Reserves memory if that is possible without a wait; false where the caller's share is used up. */
+  tryReserve(bytes: number): boolean {
+    const release = this.#memory.tryAcquire(this.#flow, bytes);
+    if (release) this.#keepMemory(release);
     return release !== undefined;
   }
 
-  /** Reserves memory, after a wait where necessary. Throws or rejects with 429. */
+  /**
+   * Reserves memory, after a wait where necessary. Throws or rejects with 429. A request that holds some already never waits
+   * for more: requests that did could wait for each other, and one that has written something must be answered.
+   */
   reserve(bytes: number): Promise<void> | undefined {
+    if (this.#hasMemory) {
+      this.tryReserve(bytes);
+      return undefined;
+    }
     const reserved = this.#memory.acquire(this.#flow, this.#onAbort, bytes);
-    if (typeof reserved !== 'function') return reserved.then((release) => this.#keep(release));
-    this.#keep(reserved);
+    if (typeof reserved !== 'function') return reserved.then((release) => this.#keepMemory(release));
+    this.#keepMemory(reserved);
     return undefined;
   }
 
   #enterWith(release: Release): void {
     if (this.#over) release();
     else this.#place = release;
+  }
+
+  #keepMemory(release: Release): void {
+    this.#hasMemory = true;
+    this.#keep(release);
   }
 
   #keep(release: Release): void {

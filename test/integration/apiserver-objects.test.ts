@@ -1,10 +1,13 @@
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { RunningServer } from '../../src/compose.js';
 import { openEmbeddedBackend } from '../../src/storage/engines/embedded/embedded-backend.js';
 import { makeCertificates } from './certificates.js';
+import { eventually } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';
-import { type Answer, type Ask, ask } from './https-client.js';
+import { type Answer, type Ask, ask, sendRaw } from './https-client.js';
 
 interface KubeObject {
   readonly metadata: {
@@ -24,6 +27,7 @@ interface KubeObject {
 const certificates = makeCertificates();
 const admin = certificates.user('admin', 'system:masters');
 const store = temporaryDirectory();
+const temporary = temporaryDirectory();
 let server: RunningServer;
 
 beforeAll(async () => {
@@ -32,6 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await server.close();
   store.remove();
+  temporary.remove();
   certificates.remove();
 });
 
@@ -101,6 +106,43 @@ describe('an API server of our own', () => {
       `${CONFIG_MAPS}?resourceVersion=${first.metadata.resourceVersion}&resourceVersionMatch=Exact`,
     );
     expect([old.status, old.json<KubeObject>().reason]).toEqual([410, 'Expired']);
+  });
+
+  it('refuses a caller without rights before it waits for the body', async () => {
+    const head = `POST ${CONFIG_MAPS} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`;
+    // The rest of the body never comes; the server closes the connection a few seconds after its reply.
+    const received = await sendRaw({ port: server.port, ca: certificates.ca.pem }, head);
+    expect(received).toMatch(/^HTTP\/1\.1 403 /);
+  }, 20_000);
+
+  it('keeps at most one large reply of a user in memory, and the others wait for it', async () => {
+    const memory = await startEmbedded(certificates, temporary.path, {
+      'max-held-memory': '1MiB',
+      'queue-wait': '300ms',
+    });
+    try {
+      const where = { port: memory.port, ca: certificates.ca.pem };
+      const data = { value: 'x'.repeat(300_000) };
+      const body = { metadata: { name: 'large' }, data };
+      expect((await ask(where, CONFIG_MAPS, { method: 'POST', body, as: admin })).status).toBe(201);
+      const settings = { initialWindowSize: 0 };
+      const session = connectHttp2(`https://127.0.0.1:${memory.port}`, {
+        ...{ ca: certificates.ca.pem, cert: admin.pem, key: admin.keyPem, settings },
+      });
+      const unread = session.request({ ':path': CONFIG_MAPS });
+      await once(unread, 'response');
+      expect((await ask(where, CONFIG_MAPS, { as: admin })).status).toBe(429);
+      const other = certificates.user('other', 'system:masters');
+      expect((await ask(where, CONFIG_MAPS, { as: other })).status).toBe(200);
+      session.destroy();
+      await eventually(
+        'memory',
+        async () => (await ask(where, CONFIG_MAPS, { as: admin })).status,
+        (status) => status === 200,
+      );
+    } finally {
+      await memory.close();
+    }
   });
 
   it('has all that was stored after a restart, at the same revision and on', async () => {

@@ -1,5 +1,5 @@
 import type { Exchange } from '../../core/exchange.js';
-import { readWholeBody } from '../../core/gather-body.js';
+import { BODY_WAIT_BYTES_MIN, readWholeBody } from '../../core/gather-body.js';
 import { headerValue } from '../../core/headers.js';
 
 /** As in kube-apiserver. */
@@ -15,7 +15,7 @@ export async function readRequestBody(exchange: Exchange): Promise<Buffer> {
   if (gatheredBody) return Buffer.from(gatheredBody.buffer, gatheredBody.byteOffset, gatheredBody.byteLength);
   if (!body) return Buffer.alloc(0);
   const announcedBytes = Number(headerValue(exchange.headers, 'content-length') ?? BODY_BYTES_MAX);
-  await holding?.reserve(Math.min(announcedBytes, BODY_BYTES_MAX));
+  await holding?.reserve(Math.max(BODY_WAIT_BYTES_MIN, Math.min(announcedBytes, BODY_BYTES_MAX)));
   exchange.bodyTouched = true;
   const whole = readWholeBody(exchange, { bytesMax: BODY_BYTES_MAX, timeoutMs: BODY_MS_MAX });
   const bytes = await (holding ? holding.awaitClient(whole) : whole);
