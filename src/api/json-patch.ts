@@ -46,11 +46,21 @@ export function parseJsonPatch(body: Json): ParsedJsonPatch {
 
 /** The patched document; `document` stays as it is. Throws PatchError when an operation does not apply. */
 export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
+  const steps = jsonPatchSteps(document, operations);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same, yielding after each operation: on a long list each can take a while. */
+export function* jsonPatchSteps(document: Json, operations: readonly JsonPatchOperation[]): Generator<void, Json> {
   const state = { root: cloneJson(document), copiedBytes: 0 };
   for (const operation of operations) {
     const apply = Object.hasOwn(OPERATIONS, operation.op) ? OPERATIONS[operation.op] : undefined;
     if (apply === undefined) throw PatchError.doesNotApply(`Unexpected kind: ${operation.op}`);
     apply(state, operation);
+    yield;
   }
   return state.root;
 }

@@ -13,7 +13,7 @@ import { LocalServiceKeeper } from './aggregation/local-service-keeper.js';
 import { rbacEscalationPlugin } from './authorization/escalation.js';
 import type { RbacAuthorizer } from './authorization/rbac.js';
 import { compileMatchCondition } from './cel/match-condition.js';
-import { ruleProblems } from './cel/validate-rules.js';
+import { ruleProblemSteps } from './cel/validate-rules.js';
 import { DefinitionController } from './crd/definition-controller.js';
 import { DefinitionWatch } from './crd/definition-watch.js';
 import type { AggregatedVersion, ServedResources } from './documents/served-resources.js';
@@ -71,7 +71,7 @@ export class Extensions {
     this.#definitions = new DefinitionWatch({
       objects: options.caches,
       objectMeta: options.surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta') ?? ANY,
-      ruleProblems,
+      ruleProblems: ruleProblemSteps,
       outbound: options.outbound,
       resolveService: (reference) => resolveService(options.caches, reference),
       onDefect: (name, error) => options.logger.warn('a definition cannot be served', { name, error }),

@@ -16,6 +16,13 @@ export type RuleProblems = (
   schema: Schema,
 ) => readonly FieldProblem[];
 
+/** The same in steps, for objects that clients send. */
+export type RuleProblemSteps = (
+  object: JsonObject,
+  live: JsonObject | undefined,
+  schema: Schema,
+) => Generator<void, FieldProblem[]>;
+
 /** Defaults must be valid where they stand, and hold nothing that would be pruned. Of a structural schema. */
 export function defaultProblems(openApi: JsonObject, path: string, ruleProblems?: RuleProblems): FieldProblem[] {
   const problems: FieldProblem[] = [];

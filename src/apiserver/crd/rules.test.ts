@@ -72,7 +72,7 @@ describe('rules of a custom resource', () => {
     scalePaths: undefined,
     qualifiedResource: 'widgets.example.com',
     isTerminating: false,
-    ruleProblems: (_, live) => {
+    *ruleProblems(_, live) {
       asked.push(live);
       return [invalid('spec', 'object', 'failed rule: self.a < 3')];
     },

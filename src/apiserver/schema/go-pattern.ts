@@ -5,8 +5,10 @@ export const PATTERNS_KEPT_MAX = 2_000;
 /** Longer patterns are refused: a compiled one takes many times its length. */
 export const PATTERN_LENGTH_MAX = 32 * 1024;
 
-/** Characters times instructions: about a second of work at the most, when nothing of it goes fast. */
+/** Characters times instructions, of all matches for one object: about a second of work, when nothing of it goes fast. */
 export const PATTERN_WORK_MAX = 50_000_000;
+/** Of one match, which cannot be interrupted. */
+export const MATCH_WORK_MAX = 5_000_000;
 
 const compiled = new Map<string, RE2JS | string>();
 
@@ -25,8 +27,9 @@ export function boundedMatcher(workMax = PATTERN_WORK_MAX): (pattern: string, te
   return (pattern, text) => {
     const known = compile(pattern);
     if (typeof known === 'string') return false;
-    remaining -= known.programSize() * (text.length + 1);
-    return remaining >= 0 && known.matcher(text).find();
+    const work = known.programSize() * (text.length + 1);
+    remaining -= work;
+    return work <= MATCH_WORK_MAX && remaining >= 0 && known.matcher(text).find();
   };
 }
 

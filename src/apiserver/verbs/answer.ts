@@ -4,10 +4,12 @@ import { dump } from 'js-yaml';
 import type { JsonObject } from '../../api/json.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
+import { StatusError } from '../../core/status-error.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { ServedView } from '../registry/served-view.js';
 import { toTable } from '../table/table.js';
+import { dumpInThread, YAML_INLINE_BYTES_MAX } from '../yaml/yaml-thread.js';
 import type { ApiCall } from './api-call.js';
 import {
   checkNumber,
@@ -55,9 +57,7 @@ export function documentAnswer(
   document: JsonObject,
   form: Pick<OutputForm, 'encoding'>,
 ): Answer {
-  if (form.encoding === 'yaml') {
-    return bytesAnswer(call, status, Buffer.from(dump(document, { noRefs: true })), 'application/yaml');
-  }
+  if (form.encoding === 'yaml') return yamlAnswer(call, status, JSON.stringify(document));
   if (form.encoding === 'protobuf') {
     const bytes = encodeProtobuf(document);
     if (bytes === undefined) throw notAcceptable();
@@ -65,6 +65,16 @@ export function documentAnswer(
   }
   const indent = isPretty(call.exchange, call.query) ? 2 : 0;
   return bytesAnswer(call, status, Buffer.from(JSON.stringify(document, null, indent) + (indent === 0 ? '\n' : '')));
+}
+
+/** From the JSON of a document. Long ones are written by a thread: js-yaml cannot pause. */
+export function yamlAnswer(call: Pick<ApiCall, 'exchange' | 'warnings'>, status: number, json: string): Answer {
+  const answer = (text: string): Answer => bytesAnswer(call, status, Buffer.from(text), 'application/yaml');
+  if (json.length <= YAML_INLINE_BYTES_MAX) return answer(dump(JSON.parse(json), { noRefs: true }));
+  return dumpInThread(json).then((text) => {
+    if (text !== undefined) return answer(text);
+    throw new StatusError('InternalError', 'the answer takes too much time or memory to be written as YAML');
+  });
 }
 
 export function bytesAnswer(
@@ -103,7 +113,7 @@ export function shaped(object: JsonObject, type: ResourceType, form: OutputForm,
   };
 }
 
-function partial(object: JsonObject, version: string): JsonObject {
+export function partial(object: JsonObject, version: string): JsonObject {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object['metadata'] ?? {} };
 }
 

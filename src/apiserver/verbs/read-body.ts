@@ -1,12 +1,32 @@
+import { hasMoreValues } from '../../api/json-text.js';
 import type { Exchange } from '../../core/exchange.js';
+import { headerValue } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
+import { withoutLongYaml } from '../yaml/long-yaml.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from './body-bounds.js';
 
-/** As in kube-apiserver. */
-export const BODY_BYTES_MAX = 3 * 1024 * 1024;
 const BODY_MS_MAX = 60_000;
 
-/** The whole body of a request. More than kube-apiserver takes is refused, and the rest is not read. */
-export function readRequestBody(exchange: Exchange): Promise<Buffer> {
+/** Shorter bodies cannot have too many values, and are YAML that is quickly read. */
+const SHORT_BYTES_MAX = 16 * 1024;
+
+/**
+ * The whole body of a request. More than kube-apiserver takes is refused, and the rest is not read; so is a body of too many
+ * values. Long YAML is returned as JSON, which is YAML as well.
+ */
+export async function readRequestBody(exchange: Exchange): Promise<Buffer> {
+  const sent = await gatherBody(exchange);
+  if (sent.byteLength <= SHORT_BYTES_MAX) return sent;
+  const contentType = headerValue(exchange.headers, 'content-type') ?? '';
+  if (contentType.includes('protobuf')) return sent;
+  const body = contentType.includes('yaml') ? await withoutLongYaml(sent) : sent;
+  // Nothing but ASCII counts, and no byte of another character looks like it.
+  if (!hasMoreValues(body.toString('latin1'), BODY_VALUES_MAX)) return body;
+  const message = `Request entity too large: limit is ${BODY_VALUES_MAX} values`;
+  throw new StatusError('RequestEntityTooLarge', message);
+}
+
+function gatherBody(exchange: Exchange): Promise<Buffer> {
   const { gatheredBody, body } = exchange;
   if (gatheredBody)
     return Promise.resolve(Buffer.from(gatheredBody.buffer, gatheredBody.byteOffset, gatheredBody.byteLength));

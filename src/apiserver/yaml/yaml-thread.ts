@@ -1,0 +1,91 @@
+import { Worker } from 'node:worker_threads';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../verbs/body-bounds.js';
+
+/** Longer YAML is read and written in a thread of its own. */
+export const YAML_INLINE_BYTES_MAX = 32 * 1024;
+/** YAML that takes the thread longer is refused. */
+export const YAML_THREAD_MS_MAX = 10_000;
+const YAML_THREAD_MEGABYTES_MAX = 512;
+/** What a document may unfold to by its aliases. */
+export const YAML_UNFOLDED_CHARS_MAX = 2 * BODY_BYTES_MAX;
+
+export interface ParsedYaml {
+  /** The document as JSON, unless there is a problem. */
+  readonly text?: string;
+  readonly problem?: string;
+  /** The first line that names a member again. */
+  readonly duplicateAtLine?: number;
+}
+
+interface Job {
+  readonly message: object;
+  readonly resolve: (answer: ParsedYaml) => void;
+}
+
+const TOO_MUCH: ParsedYaml = { problem: 'document takes too much time or memory to be read' };
+
+/** One document at a time; the thread lives while there is work. Jobs are bounded by the number of requests in flight. */
+class YamlThread {
+  readonly #jobs: Job[] = [];
+  #worker: Worker | undefined;
+  #deadline: NodeJS.Timeout | undefined;
+
+  do(message: object): Promise<ParsedYaml> {
+    return new Promise((resolve) => {
+      this.#jobs.push({ message, resolve });
+      if (this.#jobs.length === 1) this.#start();
+    });
+  }
+
+  #start(): void {
+    const job = this.#jobs[0];
+    if (!job) {
+      void this.#end();
+      return;
+    }
+    this.#worker ??= this.#open();
+    this.#worker.postMessage(job.message);
+    this.#deadline = setTimeout(() => this.#giveUp(), YAML_THREAD_MS_MAX);
+  }
+
+  #open(): Worker {
+    const worker = new Worker(new URL('./yaml-worker.cjs', import.meta.url), {
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: YAML_THREAD_MEGABYTES_MAX },
+    });
+    worker.on('message', (answer: ParsedYaml) => this.#finish(answer));
+    worker.on('error', () => this.#giveUp());
+    return worker;
+  }
+
+  #finish(answer: ParsedYaml): void {
+    clearTimeout(this.#deadline);
+    this.#jobs.shift()?.resolve(answer);
+    this.#start();
+  }
+
+  /** The thread cannot be interrupted: it is ended, and the next document gets a new one. */
+  #giveUp(): void {
+    void this.#end();
+    this.#finish(TOO_MUCH);
+  }
+
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    this.#worker = undefined;
+    worker?.removeAllListeners();
+    worker?.on('error', () => {});
+    await worker?.terminate();
+  }
+}
+
+const thread = new YamlThread();
+
+export function parseInThread(text: string): Promise<ParsedYaml> {
+  return thread.do({ work: 'parse', text, valuesMax: BODY_VALUES_MAX, charsMax: YAML_UNFOLDED_CHARS_MAX });
+}
+
+/** The YAML of a JSON text; undefined where it takes too much time or memory. */
+export async function dumpInThread(text: string): Promise<string | undefined> {
+  return (await thread.do({ work: 'dump', text })).text;
+}
