@@ -121,18 +121,21 @@ const OPERATIONS: Readonly<Record<string, (state: State, operation: JsonPatchOpe
 };
 
 function locate(root: Json, path: string): { container: Container; key: string } {
-  // What stands before the first slash is not looked at.
-  const [, ...keys] = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const key = keys.pop();
-  if (key === undefined) throw PatchError.doesNotApply(`doc is missing path: "${path}"`);
+  // What stands before the first slash is not looked at. A path can be longer than any document is deep: one step at a time.
   let container: Json | undefined = root;
-  for (const part of keys) {
-    container = Array.isArray(container) || isObject(container) ? read(container, part) : undefined;
+  let slash = path.indexOf('/');
+  while (slash >= 0 && (Array.isArray(container) || isObject(container))) {
+    const next = path.indexOf('/', slash + 1);
+    const key = unescaped(path.slice(slash + 1, next < 0 ? path.length : next));
+    if (next < 0) return { container, key };
+    container = read(container, key);
+    slash = next;
   }
-  if (!Array.isArray(container) && !isObject(container)) {
-    throw PatchError.doesNotApply(`doc is missing path: "${path}"`);
-  }
-  return { container, key };
+  throw PatchError.doesNotApply(`doc is missing path: "${path}"`);
+}
+
+function unescaped(part: string): string {
+  return part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part;
 }
 
 function read(container: Container, key: string): Json | undefined {

@@ -12,8 +12,8 @@ function isEscaped(text: string, at: number): boolean {
 }
 
 /**
- * Whether a JSON text has more than `valuesMax` values. Counts commas and opening brackets outside of strings, so an empty
- * object in a list counts twice. The text need not be valid.
+ * Whether a JSON text has more than `valuesMax` members of objects and items of lists. Counts commas, and brackets that open
+ * something that is not empty. The text need not be valid.
  */
 export function hasMoreValues(text: string, valuesMax: number): boolean {
   // No value takes less than one character and a comma.
@@ -22,6 +22,8 @@ export function hasMoreValues(text: string, valuesMax: number): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
     if (code === COMMA || code === BRACKET || code === BRACE) {
+      // A closing bracket comes two after its opening one in ASCII.
+      if (code !== COMMA && text.charCodeAt(at + 1) === code + 2) continue;
       if (++count > valuesMax) return true;
     } else if (code === QUOTE) {
       at = jsonStringEnd(text, at);

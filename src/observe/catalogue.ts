@@ -103,6 +103,10 @@ export function createMetrics() {
     hostReady: registry.gauge('straddle_host_ready', '1 while the API server behind this process takes requests.'),
     inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on, without streaming watches.'),
     queued: registry.gauge('straddle_requests_queued', 'Requests waiting for a place.'),
+    eventLoopDelaySeconds: registry.gauge(
+      'straddle_event_loop_delay_seconds',
+      'Longest time that work on one request kept others waiting since this page was last read.',
+    ),
     workerConnections: registry.gauge(
       'straddle_worker_connections',
       'Connections of each worker process that serves; nothing where one process does it all.',

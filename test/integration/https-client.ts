@@ -36,7 +36,7 @@ function connection({ port, ca }: Where, as: TestCertificate | undefined) {
   return { host: '127.0.0.1', port, ca, agent: false as const, ...(as ? { cert: as.pem, key: as.keyPem } : {}) };
 }
 
-function bodyBytes(body: unknown): Buffer {
+export function bodyBytes(body: unknown): Buffer {
   if (Buffer.isBuffer(body)) return body;
   return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
 }

@@ -74,6 +74,7 @@ describe('rules of a custom resource', () => {
     isTerminating: false,
     *ruleProblems(_, live) {
       asked.push(live);
+      yield;
       return [invalid('spec', 'object', 'failed rule: self.a < 3')];
     },
   });

@@ -43,7 +43,8 @@ export function numberProblems(value: number, schema: Schema, place: ValuePlace)
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema.limits ?? {};
   const problems = rangeProblems('Checked value', value, schema, place);
   problems.push(...multipleProblems(value, schema, place));
-  const say = (text: string): number => problems.push(invalid(place.field, value, `${place.name} in body should be ${text}`));
+  const say = (text: string): number =>
+    problems.push(invalid(place.field, value, `${place.name} in body should be ${text}`));
   if (maximum !== undefined) {
     problems.push(...rangeProblems('Maximum boundary value', maximum, schema, place));
     const limit = limitFor(value, maximum, schema);

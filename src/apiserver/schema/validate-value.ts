@@ -7,7 +7,8 @@ import {
   type FieldProblem,
   invalid,
   NO_FIELD,
-  notSupported,
+  notSupportedAmong,
+  PROBLEMS_CHARS_MAX,
   PROBLEMS_MAX,
   required,
   tooMany,
@@ -56,11 +57,17 @@ const CHECKS_PER_STEP = 2_000;
 class Outcome {
   readonly problems: FieldProblem[] = [];
   matches = 0;
+  private chars = 0;
+
+  get isFull(): boolean {
+    return this.problems.length >= PROBLEMS_MAX || this.chars > PROBLEMS_CHARS_MAX;
+  }
 
   add(problems: readonly FieldProblem[]): void {
     for (const each of problems) {
-      if (this.problems.length >= PROBLEMS_MAX) return;
+      if (this.isFull) return;
       this.problems.push(each);
+      this.chars += each.message.length;
     }
   }
 
@@ -78,12 +85,7 @@ class ValueValidation {
     this.whole = options.field ?? '';
   }
 
-  *check(
-    value: Json,
-    schema: Schema,
-    name: string,
-    correlation: Correlation | undefined,
-  ): Generator<void, Outcome> {
+  *check(value: Json, schema: Schema, name: string, correlation: Correlation | undefined): Generator<void, Outcome> {
     const outcome = yield* this.checkAll(value, schema, name, correlation);
     if (outcome.problems.length > 0 && correlation?.isUnchanged === true) outcome.problems.length = 0;
     return outcome;
@@ -144,7 +146,7 @@ class ValueValidation {
   private checkEnum(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
     const allowed = enumValuesOf(schema);
     if (allowed === undefined || (value !== null && allowed.has(value))) return;
-    if (outcome.problems.length < PROBLEMS_MAX) outcome.add([notSupported(place.field, value, allowed.texts)]);
+    if (!outcome.isFull) outcome.add([notSupportedAmong(place.field, value, allowed.text)]);
   }
 
   private *checkItems(
@@ -157,7 +159,7 @@ class ValueValidation {
     const { name } = place;
     const { minItems, maxItems, uniqueItems } = schema.limits ?? {};
     for (const [index, item] of items.entries()) {
-      if (schema.items === undefined || outcome.problems.length >= PROBLEMS_MAX) break;
+      if (schema.items === undefined || outcome.isFull) break;
       outcome.merge(yield* this.check(item, schema.items, `${name}[${index}]`, correlation?.item(index)));
     }
     if (minItems !== undefined && items.length < minItems) {
@@ -189,7 +191,7 @@ class ValueValidation {
       outcome.add([tooMany(place.field, names.length, maxProperties)]);
     }
     for (const each of names) {
-      if (outcome.problems.length >= PROBLEMS_MAX) break;
+      if (outcome.isFull) break;
       const below = memberSchema(schema, each) ?? ANY;
       if (below === ANY) continue;
       const isDeclared = schema.properties !== undefined && Object.hasOwn(schema.properties, each);
@@ -199,18 +201,13 @@ class ValueValidation {
       outcome.merge(yield* this.check(object[each]!, below, path, isTyped ? undefined : correlation?.member(each)));
     }
     for (const each of schema.required ?? []) {
-      if (outcome.problems.length >= PROBLEMS_MAX) break;
+      if (outcome.isFull) break;
       if (!Object.hasOwn(object, each)) outcome.add([required(new Place(`${name}.${each}`, this.whole).field)]);
     }
     outcome.matches += 1;
   }
 
-  private *checkAlternatives(
-    value: Json,
-    schema: Schema,
-    name: string,
-    outcome: Outcome,
-  ): Generator<void, void> {
+  private *checkAlternatives(value: Json, schema: Schema, name: string, outcome: Outcome): Generator<void, void> {
     const { allOf, anyOf, oneOf, not } = schema;
     const say = (text: string): void =>
       outcome.add([invalid(this.whole === '' ? NO_FIELD : this.whole, '', `${JSON.stringify(name)} ${text}`)]);
@@ -266,12 +263,7 @@ function forbiddenMembers(names: readonly string[], schema: Schema, { name, fiel
 
 type Say = (text: string) => void;
 
-function* mergeAny(
-  alternatives: readonly Schema[],
-  tried: Attempt,
-  outcome: Outcome,
-  say: Say,
-): Generator<void, void> {
+function* mergeAny(alternatives: readonly Schema[], tried: Attempt, outcome: Outcome, say: Say): Generator<void, void> {
   let best: Outcome | undefined;
   for (const alternative of alternatives) {
     const each = yield* tried(alternative);

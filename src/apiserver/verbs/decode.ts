@@ -12,13 +12,13 @@ import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';
 import { goDecodeProblem } from '../schema/go-decode.js';
 import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
+import { BODY_VALUES_MAX } from '../size-bounds.js';
 import { firstDocument } from '../yaml/first-document.js';
 import { duplicateLineOf, parsedJson } from '../yaml/long-yaml.js';
 import { YAML_UNFOLDED_CHARS_MAX } from '../yaml/yaml-thread.js';
-import { BODY_VALUES_MAX } from './body-bounds.js';
+import { checkObjectSize } from './object-size.js';
 import type { FieldValidation } from './options.js';
 import { PROTOBUF_MEDIA_TYPE } from './output-form.js';
-
 
 export type BodyEncoding = 'json' | 'yaml' | 'protobuf';
 
@@ -95,7 +95,8 @@ function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof de
     if (error instanceof ProtobufError) throw new StatusError('BadRequest', `${what}: ${error.message}`);
     throw error;
   }
-  // JSON may lie within messages.
+  // JSON may lie within messages, and packed numbers.
+  checkObjectSize(decoded.object);
   if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
   return decoded.object;
 }

@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from '../../api/json.js';
 import type { WorkSlices } from '../../core/work-slices.js';
 import { encodeProtobufList } from '../protobuf/encode-protobuf.js';
 import { tableHead, tableRow } from '../table/table.js';
-import type { ApiCall } from './api-call.js';
 import { partial } from './answer.js';
+import type { ApiCall } from './api-call.js';
 import type { OutputForm } from './output-form.js';
 
 /** A list, a table of one, or the metadata of one: what stands before its items, and the items, made one at a time. */
@@ -16,7 +16,11 @@ export interface ListDocument {
 /** Objects of a list in the form that was asked for. */
 export function listDocument(
   { type, machinery }: ApiCall,
-  list: { readonly head: JsonObject; readonly objects: readonly JsonObject[]; readonly asItem: (object: JsonObject) => Json },
+  list: {
+    readonly head: JsonObject;
+    readonly objects: readonly JsonObject[];
+    readonly asItem: (object: JsonObject) => Json;
+  },
   form: OutputForm,
 ): ListDocument {
   const { head, objects, asItem } = list;
@@ -24,7 +28,11 @@ export function listDocument(
   const apiVersion = `meta.k8s.io/${form.version}`;
   if (form.as === 'metadata') {
     const items = mapped(objects, (object) => partial(object, form.version));
-    return { head: { kind: 'PartialObjectMetadataList', apiVersion, metadata: head['metadata'] ?? {} }, name: 'items', items };
+    return {
+      head: { kind: 'PartialObjectMetadataList', apiVersion, metadata: head['metadata'] ?? {} },
+      name: 'items',
+      items,
+    };
   }
   const { printer } = type;
   const options = { includeObject: form.includeObject, nowMs: machinery.clock.nowMs() };
@@ -49,7 +57,10 @@ export async function listJson(
   const margin = ' '.repeat(indent);
   const headText = JSON.stringify(head, null, indent);
   // Without its closing brace.
-  chunks.push(headText.slice(0, headText.length - 1 - line.length), `,${line}${margin}"${name}":${indent === 0 ? '' : ' '}[`);
+  chunks.push(
+    headText.slice(0, headText.length - 1 - line.length),
+    `,${line}${margin}"${name}":${indent === 0 ? '' : ' '}[`,
+  );
   let opening = inner;
   for (const item of items) {
     const text = JSON.stringify(item, null, indent);

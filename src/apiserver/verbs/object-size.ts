@@ -1,11 +1,6 @@
 import type { Json, JsonObject } from '../../api/json.js';
 import { StatusError } from '../../core/status-error.js';
-import { BODY_BYTES_MAX, BODY_VALUES_MAX } from './body-bounds.js';
-
-/** As JSON. What a client reads it must be able to send back, so it is the same as for bodies. */
-export const OBJECT_BYTES_MAX = BODY_BYTES_MAX;
-/** Each object, list, text, number, true, false and null in it is one. */
-export const OBJECT_VALUES_MAX = BODY_VALUES_MAX;
+import { OBJECT_BYTES_MAX, OBJECT_VALUES_MAX } from '../size-bounds.js';
 
 /**
  * Throws RequestEntityTooLarge for an object that has become too large to be stored: a body of three bytes for each item of

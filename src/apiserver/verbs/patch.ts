@@ -7,7 +7,7 @@ import { PatchError } from '../../api/json-patch-error.js';
 import { applyMergePatch } from '../../api/merge-patch.js';
 import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { StatusReason } from '../../api/status.js';
-import { applyStrategicMergePatch } from '../../api/strategic-merge-patch.js';
+import { strategicMergeSteps } from '../../api/strategic-merge-patch.js';
 import type { Reply } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
@@ -181,20 +181,19 @@ function patcherOf(
     const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
     throw new StatusError('BadRequest', isMerge ? `error decoding patch: ${why}` : why);
   }
-  if (isMerge) return { apply: inOneStep((live) => applyMergePatch(live, parsed)), mistakes, shown, told };
+  if (isMerge) {
+    const apply = function* (live: JsonObject): Generator<void, JsonObject> {
+      yield;
+      return applyMergePatch(live, parsed);
+    };
+    return { apply, mistakes, shown, told };
+  }
   const schema = patchSchemaOf(type.schema);
   return {
-    apply: inOneStep((live) => applyStrategicMergePatch(live, parsed, schema)),
+    apply: (live) => strategicMergeSteps(live, parsed, schema),
     mistakes,
     shown: () => goText(parsed),
     told: inConvertersWords,
-  };
-}
-
-function inOneStep(work: (live: JsonObject) => JsonObject): Patcher['apply'] {
-  return function* (live) {
-    yield;
-    return work(live);
   };
 }
 

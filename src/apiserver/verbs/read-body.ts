@@ -2,8 +2,8 @@ import { hasMoreValues } from '../../api/json-text.js';
 import type { Exchange } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../size-bounds.js';
 import { withoutLongYaml } from '../yaml/long-yaml.js';
-import { BODY_BYTES_MAX, BODY_VALUES_MAX } from './body-bounds.js';
 
 const BODY_MS_MAX = 60_000;
 

@@ -17,7 +17,8 @@ const ONE_AS_METADATA = { Accept: 'application/json;as=PartialObjectMetadata;v=v
 
 const values = (count: number): string => filled((i) => `v${i}`, count);
 const query = (name: string, value: string): string => `?${name}=${encodeURIComponent(value)}`;
-const watching = 'watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+const watching =
+  'watch=1&timeoutSeconds=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
 
 export const HOSTILE_READS: readonly HostileRequest[] = [
   read('list: 10,000 objects', MANY),
@@ -37,16 +38,36 @@ export const HOSTILE_READS: readonly HostileRequest[] = [
   read('list: 30 objects of a megabyte as metadata', HEAVY, METADATA),
   read('list: 30 objects of a megabyte, indented', `${HEAVY}?pretty=true`),
   read('list: selected by 10,000 values', `${MANY}${query('labelSelector', `a in (${values(HEAD_BYTES)})`)}`),
-  read('list: selected by all values but 10,000', `${MANY}${query('labelSelector', `a notin (${values(HEAD_BYTES)})`)}`),
-  read('list: selected by 1,000 labels', `${MANY}${query('labelSelector', filled((i) => `!k${i}`, HEAD_BYTES))}`),
-  read('list: selected by 1,000 equal fields', `${MANY}${query('fieldSelector', filled(() => 'metadata.name!=x', 8_000))}`),
+  read(
+    'list: selected by all values but 10,000',
+    `${MANY}${query('labelSelector', `a notin (${values(HEAD_BYTES)})`)}`,
+  ),
+  read(
+    'list: selected by 1,000 labels',
+    `${MANY}${query(
+      'labelSelector',
+      filled((i) => `!k${i}`, HEAD_BYTES),
+    )}`,
+  ),
+  read(
+    'list: selected by 1,000 equal fields',
+    `${MANY}${query(
+      'fieldSelector',
+      filled(() => 'metadata.name!=x', 8_000),
+    )}`,
+  ),
   read('list: a selector that is refused', `${MANY}${query('labelSelector', '('.repeat(HEAD_BYTES / 3))}`),
   read('list: a continue token of 12 kB', `${MANY}?limit=1&continue=${'A'.repeat(HEAD_BYTES)}`),
   read('list: 6,000 parameters', `${MANY}?limit=1&${'a&'.repeat(HEAD_BYTES / 2)}`),
   read('watch: 10,000 objects', `${MANY}?${watching}`),
   read('watch: 10,000 objects as a table', `${MANY}?${watching}`, TABLE),
-  read('watch: 10,000 objects as protobuf', `${MANY}?${watching}`, { Accept: 'application/vnd.kubernetes.protobuf;stream=watch' }),
-  read('watch: 10,000 objects that are not selected', `${MANY}?${watching}&labelSelector=${encodeURIComponent(`a in (${values(8_000)})`)}`),
+  read('watch: 10,000 objects as protobuf', `${MANY}?${watching}`, {
+    Accept: 'application/vnd.kubernetes.protobuf;stream=watch',
+  }),
+  read(
+    'watch: 10,000 objects that are not selected',
+    `${MANY}?${watching}&labelSelector=${encodeURIComponent(`a in (${values(8_000)})`)}`,
+  ),
   read('watch: 30 objects of a megabyte', `${HEAVY}?${watching}`),
   read('get: an object of a megabyte as YAML', LARGE, YAML),
   read('get: an object of a megabyte as protobuf', LARGE, PROTOBUF),
@@ -74,7 +95,13 @@ export const HOSTILE_READS: readonly HostileRequest[] = [
   {
     name: 'get: rules of a role of 20,000 rules',
     path: '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews',
-    make: () => ({ method: 'POST', headers: { 'Impersonate-User': 'bound' }, body: { spec: { namespace: 'default' } } }),
+    make: () => ({
+      method: 'POST',
+      headers: { 'Impersonate-User': 'bound' },
+      body: { spec: { namespace: 'default' } },
+    }),
   },
-  read('get: by somebody with a role of 20,000 rules', `${DEFAULT_NAMESPACE}/configmaps/small`, { 'Impersonate-User': 'bound' }),
+  read('get: by somebody with a role of 20,000 rules', `${DEFAULT_NAMESPACE}/configmaps/small`, {
+    'Impersonate-User': 'bound',
+  }),
 ];

@@ -1,5 +1,5 @@
-import { encodeProtobuf } from '../../../src/apiserver/protobuf/encode-protobuf.js';
 import type { JsonObject } from '../../../src/api/json.js';
+import { encodeProtobuf } from '../../../src/apiserver/protobuf/encode-protobuf.js';
 import type { Ask } from '../https-client.js';
 
 /** One request of the corpus. Made when it is its turn: some bodies are megabytes. */
@@ -20,7 +20,11 @@ export function many<T>(count: number, item: (index: number) => T): T[] {
 }
 
 /** Members of an object, made of their index. */
-export function members<T>(count: number, name: (index: number) => string, value: (index: number) => T): Record<string, T> {
+export function members<T>(
+  count: number,
+  name: (index: number) => string,
+  value: (index: number) => T,
+): Record<string, T> {
   return Object.fromEntries(many(count, (index) => [name(index), value(index)]));
 }
 

@@ -22,7 +22,14 @@ export async function storeObjects(send: Send): Promise<void> {
   await store('/apis/apiextensions.k8s.io/v1/customresourcedefinitions', WIDGET_DEFINITION);
   await store(`${DEFAULT_NAMESPACE}/serviceaccounts`, { metadata: { name: 'default' } });
   await store(CONFIG_MAPS, { metadata: { name: 'small' }, data: { a: '1' } });
-  await store(CONFIG_MAPS, { metadata: { name: 'large' }, data: members(30_000, (i) => `k${i}`, () => 'v') });
+  await store(CONFIG_MAPS, {
+    metadata: { name: 'large' },
+    data: members(
+      25_000,
+      (i) => `k${i}`,
+      () => 'v',
+    ),
+  });
   await store(`${DEFAULT_NAMESPACE}/pods`, { metadata: { name: 'small' }, spec: { containers: [container(0)] } });
   await store(`${DEFAULT_NAMESPACE}/services`, { metadata: { name: 'small' }, spec: { ports: [{ port: 1 }] } });
   await store('/apis/apps/v1/namespaces/default/deployments', {
@@ -36,7 +43,7 @@ export async function storeObjects(send: Send): Promise<void> {
     apiVersion: 'example.io/v1',
     kind: 'Widget',
     metadata: { name: 'large' },
-    keyed: many(10_000, (i) => ({ name: `n${i}`, value: 1 })),
+    keyed: many(5_000, (i) => ({ name: `n${i}`, value: 1 })),
     ints: many(20_000, (i) => i),
     patternOnce: 'a'.repeat(60),
   });
@@ -49,14 +56,24 @@ export async function storeObjects(send: Send): Promise<void> {
         apiVersion: 'v1',
         fieldsType: 'FieldsV1',
         time: '2024-01-01T00:00:00Z',
-        fieldsV1: { 'f:data': members(1_000, (key) => `f:k${key}`, () => ({})) },
+        fieldsV1: {
+          'f:data': members(
+            1_000,
+            (key) => `f:k${key}`,
+            () => ({}),
+          ),
+        },
       })),
     },
-    data: members(1_000, (i) => `k${i}`, () => 'v'),
+    data: members(
+      1_000,
+      (i) => `k${i}`,
+      () => 'v',
+    ),
   });
   await store('/apis/rbac.authorization.k8s.io/v1/clusterroles', {
     metadata: { name: 'large' },
-    rules: many(8_000, (i) => ({ apiGroups: [''], resources: [`r${i}`], verbs: ['get'] })),
+    rules: many(7_500, (i) => ({ apiGroups: [''], resources: [`r${i}`], verbs: ['get'] })),
   });
   await store('/apis/rbac.authorization.k8s.io/v1/clusterrolebindings', {
     metadata: { name: 'large' },
@@ -66,14 +83,24 @@ export async function storeObjects(send: Send): Promise<void> {
   for (const index of many(30, (each) => each)) {
     await store('/api/v1/namespaces/heavy/configmaps', {
       metadata: { name: `c${index}`, labels: { a: 'b' } },
-      data: { ...members(2_000, (i) => `k${i}`, () => 'v'), text: 'v\n'.repeat(400_000) },
+      data: {
+        ...members(
+          2_000,
+          (i) => `k${i}`,
+          () => 'v',
+        ),
+        text: 'v\n'.repeat(400_000),
+      },
     });
   }
   let next = 0;
   const work = async (): Promise<void> => {
     while (next < OBJECTS) {
       const name = `c${next++}`;
-      await store('/api/v1/namespaces/many/configmaps', { metadata: { name, labels: { a: name } }, data: { a: 'x'.repeat(200) } });
+      await store('/api/v1/namespaces/many/configmaps', {
+        metadata: { name, labels: { a: name } },
+        data: { a: 'x'.repeat(200) },
+      });
     }
   };
   await Promise.all(many(AT_ONCE, work));
