@@ -13,7 +13,8 @@ const mergeItems = (item: JsonObject, patch: JsonObject): JsonObject => {
 /** Searches the whole list for each item. Without the order of the result, which depends on the keys only. */
 function searched(current: readonly JsonObject[], patch: readonly JsonObject[]): JsonObject[] {
   let merged = [...current];
-  for (const { $patch, name } of patch) if ($patch === 'delete') merged = merged.filter((each) => each['name'] !== name);
+  for (const { $patch, name } of patch)
+    if ($patch === 'delete') merged = merged.filter((each) => each['name'] !== name);
   for (const item of patch.filter(({ $patch }) => $patch === undefined)) {
     const at = merged.findIndex((each) => member(each, 'name') === item['name']);
     if (at >= 0) merged[at] = mergeItems(merged[at]!, item);

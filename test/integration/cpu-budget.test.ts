@@ -49,8 +49,8 @@ describe('the embedded API server', () => {
     async (_, request) => {
       const { answer, turns } = await best(request);
       expect(turns.worstMs).toBeLessThan(TURN_CPU_MS_MAX);
-      // Whatever is wrong with the request, it is the client's fault, and said so.
-      expect(answer.status, answer.text.slice(0, 500)).toBeLessThan(500);
+      // Refused by a rule, not by the limits of the language.
+      expect(answer.text).not.toMatch(/call stack|string length|heap/);
     },
     REQUEST_MS_MAX,
   );

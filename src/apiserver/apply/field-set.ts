@@ -24,6 +24,17 @@ export class FieldSet {
     set.members.add(path[last]!);
   }
 
+  /**
+   * Like `insert`, for somebody who walks an object: `trail` holds the sets on the way to the path before, and is to be cut to
+   * the length of what both paths have in common. Deep objects with many members would take the whole way for each.
+   */
+  insertAlong(path: readonly string[], trail: FieldSet[]): void {
+    if (path.length === 0) return;
+    if (trail.length === 0) trail.push(this);
+    while (trail.length < path.length) trail.push(trail.at(-1)!.child(path[trail.length - 1]!));
+    trail[path.length - 1]!.members.add(path.at(-1)!);
+  }
+
   /** Like `union`, but into this set: what many sets have in common is then not copied for each of them. */
   insertAll(other: FieldSet): void {
     for (const element of other.members) this.members.add(element);

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, jsonEqual } from '../../api/json.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../api/object-meta.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import {
   type FieldProblem,
@@ -9,6 +10,7 @@ import {
   notSupported,
   required,
 } from '../schema/field-problems.js';
+import { patternProblem } from '../schema/go-pattern.js';
 import { goJson } from '../schema/go-values.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { approvalProblems } from './approval.js';
@@ -56,13 +58,20 @@ interface Checks extends DefinitionOptions {
 
 /** What is wrong with a new CustomResourceDefinition, with the fields and words of kube-apiserver. Expects defaults. */
 export function validateDefinition(crd: JsonObject, options: DefinitionOptions = {}): FieldProblem[] {
+  return runAtOnce(definitionProblemSteps(crd, options));
+}
+
+type ProblemSteps = Generator<void, FieldProblem[]>;
+
+/** The same, yielding between passes over a schema. */
+export function* definitionProblemSteps(crd: JsonObject, options: DefinitionOptions = {}): ProblemSteps {
   const definition = readDefinition(crd);
   const { name, names, group } = definition;
   const nameTexts = options.isNameChecked === true ? [] : dnsSubdomainProblems(name);
   if (name !== `${names.plural}.${group}`) nameTexts.push('must be spec.names.plural+"."+spec.group');
   return [
     ...nameTexts.map((text) => invalid('metadata.name', name, text)),
-    ...definitionProblems(crd, definition, { ...options, live: undefined, allowsInvalidCaBundle: true }),
+    ...(yield* definitionProblems(crd, definition, { ...options, live: undefined, allowsInvalidCaBundle: true })),
     ...approvalProblems(crd, group, undefined),
     ...preservationProblems(definition, undefined),
   ];
@@ -73,11 +82,20 @@ export function validateDefinitionUpdate(
   live: JsonObject,
   options: DefinitionOptions = {},
 ): FieldProblem[] {
+  return runAtOnce(definitionUpdateProblemSteps(crd, live, options));
+}
+
+/** The same, yielding between passes over a schema. */
+export function* definitionUpdateProblemSteps(
+  crd: JsonObject,
+  live: JsonObject,
+  options: DefinitionOptions = {},
+): ProblemSteps {
   const [definition, before] = [readDefinition(crd), readDefinition(live)];
   const isEstablished = isConditionTrue(live, 'Established');
   const allowsInvalidCaBundle = !isEstablished || hasInvalidCaBundle(before.conversion);
   return [
-    ...definitionProblems(crd, definition, { ...options, live: before, allowsInvalidCaBundle }),
+    ...(yield* definitionProblems(crd, definition, { ...options, live: before, allowsInvalidCaBundle })),
     ...(isEstablished ? immutable('spec.scope', definition.scope, before.scope) : []),
     ...(isEstablished ? immutable('spec.names.kind', definition.names.kind, before.names.kind) : []),
     ...immutable('spec.group', definition.group, before.group),
@@ -123,21 +141,28 @@ function hasDefaults({ openApi }: DefinitionVersion): boolean {
   return found;
 }
 
-function definitionProblems(crd: JsonObject, definition: Definition, checks: Checks): FieldProblem[] {
+function* definitionProblems(crd: JsonObject, definition: Definition, checks: Checks): ProblemSteps {
   const { versions, names } = definition;
   const tooBig = versions.flatMap(sizeProblems);
   // Nothing else may look at what is too deep to be walked.
   if (tooBig.length > 0) return tooBig;
+  yield;
   const shared = sharedParts(versions);
+  yield;
+  const ofVersions: FieldProblem[] = [];
+  for (const [index, version] of versions.entries()) {
+    ofVersions.push(...(yield* versionProblems(version, index, shared, checks)));
+    yield;
+  }
   return [
     ...groupProblems(definition.group),
     ...scopeProblems(definition.scope),
     ...missingSchemaProblems(versions),
-    ...versions.flatMap((version, index) => versionProblems(version, index, shared, checks)),
+    ...ofVersions,
     ...versionListProblems(versions, shared),
     ...requiredNameProblems(names),
     ...nameFormatProblems(names, 'spec.names'),
-    ...sharedPartProblems(versions, shared, checks),
+    ...(yield* sharedPartProblems(versions, shared, checks)),
     ...conversionProblems(definition.conversion, checks),
     ...validateDefinitionStatus(crd),
     ...storedVersionProblems(definition),
@@ -168,18 +193,18 @@ function missingSchemaProblems(versions: readonly DefinitionVersion[]): FieldPro
   );
 }
 
-function versionProblems(
+function* versionProblems(
   version: DefinitionVersion,
   index: number,
   shared: SharedParts,
   checks: Checks,
-): FieldProblem[] {
+): ProblemSteps {
   const field = `spec.versions[${index}]`;
   const texts = dns1035LabelProblems(version.name);
   return [
     ...(texts.length === 0 ? [] : [invalid(`${field}.name`, version.name, texts.join(','))]),
     ...deprecationProblems(version, `${field}.deprecationWarning`),
-    ...(shared.validation ? [] : schemaProblems(version, `${field}.schema`, checks)),
+    ...(shared.validation ? [] : yield* schemaProblems(version, `${field}.schema`, checks)),
     ...(shared.subresources ? [] : subresourceProblems(version.subresources, `${field}.subresources`)),
     ...(shared.columns ? [] : columnProblems(version.columns, `${field}.additionalPrinterColumns`)),
     ...(shared.selectablePaths ? [] : selectableProblems(version, `${field}.selectableFields`, checks)),
@@ -187,11 +212,11 @@ function versionProblems(
 }
 
 /** What all versions share is told once. */
-function sharedPartProblems(
+function* sharedPartProblems(
   versions: readonly DefinitionVersion[],
   shared: SharedParts,
   checks: Checks,
-): FieldProblem[] {
+): ProblemSteps {
   const [first] = versions;
   if (first === undefined) return [];
   const texts = dns1035LabelProblems(first.name);
@@ -199,7 +224,7 @@ function sharedPartProblems(
   return [
     ...(texts.length === 0 ? [] : [invalid('spec.version', first.name, texts.join(','))]),
     ...(shared.validation
-      ? schemaProblems({ ...first, subresources: withStatus.subresources }, 'spec.validation', checks)
+      ? yield* schemaProblems({ ...first, subresources: withStatus.subresources }, 'spec.validation', checks)
       : []),
     ...(shared.subresources ? subresourceProblems(first.subresources, 'spec.subresources') : []),
     ...(shared.columns ? columnProblems(first.columns, 'spec.additionalPrinterColumns') : []),
@@ -282,7 +307,7 @@ function hasStatus(subresources: JsonObject | undefined): boolean {
   return subresources !== undefined && objectIn(subresources, 'status') !== undefined;
 }
 
-function schemaProblems(version: DefinitionVersion, field: string, checks: Checks): FieldProblem[] {
+function* schemaProblems(version: DefinitionVersion, field: string, checks: Checks): ProblemSteps {
   const { openApi } = version;
   if (openApi === undefined) return [];
   const path = `${field}.openAPIV3Schema`;
@@ -291,13 +316,31 @@ function schemaProblems(version: DefinitionVersion, field: string, checks: Check
   // What was accepted once is not looked at again.
   if (jsonEqual(before, openApi)) return problems;
   if (openApi['nullable'] === true) problems.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
+  yield;
   const unsupported = firstUnsupported(openApi);
+  yield;
   const structural = unsupported === undefined ? structuralProblems(openApi, path) : [];
   const isStructural = unsupported === undefined && structural.length === 0;
+  yield;
   const defaults = isStructural ? defaultProblems(openApi, path, checks.ruleProblems) : [];
+  yield;
+  yield* compilePatterns(openApi);
   problems.push(...structural, ...defaults, ...schemaRuleProblems(openApi, path));
+  yield;
   if (problems.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)];
   return problems.length > 0 ? problems : compileProblems(openApi, path, checks);
+}
+
+/** One at a time: some take milliseconds. What is found is remembered until the rules of schemas ask for it. */
+function* compilePatterns(openApi: JsonObject): Generator<void, void> {
+  const patterns = new Set<string>();
+  visitSchemas(openApi, ({ pattern }) => {
+    if (typeof pattern === 'string' && pattern !== '') patterns.add(pattern);
+  });
+  for (const pattern of patterns) {
+    patternProblem(pattern);
+    yield;
+  }
 }
 
 function compileProblems(openApi: JsonObject, path: string, { compileRules, objectMeta }: Checks): FieldProblem[] {

@@ -14,9 +14,23 @@ const compiled = new Map<string, RE2JS | string>();
 
 /** What is wrong with a regular expression of Go's kind, in Go's words; undefined where nothing is. */
 export function patternProblem(pattern: string): string | undefined {
+  if (verdicts.has(pattern)) return verdicts.get(pattern);
   const known = compile(pattern);
-  return typeof known === 'string' ? known : undefined;
+  const problem = typeof known === 'string' ? known : undefined;
+  verdicts.set(pattern, problem);
+  verdictChars += pattern.length;
+  for (const oldest of verdicts.keys()) {
+    if (verdictChars <= VERDICT_CHARS_MAX) break;
+    verdicts.delete(oldest);
+    verdictChars -= oldest.length;
+  }
+  return problem;
 }
+
+/** Room for all patterns of one definition, which may be more than are kept compiled. */
+const VERDICT_CHARS_MAX = 4 * 1024 * 1024;
+const verdicts = new Map<string, string | undefined>();
+let verdictChars = 0;
 
 /**
  * A matcher for the patterns of one object. Each match takes time in proportion to text and pattern, and all together no

@@ -1,8 +1,12 @@
 import type { Json } from '../../api/json.js';
+import { hasMoreValues } from '../../api/json-text.js';
 import { StatusError } from '../../core/status-error.js';
 import { namesEachOnce } from '../schema/duplicate-fields.js';
+import { BODY_VALUES_MAX } from '../size-bounds.js';
 import { firstDocument } from './first-document.js';
 import { parseInThread, YAML_INLINE_BYTES_MAX } from './yaml-thread.js';
+
+const LIKE_JSON = /^\s*\{/;
 
 /** Found while a body was turned into JSON, which has no place for it. */
 const duplicates = new WeakMap<Buffer, number>();
@@ -26,13 +30,15 @@ export function duplicateLineOf(body: Buffer): number | undefined {
 
 /** Nearly all JSON is YAML that means the same, and is read in a fraction of the time. */
 function isPlainJson(text: string): boolean {
+  // Who asked refuses it; until then it need not be read.
+  if (LIKE_JSON.test(text) && hasMoreValues(text, BODY_VALUES_MAX)) return true;
   const value = parsedJson(text);
   return value !== undefined && namesEachOnce(text, value);
 }
 
 /** The value of a YAML text that is a JSON object; undefined for any other. */
 export function parsedJson(text: string): Json | undefined {
-  if (!/^\s*\{/.test(text)) return undefined;
+  if (!LIKE_JSON.test(text)) return undefined;
   try {
     return JSON.parse(text) as Json;
   } catch {

@@ -321,6 +321,15 @@ export const HOSTILE_CUSTOM_RESOURCES: readonly HostileRequest[] = [
     for (let level = 0; level < 190; level++) schema = { allOf: [schema, {}] };
     return { type: 'object', properties: { p: { type: 'string', ...schema } } };
   }),
+  definitionRequest('list keys that are no properties', () => ({
+    type: 'object',
+    properties: {
+      p: arrayOf(
+        { type: 'object' },
+        { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': many(50_000, (i) => `k${i}`) },
+      ),
+    },
+  })),
   definitionRequest('list keys', () => ({
     type: 'object',
     properties: {

@@ -125,6 +125,14 @@ export const HOSTILE_OBJECTS: readonly HostileRequest[] = [
   ),
   created('pod: scheduling gates', PODS, () => pod({ schedulingGates: many(10_000, (i) => ({ name: `g${i}` })) })),
   created('pod: image pull secrets', PODS, () => pod({ imagePullSecrets: many(10_000, (i) => ({ name: `g${i}` })) })),
+  replaced('pod: replaced with changes on every second line', `${PODS}/lines`, () => ({
+    metadata: { name: 'lines' },
+    spec: {
+      containers: [
+        { ...container(0), env: many(900, (index) => ({ name: `E${index}`, value: `${(index + (index % 2)) % 40}` })) },
+      ],
+    },
+  })),
   created('deployment: containers', DEPLOYMENTS, () => ({
     metadata: meta(),
     spec: { selector: { matchLabels: { a: 'b' } }, template: template({ containers: many(3_000, container) }) },

@@ -31,6 +31,10 @@ export async function storeObjects(send: Send): Promise<void> {
     ),
   });
   await store(`${DEFAULT_NAMESPACE}/pods`, { metadata: { name: 'small' }, spec: { containers: [container(0)] } });
+  await store(`${DEFAULT_NAMESPACE}/pods`, {
+    metadata: { name: 'lines' },
+    spec: { containers: [{ ...container(0), env: many(900, (i) => ({ name: `E${i}`, value: `${i % 40}` })) }] },
+  });
   await store(`${DEFAULT_NAMESPACE}/services`, { metadata: { name: 'small' }, spec: { ports: [{ port: 1 }] } });
   await store('/apis/apps/v1/namespaces/default/deployments', {
     metadata: { name: 'large' },
