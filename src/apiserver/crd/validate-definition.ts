@@ -15,7 +15,7 @@ import { goJson } from '../schema/go-values.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { approvalProblems } from './approval.js';
 import { conversionProblems, hasInvalidCaBundle } from './conversion-rules.js';
-import { defaultProblems, type RuleProblems } from './default-rules.js';
+import { defaultProblemSteps, type RuleProblems } from './default-rules.js';
 import {
   type Definition,
   type DefinitionNames,
@@ -42,7 +42,10 @@ import {
 
 export interface DefinitionOptions {
   /** What is wrong with the CEL rules of a schema; fields are relative to it, empty for the schema itself. */
-  readonly compileRules?: (schema: Schema, options: { readonly path: string }) => readonly FieldProblem[];
+  readonly compileRules?: (
+    schema: Schema,
+    options: { readonly path: string },
+  ) => readonly FieldProblem[] | Generator<void, FieldProblem[]>;
   /** The problems of an object by CEL rules: defaults have to keep them too. */
   readonly ruleProblems?: RuleProblems;
   /** The built-in type of `metadata`, for rules that look at it. */
@@ -317,18 +320,18 @@ function* schemaProblems(version: DefinitionVersion, field: string, checks: Chec
   if (jsonEqual(before, openApi)) return problems;
   if (openApi['nullable'] === true) problems.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   yield;
+  yield* compilePatterns(openApi);
   const unsupported = firstUnsupported(openApi);
   yield;
   const structural = unsupported === undefined ? structuralProblems(openApi, path) : [];
   const isStructural = unsupported === undefined && structural.length === 0;
   yield;
-  const defaults = isStructural ? defaultProblems(openApi, path, checks.ruleProblems) : [];
+  const defaults = isStructural ? yield* defaultProblemSteps(openApi, path, checks.ruleProblems) : [];
   yield;
-  yield* compilePatterns(openApi);
   problems.push(...structural, ...defaults, ...schemaRuleProblems(openApi, path));
   yield;
   if (problems.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)];
-  return problems.length > 0 ? problems : compileProblems(openApi, path, checks);
+  return problems.length > 0 ? problems : yield* compileProblems(openApi, path, checks);
 }
 
 /** One at a time: some take milliseconds. What is found is remembered until the rules of schemas ask for it. */
@@ -343,9 +346,12 @@ function* compilePatterns(openApi: JsonObject): Generator<void, void> {
   }
 }
 
-function compileProblems(openApi: JsonObject, path: string, { compileRules, objectMeta }: Checks): FieldProblem[] {
+function* compileProblems(openApi: JsonObject, path: string, { compileRules, objectMeta }: Checks): ProblemSteps {
   if (compileRules === undefined) return [];
-  const problems = compileRules(customResourceSchema(openApi, objectMeta ?? ANY), { path });
+  const schema = customResourceSchema(openApi, objectMeta ?? ANY);
+  yield;
+  const found = compileRules(schema, { path });
+  const problems = 'next' in found ? yield* found : found;
   return problems.map((each) => ({ ...each, field: each.field === '' ? path : `${path}.${each.field}` }));
 }
 
