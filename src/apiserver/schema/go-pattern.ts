@@ -1,9 +1,12 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { patternSize } from './pattern-size.js';
 
 /** Compiled patterns are kept for reuse, the oldest given up first. */
 export const PATTERNS_KEPT_MAX = 2_000;
 /** Longer patterns are refused: a compiled one takes many times its length. */
 export const PATTERN_LENGTH_MAX = 32 * 1024;
+/** Patterns that compile to more instructions are refused, as Go refuses those of some millions. */
+export const PATTERN_SIZE_MAX = 20_000;
 
 /** Characters times instructions, of all matches for one object: about a second of work, when nothing of it goes fast. */
 export const PATTERN_WORK_MAX = 50_000_000;
@@ -58,6 +61,7 @@ function compile(pattern: string): RE2JS | string {
 
 function compileNew(pattern: string): RE2JS | string {
   if (pattern.length > PATTERN_LENGTH_MAX) return `error parsing regexp: longer than ${PATTERN_LENGTH_MAX} characters`;
+  if (patternSize(pattern) > PATTERN_SIZE_MAX) return 'error parsing regexp: expression too large';
   try {
     return RE2JS.compile(pattern);
   } catch (error) {

@@ -312,6 +312,10 @@ export const HOSTILE_CUSTOM_RESOURCES: readonly HostileRequest[] = [
     type: 'object',
     properties: { p: { type: 'string', pattern: `^${'(a|b){1000}'.repeat(50)}$` } },
   })),
+  definitionRequest('a pattern of 1,500 long repetitions', () => ({
+    type: 'object',
+    properties: { p: { type: 'string', pattern: `^${'(a|b){1000}'.repeat(1_500)}$` } },
+  })),
   definitionRequest('alternatives', () => ({
     type: 'object',
     properties: { p: { type: 'string', anyOf: many(27_000, (i) => ({ minLength: i })) } },
