@@ -3,9 +3,11 @@ import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../size-bounds.js';
 
 /** Longer YAML is read and written in a thread of its own. */
 export const YAML_INLINE_BYTES_MAX = 32 * 1024;
-/** YAML that takes the thread longer is refused. */
+/** YAML that takes the thread longer to read is refused. */
 export const YAML_THREAD_MS_MAX = 10_000;
-const YAML_THREAD_MEGABYTES_MAX = 512;
+/** Lists of many megabytes are written as YAML too. */
+export const YAML_DUMP_MS_MAX = 60_000;
+const YAML_THREAD_MEGABYTES_MAX = 2_048;
 /** What a document may unfold to by its aliases. */
 export const YAML_UNFOLDED_CHARS_MAX = 2 * BODY_BYTES_MAX;
 
@@ -19,6 +21,7 @@ export interface ParsedYaml {
 
 interface Job {
   readonly message: object;
+  readonly timeoutMs: number;
   readonly resolve: (answer: ParsedYaml) => void;
 }
 
@@ -30,9 +33,9 @@ class YamlThread {
   #worker: Worker | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  do(message: object): Promise<ParsedYaml> {
+  do(message: object, timeoutMs: number): Promise<ParsedYaml> {
     return new Promise((resolve) => {
-      this.#jobs.push({ message, resolve });
+      this.#jobs.push({ message, timeoutMs, resolve });
       if (this.#jobs.length === 1) this.#start();
     });
   }
@@ -45,7 +48,7 @@ class YamlThread {
     }
     this.#worker ??= this.#open();
     this.#worker.postMessage(job.message);
-    this.#deadline = setTimeout(() => this.#giveUp(), YAML_THREAD_MS_MAX);
+    this.#deadline = setTimeout(() => this.#giveUp(), job.timeoutMs);
   }
 
   #open(): Worker {
@@ -82,10 +85,11 @@ class YamlThread {
 const thread = new YamlThread();
 
 export function parseInThread(text: string): Promise<ParsedYaml> {
-  return thread.do({ work: 'parse', text, valuesMax: BODY_VALUES_MAX, charsMax: YAML_UNFOLDED_CHARS_MAX });
+  const bounds = { valuesMax: BODY_VALUES_MAX, charsMax: YAML_UNFOLDED_CHARS_MAX };
+  return thread.do({ work: 'parse', text, ...bounds }, YAML_THREAD_MS_MAX);
 }
 
 /** The YAML of a JSON text; undefined where it takes too much time or memory. */
 export async function dumpInThread(text: string): Promise<string | undefined> {
-  return (await thread.do({ work: 'dump', text })).text;
+  return (await thread.do({ work: 'dump', text }, YAML_DUMP_MS_MAX)).text;
 }
