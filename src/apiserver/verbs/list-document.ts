@@ -52,26 +52,31 @@ export async function listJson(
   indent: number,
   slices: WorkSlices,
 ): Promise<Buffer> {
-  const chunks: string[] = [];
   const [line, inner] = indent === 0 ? ['', ''] : ['\n', `\n${' '.repeat(2 * indent)}`];
   const margin = ' '.repeat(indent);
   const headText = JSON.stringify(head, null, indent);
+  const chunks: Buffer[] = [];
   // Without its closing brace.
-  chunks.push(
-    headText.slice(0, headText.length - 1 - line.length),
-    `,${line}${margin}"${name}":${indent === 0 ? '' : ' '}[`,
-  );
+  let text = headText.slice(0, headText.length - 1 - line.length);
+  text += `,${line}${margin}"${name}":${indent === 0 ? '' : ' '}[`;
   let opening = inner;
   for (const item of items) {
-    const text = JSON.stringify(item, null, indent);
-    chunks.push(opening, indent === 0 ? text : text.replaceAll('\n', inner));
+    const whole = JSON.stringify(item, null, indent);
+    text += opening + (indent === 0 ? whole : whole.replaceAll('\n', inner));
     opening = `,${inner}`;
+    if (text.length >= CHUNK_CHARS) {
+      chunks.push(Buffer.from(text));
+      text = '';
+    }
     if (slices.isOver) await slices.next();
   }
-  if (opening !== inner) chunks.push(line === '' ? '' : `${line}${margin}`);
-  chunks.push(`]${line}}`);
-  return Buffer.from(chunks.join(''));
+  if (opening !== inner) text += indent === 0 ? '' : `${line}${margin}`;
+  chunks.push(Buffer.from(`${text}]${line}}`));
+  return Buffer.concat(chunks);
 }
+
+/** Text is turned into bytes in pieces of about this size: all of it at once would be one long step. */
+const CHUNK_CHARS = 64 * 1024;
 
 /** The protobuf of a list, worked on in slices; undefined where there is no message for it. */
 export async function listProtobuf(

@@ -59,7 +59,7 @@ export async function listAnswer(
   }
   const indent = form.encoding === 'json' && isPretty(call.exchange, call.query) ? 2 : 0;
   const json = await listJson(document, indent, call.slices);
-  if (form.encoding === 'yaml') return yamlAnswer(call, 200, json.toString());
+  if (form.encoding === 'yaml') return yamlAnswer(call, 200, json);
   return bytesAnswer(call, 200, indent === 0 ? Buffer.concat([json, LINE_END]) : json);
 }
 

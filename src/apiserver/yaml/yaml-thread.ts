@@ -19,13 +19,18 @@ export interface ParsedYaml {
   readonly duplicateAtLine?: number;
 }
 
+/** What the thread sends back; of a document that was written, its bytes. */
+interface ThreadAnswer extends ParsedYaml {
+  readonly bytes?: Uint8Array;
+}
+
 interface Job {
   readonly message: object;
   readonly timeoutMs: number;
-  readonly resolve: (answer: ParsedYaml) => void;
+  readonly resolve: (answer: ThreadAnswer) => void;
 }
 
-const TOO_MUCH: ParsedYaml = { problem: 'document takes too much time or memory to be read' };
+const TOO_MUCH: ThreadAnswer = { problem: 'document takes too much time or memory to be read' };
 
 /** One document at a time; the thread lives while there is work. Jobs are bounded by the number of requests in flight. */
 class YamlThread {
@@ -33,7 +38,7 @@ class YamlThread {
   #worker: Worker | undefined;
   #deadline: NodeJS.Timeout | undefined;
 
-  do(message: object, timeoutMs: number): Promise<ParsedYaml> {
+  do(message: object, timeoutMs: number): Promise<ThreadAnswer> {
     return new Promise((resolve) => {
       this.#jobs.push({ message, timeoutMs, resolve });
       if (this.#jobs.length === 1) this.#start();
@@ -56,12 +61,12 @@ class YamlThread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: YAML_THREAD_MEGABYTES_MAX },
     });
-    worker.on('message', (answer: ParsedYaml) => this.#finish(answer));
+    worker.on('message', (answer: ThreadAnswer) => this.#finish(answer));
     worker.on('error', () => this.#giveUp());
     return worker;
   }
 
-  #finish(answer: ParsedYaml): void {
+  #finish(answer: ThreadAnswer): void {
     clearTimeout(this.#deadline);
     this.#jobs.shift()?.resolve(answer);
     this.#start();
@@ -90,6 +95,7 @@ export function parseInThread(text: string): Promise<ParsedYaml> {
 }
 
 /** The YAML of a JSON text; undefined where it takes too much time or memory. */
-export async function dumpInThread(text: string): Promise<string | undefined> {
-  return (await thread.do({ work: 'dump', text }, YAML_DUMP_MS_MAX)).text;
+export async function dumpInThread(json: Buffer): Promise<Buffer | undefined> {
+  const { bytes } = await thread.do({ work: 'dump', json }, YAML_DUMP_MS_MAX);
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

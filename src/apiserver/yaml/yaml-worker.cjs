@@ -3,8 +3,12 @@
 const { parentPort } = require('node:worker_threads');
 const { dump, loadAll } = require('js-yaml');
 
-parentPort.on('message', ({ work, text, valuesMax, charsMax }) => {
-  parentPort.postMessage(work === 'parse' ? parse(text, { valuesMax, charsMax }) : write(text));
+parentPort.on('message', ({ work, text, json, valuesMax, charsMax }) => {
+  if (work === 'parse') parentPort.postMessage(parse(text, { valuesMax, charsMax }));
+  else {
+    const bytes = write(json);
+    parentPort.postMessage({ bytes }, [bytes.buffer]);
+  }
 });
 
 /** The document as JSON, with what is wrong with it; of members named twice the last counts. */
@@ -18,8 +22,9 @@ function parse(text, bounds) {
   }
 }
 
-function write(text) {
-  return { text: dump(JSON.parse(text), { noRefs: true }) };
+/** Bytes of their own, which can be handed over. */
+function write(json) {
+  return new TextEncoder().encode(dump(JSON.parse(Buffer.from(json).toString()), { noRefs: true }));
 }
 
 function duplicateOf(text) {
