@@ -46,11 +46,21 @@ export function parseJsonPatch(body: Json): ParsedJsonPatch {
 
 /** The patched document; `document` stays as it is. Throws PatchError when an operation does not apply. */
 export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
+  const steps = jsonPatchSteps(document, operations);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same, yielding after each operation: on a long list each can take a while. */
+export function* jsonPatchSteps(document: Json, operations: readonly JsonPatchOperation[]): Generator<void, Json> {
   const state = { root: cloneJson(document), copiedBytes: 0 };
   for (const operation of operations) {
     const apply = Object.hasOwn(OPERATIONS, operation.op) ? OPERATIONS[operation.op] : undefined;
     if (apply === undefined) throw PatchError.doesNotApply(`Unexpected kind: ${operation.op}`);
     apply(state, operation);
+    yield;
   }
   return state.root;
 }
@@ -111,18 +121,21 @@ const OPERATIONS: Readonly<Record<string, (state: State, operation: JsonPatchOpe
 };
 
 function locate(root: Json, path: string): { container: Container; key: string } {
-  // What stands before the first slash is not looked at.
-  const [, ...keys] = path.split('/').map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-  const key = keys.pop();
-  if (key === undefined) throw PatchError.doesNotApply(`doc is missing path: "${path}"`);
+  // What stands before the first slash is not looked at. A path can be longer than any document is deep: one step at a time.
   let container: Json | undefined = root;
-  for (const part of keys) {
-    container = Array.isArray(container) || isObject(container) ? read(container, part) : undefined;
+  let slash = path.indexOf('/');
+  while (slash >= 0 && (Array.isArray(container) || isObject(container))) {
+    const next = path.indexOf('/', slash + 1);
+    const key = unescaped(path.slice(slash + 1, next < 0 ? path.length : next));
+    if (next < 0) return { container, key };
+    container = read(container, key);
+    slash = next;
   }
-  if (!Array.isArray(container) && !isObject(container)) {
-    throw PatchError.doesNotApply(`doc is missing path: "${path}"`);
-  }
-  return { container, key };
+  throw PatchError.doesNotApply(`doc is missing path: "${path}"`);
+}
+
+function unescaped(part: string): string {
+  return part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part;
 }
 
 function read(container: Container, key: string): Json | undefined {

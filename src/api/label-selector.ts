@@ -71,10 +71,10 @@ function matchesRequirement({ key, operator, values }: LabelRequirement, labels:
     case '=':
     case '==':
     case 'in':
-      return value !== undefined && values.includes(value);
+      return value !== undefined && isAmong(values, value);
     case '!=':
     case 'notin':
-      return value === undefined || !values.includes(value);
+      return value === undefined || !isAmong(values, value);
     case 'exists':
       return value !== undefined;
     case '!':
@@ -87,6 +87,20 @@ function matchesRequirement({ key, operator, values }: LabelRequirement, labels:
       return operator === 'gt' ? number > bound : number < bound;
     }
   }
+}
+
+/** Fewer values are looked through faster than looked up. */
+const LISTED_VALUES_MAX = 8;
+const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>();
+
+function isAmong(values: readonly string[], value: string): boolean {
+  if (values.length <= LISTED_VALUES_MAX) return values.includes(value);
+  let set = valueSets.get(values);
+  if (set === undefined) {
+    set = new Set(values);
+    valueSets.set(values, set);
+  }
+  return set.has(value);
 }
 
 function parseInt64(text: string): bigint | undefined {

@@ -22,13 +22,50 @@ export function mergeLists(current: Json[], patch: Json[], field: PatchField, me
   if (mergeKey === undefined) throw internal('cannot merge lists without merge key for list');
   const directed = applyDirectives(current as JsonObject[], patch as JsonObject[], mergeKey);
   const merged = [...directed.current];
+  const places = new ItemPlaces(merged, mergeKey);
   for (const item of directed.patch) {
     const value = keyOf(item, mergeKey);
-    const at = merged.findIndex((each) => member(each, mergeKey) === value);
-    if (at >= 0) merged[at] = mergeItems(merged[at]!, item, field.schema);
-    else merged.push(item);
+    const at = places.first(value);
+    if (at === undefined) {
+      places.add(value, merged.length);
+      merged.push(item);
+      continue;
+    }
+    const result = mergeItems(merged[at]!, item, field.schema);
+    merged[at] = result;
+    // Null removes the key itself: the item cannot be found by it any longer.
+    if (member(result, mergeKey) !== value) places.dropFirst(value);
   }
   return inOrder({ merged, first: directed.patch, live: directed.current, mergeKey });
+}
+
+/** Where items stand in a list, by the value of their merge key: lists of many thousand items are searched for each of as many. */
+class ItemPlaces {
+  readonly #places = new Map<Json, { readonly indices: number[]; next: number }>();
+
+  constructor(items: readonly JsonObject[], mergeKey: string) {
+    for (const [index, item] of items.entries()) {
+      const value = member(item, mergeKey);
+      if (value !== undefined) this.add(value, index);
+    }
+  }
+
+  /** The index must be higher than those before. */
+  add(value: Json, index: number): void {
+    const known = this.#places.get(value);
+    if (known) known.indices.push(index);
+    else this.#places.set(value, { indices: [index], next: 0 });
+  }
+
+  first(value: Json): number | undefined {
+    const known = this.#places.get(value);
+    return known?.indices[known.next];
+  }
+
+  dropFirst(value: Json): void {
+    const known = this.#places.get(value);
+    if (known) known.next++;
+  }
 }
 
 export function deleteFromPrimitives(current: Json[], toDelete: readonly Json[]): Json[] {
@@ -84,7 +121,7 @@ function applyDirectives(
   patch: readonly JsonObject[],
   mergeKey: string,
 ): { current: readonly JsonObject[]; patch: readonly JsonObject[] } {
-  let remaining = current;
+  const deleted = new Set<Json>();
   let replaces = false;
   const plain: JsonObject[] = [];
   for (const item of patch) {
@@ -92,8 +129,7 @@ function applyDirectives(
     if (directive === undefined) {
       plain.push(item);
     } else if (directive === 'delete') {
-      const value = keyOf(item, mergeKey);
-      remaining = remaining.filter((each) => member(each, mergeKey) !== value);
+      deleted.add(keyOf(item, mergeKey));
     } else if (directive === 'replace') {
       replaces = true;
     } else if (directive === 'merge') {
@@ -102,7 +138,13 @@ function applyDirectives(
       throw unknownDirective(directive, item);
     }
   }
-  return replaces ? { current: plain, patch: [] } : { current: remaining, patch: plain };
+  if (replaces) return { current: plain, patch: [] };
+  if (deleted.size === 0) return { current, patch: plain };
+  const remaining = current.filter((each) => {
+    const value = member(each, mergeKey);
+    return value === undefined || !deleted.has(value);
+  });
+  return { current: remaining, patch: plain };
 }
 
 interface Ordering {

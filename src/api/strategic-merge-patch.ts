@@ -22,12 +22,29 @@ export function applyStrategicMergePatch(
   patch: Json,
   schema: PatchSchema | undefined,
 ): JsonObject {
+  const steps = strategicMergeSteps(document, patch, schema);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+/** The same, yielding between passes over the whole object. */
+export function* strategicMergeSteps(
+  document: JsonObject,
+  patch: Json,
+  schema: PatchSchema | undefined,
+): Generator<void, JsonObject> {
   if (schema === undefined) throw badRequest('strategic merge patch format is not supported');
   if (patch === null) return cloneJson(document);
   if (!isObject(patch)) {
     throw badRequest(`json: cannot unmarshal ${goJsonKind(patch)} into Go value of type map[string]interface {}`);
   }
-  return mergeObjects(cloneJson(document), cloneJson(patch), schema);
+  const original = cloneJson(document);
+  yield;
+  const changes = cloneJson(patch);
+  yield;
+  return mergeObjects(original, changes, schema);
 }
 
 /** May change and return either argument. */
@@ -87,7 +104,8 @@ function mergeOrReplace(current: Json[], patch: Json[], field: PatchField): Json
 
 /** A value that meets nothing of its type. An object that is a directive then has nothing to direct. */
 function takeFromPatch(original: JsonObject, key: string, value: Json): void {
-  const kept = withoutDirectives(withoutNullMembers(value));
+  const isScalar = typeof value !== 'object';
+  const kept = isScalar ? value : withoutDirectives(withoutNullMembers(value));
   if (kept === undefined) delete original[key];
   else setMember(original, key, kept);
 }

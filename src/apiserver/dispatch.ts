@@ -2,6 +2,7 @@ import type { Exchange, Reply } from '../core/exchange.js';
 import type { RequestInfo } from '../core/request-info.js';
 import { StatusError } from '../core/status-error.js';
 import { decodeQuery, isValidText } from '../core/wire-text.js';
+import { WorkSlices } from '../core/work-slices.js';
 import { unstoredType } from './admission/unstored-type.js';
 import type { VirtualResource } from './documents/served-resources.js';
 import type { ResourceType } from './registry/resource-type.js';
@@ -60,13 +61,14 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
   const type = options.registry.find(info.group, info.version, info.resource);
   const warnings = new Set<string>();
   const query = queryOf(exchange.target);
+  const slices = new WorkSlices();
   if (!type) {
     const virtual = options.registry.findVirtual(info.group, info.version, info.resource);
     const { machinery } = options;
-    return virtual && virtualReply({ exchange, info, query, user, warnings, machinery }, virtual, options);
+    return virtual && virtualReply({ exchange, info, query, user, warnings, slices, machinery }, virtual, options);
   }
   if (type.deprecationWarning !== undefined) warnings.add(type.deprecationWarning);
-  const call: ApiCall = { exchange, info, query, type, user, warnings, machinery: options.machinery };
+  const call: ApiCall = { exchange, info, query, type, user, warnings, slices, machinery: options.machinery };
   if (!isPlaceOf(type, call) || hasMore(info)) return undefined;
   if (exchange.method === 'HEAD') throw notAllowed();
   checkName(type, info.name);

@@ -17,7 +17,7 @@ import { rbacEscalationPlugin } from './authorization/escalation.js';
 import { policyParameterRights } from './authorization/policy-parameter-rights.js';
 import type { RbacAuthorizer } from './authorization/rbac.js';
 import { compileMatchCondition } from './cel/match-condition.js';
-import { ruleProblems } from './cel/validate-rules.js';
+import { ruleProblemSteps } from './cel/validate-rules.js';
 import { DefinitionController } from './crd/definition-controller.js';
 import { DefinitionWatch } from './crd/definition-watch.js';
 import type { AggregatedVersion, ServedResources } from './documents/served-resources.js';
@@ -78,7 +78,7 @@ export class Extensions {
     this.#definitions = new DefinitionWatch({
       objects: options.caches,
       objectMeta: options.surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta') ?? ANY,
-      ruleProblems,
+      ruleProblems: ruleProblemSteps,
       outbound: options.outbound,
       resolveService: (reference) => resolveService(options.caches, reference),
       nowMs: () => options.clock.nowMs(),

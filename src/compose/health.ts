@@ -1,5 +1,6 @@
 import type { HealthCheck } from '../filters/own-pages.js';
 import { x509Subject } from '../identity/x509-subject.js';
+import { observeEventLoopDelay } from '../observe/event-loop-delay.js';
 import type { RunningPeerDirectory } from '../peers/peer-directory.js';
 import type { Parts } from './parts.js';
 
@@ -66,6 +67,7 @@ export function fillGauges(parts: Parts, running: RunningPeerDirectory | undefin
 
 /** What each of several processes has of its own, and only the sum of them tells. */
 export function fillOwnGauges({ metrics }: Parts, running: RunningPeerDirectory | undefined): void {
+  observeEventLoopDelay(metrics);
   metrics.registry.collect(() => {
     metrics.peerInFlight.reset();
     for (const { identity, endpoints } of running?.describe().peers ?? []) {

@@ -119,6 +119,10 @@ export function createMetrics() {
       'Requests refused and connections ended because a limit was reached, by the limit.',
       ['limit'],
     ),
+    eventLoopDelaySeconds: registry.gauge(
+      'straddle_event_loop_delay_seconds',
+      'Longest time that work on one request kept others waiting since this page was last read.',
+    ),
     workerConnections: registry.gauge(
       'straddle_worker_connections',
       'Connections of each worker process that serves; nothing where one process does it all.',

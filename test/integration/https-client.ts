@@ -1,4 +1,4 @@
-import { request } from 'node:https';
+import { type Agent, request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import type { TestCertificate } from '../../src/identity/pki.fixture.js';
@@ -20,9 +20,11 @@ export interface Answer {
 export interface Ask {
   readonly method?: string;
   readonly headers?: Record<string, string | string[]>;
-  /** Text goes out as it is, anything else as JSON. */
+  /** Text and bytes go out as they are, anything else as JSON. */
   readonly body?: unknown;
   readonly as?: TestCertificate;
+  /** Connections to use again; without it each request has its own. */
+  readonly agent?: Agent;
 }
 
 export interface SeenEvent {
@@ -34,12 +36,19 @@ function connection({ port, ca }: Where, as: TestCertificate | undefined) {
   return { host: '127.0.0.1', port, ca, agent: false as const, ...(as ? { cert: as.pem, key: as.keyPem } : {}) };
 }
 
-/** One request on a connection of its own; a status is an answer, never an error. */
-export function ask(where: Where, path: string, { method = 'GET', headers = {}, body, as }: Ask = {}): Promise<Answer> {
-  const sent = body === undefined ? undefined : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+export function bodyBytes(body: unknown): Buffer {
+  if (Buffer.isBuffer(body)) return body;
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+}
+
+/** One request; a status is an answer, never an error. */
+export function ask(where: Where, path: string, options: Ask = {}): Promise<Answer> {
+  const { method = 'GET', headers = {}, body, as, agent = false } = options;
+  const sent = body === undefined ? undefined : bodyBytes(body);
   const type = sent ? { 'Content-Type': 'application/json', 'Content-Length': String(sent.byteLength) } : {};
   return new Promise<Answer>((resolve, reject) => {
-    const asked = request({ ...connection(where, as), path, method, headers: { ...type, ...headers } }, (res) => {
+    const sending = { ...connection(where, as), agent, path, method, headers: { ...type, ...headers } };
+    const asked = request(sending, (res) => {
       const chunks: Buffer[] = [];
       res.on('data', (chunk: Buffer) => chunks.push(chunk));
       res.on('error', reject);

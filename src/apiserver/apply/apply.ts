@@ -1,4 +1,5 @@
 import { type JsonObject, jsonEqual } from '../../api/json.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import type { Schema } from '../schema/schema.js';
 import { ApplyConflictError, type Conflict } from './apply-conflict.js';
 import { AppliedObjectError, checkApplied } from './check-applied.js';
@@ -30,31 +31,53 @@ export interface ApplyRequest extends Writer {
  * Managers of other versions of the kind are compared with the object as it is: their versions have the same fields.
  */
 export function applyServerSide(live: JsonObject | undefined, applied: JsonObject, request: ApplyRequest): JsonObject {
+  return runAtOnce(applySteps(live, applied, request));
+}
+
+/** The same, yielding between passes over the whole object. */
+export function* applySteps(
+  live: JsonObject | undefined,
+  applied: JsonObject,
+  request: ApplyRequest,
+): Generator<void, JsonObject> {
   checkApplied(applied, request);
+  yield;
   try {
-    return applyChecked(live, applied, request);
+    return yield* applyChecked(live, applied, request);
   } catch (error) {
     if (!(error instanceof ItemError)) throw error;
     throw new AppliedObjectError('InternalError', `failed to create typed live object: ${error.message}`);
   }
 }
 
-function applyChecked(live: JsonObject | undefined, applied: JsonObject, request: ApplyRequest): JsonObject {
+function* applyChecked(
+  live: JsonObject | undefined,
+  applied: JsonObject,
+  request: ApplyRequest,
+): Generator<void, JsonObject> {
   const { schema, isBuiltIn } = request;
   const before = withoutManagers(isBuiltIn ? withConstantMembers(live ?? {}, schema) : (live ?? {}));
-  const managers = managersBefore(live, request);
+  yield;
+  const managers = yield* managersBefore(live, request);
+  yield;
   const self = { name: request.manager, operation: 'Apply', ...placeOf(request) } as const;
   const key = managerKey(self);
   const last = managers.get(key);
   // What says which object it is counts while pruning: it must not be taken for something no longer applied.
   const own = visible(fieldSetOf(applied, schema), request.ignored);
+  yield;
   const claimed = new Map(managers).set(key, { ...self, fields: own });
   const merged = mergeApplied(before, applied, schema);
-  const pruned = last === undefined ? merged : prune(merged, { last: last.fields, managers: claimed, schema });
+  yield;
+  const pruned = last === undefined ? merged : yield* prune(merged, { last: last.fields, managers: claimed, schema });
+  yield;
   const allowed = clientSideFields(live, request);
-  const remaining = settle({ before, after: pruned, managers: claimed, key, request, allowed });
+  yield;
+  const remaining = yield* settle({ before, after: pruned, managers: claimed, key, request, allowed });
+  yield;
   const settled = (object: JsonObject): JsonObject => (isBuiltIn ? withoutAbsentMembers(object, schema) : object);
   const isSame = live !== undefined && jsonEqual(settled(before), settled(pruned));
+  yield;
   const time = isSame ? last?.time : request.now;
   const fields = ownable(own);
   if (fields.isEmpty) remaining.delete(key);
@@ -62,10 +85,10 @@ function applyChecked(live: JsonObject | undefined, applied: JsonObject, request
   return withLastApplied(withManagers(isSame ? live : settled(pruned), remaining), applied, request);
 }
 
-function managersBefore(live: JsonObject | undefined, request: ApplyRequest): Managers {
+function* managersBefore(live: JsonObject | undefined, request: ApplyRequest): Generator<void, Managers> {
   const managers = readManagers(live) ?? new Map<string, Manager>();
   if (live === undefined || managers.size > 0) return managers;
-  return updated(undefined, live, managers, { ...request, manager: BEFORE_FIRST_APPLY, subresource: '' });
+  return yield* updated(undefined, live, managers, { ...request, manager: BEFORE_FIRST_APPLY, subresource: '' });
 }
 
 interface Settlement {
@@ -79,14 +102,23 @@ interface Settlement {
 }
 
 /** Others lose what changed, if they are forced to, and what is gone. */
-function settle({ before, after, managers, key, request, allowed }: Settlement): Map<string, Manager> {
+function* settle({
+  before,
+  after,
+  managers,
+  key,
+  request,
+  allowed,
+}: Settlement): Generator<void, Map<string, Manager>> {
   const { added, modified, removed } = compareFields(before, after, request.schema);
+  yield;
   const changed = visible(added.union(modified), request.ignored);
   const conflicts: Conflict[] = [];
   for (const [each, manager] of managers) {
     const fields = manager.fields.intersection(changed);
     const refused = allowed === undefined ? fields : fields.difference(allowed);
     if (each !== key && !refused.isEmpty) conflicts.push({ manager, fields: refused });
+    yield;
   }
   if (conflicts.length > 0 && !request.force) throw new ApplyConflictError(conflicts);
   return withoutFields(managers, changed.union(visible(removed, request.ignored)), key);
@@ -99,14 +131,22 @@ interface Pruning {
 }
 
 /** Takes out what was applied last time, puts back what anyone owns now, and then what was never applied. */
-function prune(merged: JsonObject, { last, managers, schema }: Pruning): JsonObject {
+function* prune(merged: JsonObject, { last, managers, schema }: Pruning): Generator<void, JsonObject> {
   if (last.isEmpty) return merged;
   const named = (set: FieldSet): FieldSet => set.withNamedMembers((path) => isNamedPath(schema, path));
   const mergedSet = named(fieldSetOf(merged, schema));
-  let owned = named(fieldSetOf(removeFields(merged, named(last), schema), schema));
-  for (const { fields } of managers.values()) owned = owned.union(named(fields));
+  yield;
+  const remaining = removeFields(merged, named(last), schema);
+  yield;
+  const owned = named(fieldSetOf(remaining, schema));
+  for (const { fields } of managers.values()) {
+    owned.insertAll(named(fields));
+    yield;
+  }
   const withOwned = removeFields(merged, mergedSet.difference(owned), schema);
+  yield;
   const prunedSet = named(fieldSetOf(withOwned, schema));
+  yield;
   return removeFields(merged, mergedSet.difference(prunedSet).intersection(named(last)), schema);
 }
 

@@ -12,14 +12,36 @@ export interface FieldChanges {
 
 /** What differs between two objects of one kind, path by path. */
 export function compareFields(before: JsonObject, after: JsonObject, schema: Schema): FieldChanges {
-  const walk = { added: new FieldSet(), modified: new FieldSet(), removed: new FieldSet(), path: [] };
+  const walk = new Walk();
   compare(before, after, schema, walk);
   return walk;
 }
 
 /** Where the comparison is, and what it has found. Every write of an object walks all of it: the path is one list that grows and shrinks. */
-interface Walk extends FieldChanges {
-  readonly path: string[];
+class Walk implements FieldChanges {
+  readonly added = new FieldSet();
+  readonly modified = new FieldSet();
+  readonly removed = new FieldSet();
+  readonly #path: string[] = [];
+  readonly #trails = { added: [] as FieldSet[], modified: [] as FieldSet[], removed: [] as FieldSet[] };
+
+  enter(element: string): void {
+    this.#path.push(element);
+  }
+
+  leave(): void {
+    this.#path.pop();
+    const length = this.#path.length + 1;
+    const { added, modified, removed } = this.#trails;
+    if (added.length > length) added.length = length;
+    if (modified.length > length) modified.length = length;
+    if (removed.length > length) removed.length = length;
+  }
+
+  /** The value at this place is one of these. */
+  note(change: keyof FieldChanges): void {
+    this[change].insertAlong(this.#path, this.#trails[change]);
+  }
 }
 
 function compare(before: Json | undefined, after: Json | undefined, schema: Schema, walk: Walk): void {
@@ -27,15 +49,15 @@ function compare(before: Json | undefined, after: Json | undefined, schema: Sche
   const formerShape = before === undefined || after === undefined ? shape : shapeOf(schema, before);
   const isLeaf = formerShape !== shape || isAtomic(schema, shape) || (isBare(before) && isBare(after));
   if (isLeaf && before !== undefined && after !== undefined) {
-    if (before !== after && !jsonEqual(before, after)) walk.modified.insert(walk.path);
+    if (before !== after && !jsonEqual(before, after)) walk.note('modified');
     if (formerShape === shape) return;
   }
   if (!isLeaf || formerShape !== shape) {
     if (shape === 'map' || formerShape === 'map') compareMembers(before, after, schema, walk);
     if (shape === 'list' || formerShape === 'list') compareItems(before, after, schema, walk);
   }
-  if (before === undefined) walk.added.insert(walk.path);
-  else if (after === undefined) walk.removed.insert(walk.path);
+  if (before === undefined) walk.note('added');
+  else if (after === undefined) walk.note('removed');
 }
 
 /** Null, absent and empty: compared as a whole, so that they stay told apart. */
@@ -56,15 +78,15 @@ function compareMembers(before: Json | undefined, after: Json | undefined, schem
   const left = isObject(before) ? before : NO_MEMBERS;
   const right = isObject(after) ? after : NO_MEMBERS;
   for (const name of Object.keys(left)) {
-    walk.path.push(fieldElement(name));
+    walk.enter(fieldElement(name));
     compare(left[name], member(right, name), fieldSchema(schema, name), walk);
-    walk.path.pop();
+    walk.leave();
   }
   for (const name of Object.keys(right)) {
     if (Object.hasOwn(left, name)) continue;
-    walk.path.push(fieldElement(name));
+    walk.enter(fieldElement(name));
     compare(undefined, right[name], fieldSchema(schema, name), walk);
-    walk.path.pop();
+    walk.leave();
   }
 }
 
@@ -73,9 +95,9 @@ function compareItems(before: Json | undefined, after: Json | undefined, schema:
   const left = itemsByElement(before, schema);
   const right = itemsByElement(after, schema);
   for (const element of new Set([...left.keys(), ...right.keys()])) {
-    walk.path.push(element);
+    walk.enter(element);
     compareSameItems(left.get(element) ?? [], right.get(element) ?? [], schema.items ?? ANY, walk);
-    walk.path.pop();
+    walk.leave();
   }
 }
 
@@ -84,13 +106,13 @@ function compareSameItems(former: readonly Json[], latter: readonly Json[], sche
   if (former.length <= 1 && latter.length <= 1) {
     compare(former[0], latter[0], schema, walk);
   } else if (former.length > 1 && latter.length > 1) {
-    if (!jsonEqual(former as Json[], latter as Json[])) walk.modified.insert(walk.path);
+    if (!jsonEqual(former as Json[], latter as Json[])) walk.note('modified');
   } else if (former.length > 1) {
     if (latter.length > 0) compare(undefined, latter[0], schema, walk);
-    walk.removed.insert(walk.path);
+    walk.note('removed');
   } else {
     if (former.length > 0) compare(former[0], undefined, schema, walk);
-    walk.added.insert(walk.path);
+    walk.note('added');
   }
 }
 

@@ -24,10 +24,26 @@ export class FieldSet {
     set.members.add(path[last]!);
   }
 
+  /**
+   * Like `insert`, for somebody who walks an object: `trail` holds the sets on the way to the path before, and is to be cut to
+   * the length of what both paths have in common. Deep objects with many members would take the whole way for each.
+   */
+  insertAlong(path: readonly string[], trail: FieldSet[]): void {
+    if (path.length === 0) return;
+    if (trail.length === 0) trail.push(this);
+    while (trail.length < path.length) trail.push(trail.at(-1)!.child(path[trail.length - 1]!));
+    trail[path.length - 1]!.members.add(path.at(-1)!);
+  }
+
+  /** Like `union`, but into this set: what many sets have in common is then not copied for each of them. */
+  insertAll(other: FieldSet): void {
+    for (const element of other.members) this.members.add(element);
+    for (const [element, child] of other.children) this.child(element).insertAll(child);
+  }
+
   get isEmpty(): boolean {
-    if (this.members.size > 0) return false;
-    for (const child of this.children.values()) if (!child.isEmpty) return false;
-    return true;
+    // No child is ever empty: each is made to hold a path.
+    return this.members.size === 0 && this.children.size === 0;
   }
 
   /** Whether the path of this one element is in the set. */
@@ -45,11 +61,21 @@ export class FieldSet {
   union(other: FieldSet): FieldSet {
     if (other.isEmpty) return this;
     if (this.isEmpty) return other;
-    return this.combine(other, (here, there) => here || there);
+    const result = new FieldSet();
+    result.insertAll(this);
+    result.insertAll(other);
+    return result;
   }
 
+  /** Costs as much as this set is large, however large the other is. */
   intersection(other: FieldSet): FieldSet {
-    return this.combine(other, (here, there) => here && there);
+    const result = new FieldSet();
+    for (const element of this.members) if (other.members.has(element)) result.members.add(element);
+    for (const [element, child] of this.children) {
+      const others = other.children.get(element);
+      if (others !== undefined) result.adopt(element, child.intersection(others));
+    }
+    return result;
   }
 
   /** Path by path: what stands below a path of `other` stays. */
@@ -136,23 +162,6 @@ export class FieldSet {
     return set;
   }
 
-  private combine(other: FieldSet, keep: (here: boolean, there: boolean) => boolean): FieldSet {
-    const result = new FieldSet();
-    for (const element of this.members) {
-      if (keep(true, other.members.has(element))) result.members.add(element);
-    }
-    for (const element of other.members) {
-      if (!this.members.has(element) && keep(false, true)) result.members.add(element);
-    }
-    for (const [element, child] of this.children) {
-      result.adopt(element, child.combine(other.children.get(element) ?? EMPTY, keep));
-    }
-    for (const [element, child] of other.children) {
-      if (!this.children.has(element)) result.adopt(element, EMPTY.combine(child, keep));
-    }
-    return result;
-  }
-
   private adopt(element: string, child: FieldSet): void {
     if (!child.isEmpty) this.children.set(element, child);
   }
@@ -166,8 +175,6 @@ export class FieldSet {
     return child;
   }
 }
-
-const EMPTY = new FieldSet();
 
 function sorted(elements: Iterable<string>): string[] {
   return [...elements].sort(comparePathElements);

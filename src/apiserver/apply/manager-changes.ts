@@ -54,6 +54,7 @@ export function capUpdaters(managers: Managers): Managers {
   );
   const capped = new Map(managers);
   const firstOf = new Map<string, string>();
+  const joinedFields = new Map<string, FieldSet>();
   let count = updaters.length;
   for (const [key, manager] of updaters) {
     if (count <= UPDATERS_MAX) break;
@@ -62,13 +63,18 @@ export function capUpdaters(managers: Managers): Managers {
       firstOf.set(manager.apiVersion, key);
       continue;
     }
-    join(capped, { first, key, manager });
+    join(capped, joinedFields, { first, key, manager });
     count--;
   }
   return capped;
 }
 
-function join(managers: Map<string, Manager>, each: { first: string; key: string; manager: Manager }): void {
+/** `joinedFields` are sets of this joining's own, by their bucket: they grow, instead of being copied for each that is joined. */
+function join(
+  managers: Map<string, Manager>,
+  joinedFields: Map<string, FieldSet>,
+  each: { first: string; key: string; manager: Manager },
+): void {
   const { first, key, manager } = each;
   const bucket = { ...manager, name: JOINED_NAME, subresource: '' };
   const bucketKey = managerKey(bucket);
@@ -76,5 +82,12 @@ function join(managers: Map<string, Manager>, each: { first: string; key: string
   managers.delete(managers.has(bucketKey) ? key : first);
   managers.delete(key);
   // The youngest time of what was joined.
-  managers.set(bucketKey, { ...bucket, fields: manager.fields.union(joined.fields) });
+  let fields = joinedFields.get(bucketKey);
+  if (fields === undefined) {
+    fields = new FieldSet();
+    fields.insertAll(joined.fields);
+    joinedFields.set(bucketKey, fields);
+  }
+  fields.insertAll(manager.fields);
+  managers.set(bucketKey, { ...bucket, fields });
 }

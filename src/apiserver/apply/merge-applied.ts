@@ -46,6 +46,7 @@ function mergeItems(live: Json | undefined, applied: Json | undefined, schema: S
   const liveAt = firstByElement(left);
   const appliedAt = new Map(right.map(({ element, item }) => [element, item]));
   const shared = right.filter(({ element }) => liveAt.has(element)).map(({ element }) => element);
+  let sharedIndex = 0;
   const done = new Set<string>();
   const result: Json[] = [];
   const add = (former: Json | undefined, latter: Json | undefined): void => {
@@ -55,7 +56,7 @@ function mergeItems(live: Json | undefined, applied: Json | undefined, schema: S
   const take = (element: string): void => {
     done.add(element);
     add(liveAt.get(element) ?? undefined, appliedAt.get(element));
-    if (shared[0] === element) shared.shift();
+    if (shared[sharedIndex] === element) sharedIndex++;
   };
   let leftIndex = 0;
   let rightIndex = 0;
@@ -70,7 +71,8 @@ function mergeItems(live: Json | undefined, applied: Json | undefined, schema: S
         continue;
       }
       // In both, but its turn comes elsewhere.
-      if (appliedAt.has(former.element) && shared[0] !== undefined && shared[0] !== former.element) {
+      const due = shared[sharedIndex];
+      if (appliedAt.has(former.element) && due !== undefined && due !== former.element) {
         leftIndex++;
         continue;
       }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, member } from '../../api/json.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import type { Schema } from '../schema/schema.js';
 import { compareFields } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';
@@ -27,11 +28,22 @@ export interface Writer {
  * removed is no one's. `live` is undefined for a create.
  */
 export function trackUpdate(live: JsonObject | undefined, object: JsonObject, writer: Writer): JsonObject {
+  return runAtOnce(trackUpdateSteps(live, object, writer));
+}
+
+/** The same, yielding between passes over the whole object. */
+export function* trackUpdateSteps(
+  live: JsonObject | undefined,
+  object: JsonObject,
+  writer: Writer,
+): Generator<void, JsonObject> {
   const managers = managersFor(live, object, writer);
   // Tracking starts at the creation; an object without managers has been taken out of it on purpose.
   if (managers.size === 0 && live !== undefined) return withManagers(object, new Map());
   try {
-    return withManagers(object, capUpdaters(updated(live, object, managers, writer)));
+    const after = yield* updated(live, object, managers, writer);
+    yield;
+    return withManagers(object, capUpdaters(after));
   } catch (error) {
     // An item without its keys: validation tells the client so; who owns what cannot be told here.
     if (error instanceof ItemError) return withManagers(object, new Map());
@@ -40,23 +52,29 @@ export function trackUpdate(live: JsonObject | undefined, object: JsonObject, wr
 }
 
 /** The managers after an update; exported for what exists before the first apply. */
-export function updated(
+export function* updated(
   live: JsonObject | undefined,
   object: JsonObject,
   managers: Managers,
   writer: Writer,
-): Map<string, Manager> {
+): Generator<void, Map<string, Manager>> {
   const { schema, isBuiltIn } = writer;
   const whole = (value: JsonObject): JsonObject =>
     withoutManagers(isBuiltIn ? withConstantMembers(value, schema) : value);
   const before = live ? whole(live) : isBuiltIn ? constantMembers(schema) : {};
-  const { added, modified, removed } = compareFields(before, whole(object), schema);
+  yield;
+  const after = whole(object);
+  yield;
+  const { added, modified, removed } = compareFields(before, after, schema);
+  yield;
   const taken = added.union(modified);
+  yield;
   // A new object has nobody yet to take anything from.
   const remaining =
     managers.size === 0
       ? new Map<string, Manager>()
       : withoutFields(managers, visible(taken.union(removed), writer.ignored));
+  yield;
   const own = ownable(visible(taken, writer.ignored));
   if (own.isEmpty) return remaining;
   const { manager: name, apiVersion, subresource, now: time } = writer;

@@ -57,6 +57,11 @@ export class Problems {
     if (typeof value === 'number' && value < 0) this.invalid(field, value, 'must be greater than or equal to 0');
   }
 
+  /** Further problems are not kept: whoever has many left to look for can stop. */
+  get isFull(): boolean {
+    return this.all.length >= PROBLEMS_MAX;
+  }
+
   get count(): number {
     return this.all.length;
   }

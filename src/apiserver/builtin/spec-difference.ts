@@ -3,8 +3,10 @@ import type { Json } from '../../api/json.js';
 const CONTEXT_LINES = 3;
 /** Longer documents have lines that tell nothing, being everywhere: they start no match. */
 const POPULAR_FROM_LINES = 200;
-/** Comparing costs lines × lines. */
+/** Comparing costs lines × lines, and as much again for each change that is found. */
 const LINES_MAX = 4_000;
+/** What is not compared by then counts as changed. */
+const COMPARISONS_MAX = 1_000_000;
 
 /** What has changed between two documents, as hunks of a unified diff of their lines: some messages end in it. */
 export function differenceText(before: Json | undefined, after: Json | undefined): string {
@@ -40,10 +42,11 @@ interface Match {
 function editsBetween(old: readonly string[], now: readonly string[]): Edit[] {
   const places = placesOf(now);
   const matches: Match[] = [];
+  const budget = { comparisons: COMPARISONS_MAX };
   const pending: [number, number, number, number][] = [[0, old.length, 0, now.length]];
   for (let range = pending.pop(); range !== undefined; range = pending.pop()) {
     const [iStart, iEnd, jStart, jEnd] = range;
-    const match = longestMatch({ old, now, places }, range);
+    const match = longestMatch({ old, now, places, budget }, range);
     if (match.size === 0) continue;
     matches.push(match);
     pending.push([iStart, match.i, jStart, match.j], [match.i + match.size, iEnd, match.j + match.size, jEnd]);
@@ -72,15 +75,25 @@ function placesOf(lines: readonly string[]): Map<string, number[]> {
   return places;
 }
 
+interface Lines {
+  readonly old: readonly string[];
+  readonly now: readonly string[];
+  readonly places: ReadonlyMap<string, number[]>;
+  readonly budget: { comparisons: number };
+}
+
 function longestMatch(
-  { old, now, places }: { old: readonly string[]; now: readonly string[]; places: ReadonlyMap<string, number[]> },
+  { old, now, places, budget }: Lines,
   [iStart, iEnd, jStart, jEnd]: readonly [number, number, number, number],
 ): Match {
   let best: Match = { i: iStart, j: jStart, size: 0 };
   let lengths = new Map<number, number>();
   for (let i = iStart; i < iEnd; i++) {
     const next = new Map<number, number>();
-    for (const j of places.get(old[i]!) ?? []) {
+    const found = places.get(old[i]!) ?? [];
+    budget.comparisons -= found.length + 1;
+    if (budget.comparisons < 0) return { i: iStart, j: jStart, size: 0 };
+    for (const j of found) {
       if (j < jStart || j >= jEnd) continue;
       const size = (lengths.get(j - 1) ?? 0) + 1;
       next.set(j, size);

@@ -1,4 +1,5 @@
 import type { Json } from '../../api/json.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import { type FieldProblem, forbidden, invalid, invalidText } from '../schema/field-problems.js';
 import { goJson } from '../schema/go-values.js';
 import type { Schema, SchemaRule } from '../schema/schema.js';
@@ -30,8 +31,13 @@ const DEFAULT_PATH = 'spec.validation.openAPIV3Schema';
  * texts around rules (messages, reasons, field paths) to be checked already.
  */
 export function compileRules(schema: Schema, options: CompileOptions = {}): FieldProblem[] {
+  return runAtOnce(compileRuleSteps(schema, options));
+}
+
+/** The same, yielding after the rules of each place. */
+export function* compileRuleSteps(schema: Schema, options: CompileOptions = {}): Generator<void, FieldProblem[]> {
   const walk = new DefinitionWalk(options);
-  walk.visit(schema, { path: '', isRoot: true, countMax: 1, uncorrelated: undefined });
+  yield* walk.visit(schema, { path: '', isRoot: true, countMax: 1, uncorrelated: undefined });
   walk.checkTotal();
   return walk.problems;
 }
@@ -52,21 +58,24 @@ class DefinitionWalk {
 
   constructor(private readonly options: CompileOptions) {}
 
-  visit(schema: Schema, place: Place): void {
+  *visit(schema: Schema, place: Place): Generator<void, void> {
     if (!hasRules(schema)) return;
     const { properties = {}, values, items, listType } = schema;
     const inner = { isRoot: false, countMax: countBelow(schema, place.countMax), uncorrelated: place.uncorrelated };
-    if (values !== undefined) this.visit(values, { ...inner, path: below(place.path, 'additionalProperties') });
+    if (values !== undefined) yield* this.visit(values, { ...inner, path: below(place.path, 'additionalProperties') });
     for (const name of Object.keys(properties).sort()) {
       const property = properties[name]!;
       // What a definition says of `metadata` stands beside the built-in type.
-      this.visit(property.restrictions ?? property, { ...inner, path: below(place.path, `properties[${name}]`) });
+      yield* this.visit(property.restrictions ?? property, {
+        ...inner,
+        path: below(place.path, `properties[${name}]`),
+      });
     }
     if (items !== undefined) {
       const uncorrelated = place.uncorrelated ?? (listType === 'map' ? undefined : place.path);
-      this.visit(items, { ...inner, path: below(place.path, 'items'), uncorrelated });
+      yield* this.visit(items, { ...inner, path: below(place.path, 'items'), uncorrelated });
     }
-    this.checkRules(schema, place);
+    yield* this.checkRules(schema, place);
   }
 
   checkTotal(): void {
@@ -82,7 +91,7 @@ class DefinitionWalk {
     this.forbid('', costText(what, this.total, SCHEMA_ESTIMATE_MAX));
   }
 
-  private checkRules(schema: Schema, place: Place): void {
+  private *checkRules(schema: Schema, place: Place): Generator<void, void> {
     const { rules = [] } = schema;
     if (rules.length === 0) return;
     const path = below(place.path, 'x-kubernetes-validations');
@@ -102,6 +111,7 @@ class DefinitionWalk {
         const messageCost = estimateCost(each.messageProgram.expr, type);
         this.checkCost(`${path}[${index}].messageExpression`, 'estimated messageExpression cost', messageCost);
       }
+      yield;
     }
   }
 

@@ -1,4 +1,5 @@
 import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import { duplicate, type FieldProblem, forbidden, invalid, NO_FIELD, required } from '../schema/field-problems.js';
 import type { Schema, SchemaRule } from '../schema/schema.js';
 import { CelBudget, OBJECT_COST_MAX, RULE_COST_MAX } from './budget.js';
@@ -30,9 +31,19 @@ export function ruleProblems(
   schema: Schema,
   options: RuleOptions = {},
 ): FieldProblem[] {
+  return runAtOnce(ruleProblemSteps(object, live, schema, options));
+}
+
+/** The same, yielding after each rule: all rules of one object together may cost ten times what one may. */
+export function* ruleProblemSteps(
+  object: JsonObject,
+  live: JsonObject | undefined,
+  schema: Schema,
+  options: RuleOptions = {},
+): Generator<void, FieldProblem[]> {
   if (!hasRules(schema)) return [];
   const walk = new RuleWalk(options);
-  walk.visit(object, live, schema, {
+  yield* walk.visit(object, live, schema, {
     path: '',
     isRoot: options.isRoot ?? true,
     pairs: live === undefined ? {} : { current: [object, live] },
@@ -79,20 +90,26 @@ class RuleWalk {
 
   constructor(private readonly options: RuleOptions) {}
 
-  visit(value: Json, before: Json | undefined, schema: Schema, place: Place): void {
+  *visit(value: Json, before: Json | undefined, schema: Schema, place: Place): Generator<void, void> {
     if (value === null || this.isOver) return;
     const placed = rulesOf(schema, place.isRoot);
-    if (placed.rules.length > 0) this.evaluate(value, before === null ? undefined : before, schema, place, placed);
+    if (placed.rules.length > 0)
+      yield* this.evaluate(value, before === null ? undefined : before, schema, place, placed);
     if (this.isOver) return;
-    if (Array.isArray(value)) this.items(value, before, schema, place);
-    else if (isObject(value)) this.members(value, isObject(before) ? before : undefined, schema, place);
+    if (Array.isArray(value)) yield* this.items(value, before, schema, place);
+    else if (isObject(value)) yield* this.members(value, isObject(before) ? before : undefined, schema, place);
   }
 
   private get isOver(): boolean {
     return this.remaining < 0 || this.problems.length >= PROBLEMS_MAX;
   }
 
-  private members(value: JsonObject, before: JsonObject | undefined, schema: Schema, place: Place): void {
+  private *members(
+    value: JsonObject,
+    before: JsonObject | undefined,
+    schema: Schema,
+    place: Place,
+  ): Generator<void, void> {
     const { properties = {}, values } = schema;
     for (const name of Object.keys(value)) {
       const isNamed = Object.hasOwn(properties, name);
@@ -105,11 +122,16 @@ class RuleWalk {
       const was = before === undefined ? undefined : member(before, name);
       const isFixed = place.isRoot && (name === 'apiVersion' || name === 'kind');
       const pairs = isFixed ? {} : stepDown(place.pairs, value[name]!, memberBefore(place.pairs, name));
-      this.visit(value[name]!, was, below, { path, isRoot: false, pairs });
+      yield* this.visit(value[name]!, was, below, { path, isRoot: false, pairs });
     }
   }
 
-  private items(value: readonly Json[], before: Json | undefined, schema: Schema, place: Place): void {
+  private *items(
+    value: readonly Json[],
+    before: Json | undefined,
+    schema: Schema,
+    place: Place,
+  ): Generator<void, void> {
     const { items } = schema;
     if (items === undefined || !hasRules(items)) return;
     const byKey = new Map<string, Json>();
@@ -119,12 +141,18 @@ class RuleWalk {
     for (const [index, each] of value.entries()) {
       const was = byKey.size === 0 ? undefined : byKey.get(keyOf(each, schema));
       const pairs = stepDown(place.pairs, each, place.pairs.current === undefined ? undefined : was);
-      this.visit(each, was, items, { path: `${place.path}[${index}]`, isRoot: false, pairs });
+      yield* this.visit(each, was, items, { path: `${place.path}[${index}]`, isRoot: false, pairs });
       if (this.isOver) return;
     }
   }
 
-  private evaluate(value: Json, before: Json | undefined, schema: Schema, place: Place, placed: PlaceRules): void {
+  private *evaluate(
+    value: Json,
+    before: Json | undefined,
+    schema: Schema,
+    place: Place,
+    placed: PlaceRules,
+  ): Generator<void, void> {
     const type = schema.type ?? '';
     if (this.remaining <= 0) {
       this.outOfBudget(place.path, type);
@@ -144,6 +172,7 @@ class RuleWalk {
       const old = isOptional ? (oldSelf === undefined ? NONE : new CelOptional(oldSelf)) : (oldSelf ?? null);
       this.run(rule, [self, old], { value, schema, place });
       if (this.isOver) return;
+      yield;
     }
   }
 

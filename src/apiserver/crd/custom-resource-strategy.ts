@@ -1,6 +1,7 @@
 import { isObject, type JsonObject, member } from '../../api/json.js';
 import { dnsSubdomainProblems, labelKeyProblems } from '../../api/object-meta.js';
 import { StatusError } from '../../core/status-error.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import { hasRules } from '../cel/validate-rules.js';
 import type { ScalePaths } from '../registry/resource-type.js';
 import type { PartStrategy, Strategy } from '../registry/strategy.js';
@@ -10,9 +11,9 @@ import { type FieldProblem, invalidText, NO_FIELD } from '../schema/field-proble
 import { boundedMatcher } from '../schema/go-pattern.js';
 import { newListTypeProblems } from '../schema/list-types.js';
 import type { Schema } from '../schema/schema.js';
-import { validateObject, validateObjectUpdate } from '../schema/validate.js';
-import { valueProblems } from '../schema/validate-value.js';
-import type { RuleProblems } from './default-rules.js';
+import { objectProblemSteps, objectUpdateProblemSteps } from '../schema/validate.js';
+import { valueProblemSteps } from '../schema/validate-value.js';
+import type { RuleProblemSteps } from './default-rules.js';
 import { objectIn, textsIn } from './definition.js';
 import { scaleSpecProblems, scaleStatusProblems } from './scale-values.js';
 
@@ -24,7 +25,7 @@ export interface CustomResourceStrategyOptions {
   readonly qualifiedResource: string;
   /** The definition is being deleted: nothing new is made. */
   readonly isTerminating: boolean;
-  readonly ruleProblems?: RuleProblems | undefined;
+  readonly ruleProblems?: RuleProblemSteps | undefined;
 }
 
 /** How objects of one version of a custom resource come into the store. */
@@ -38,8 +39,10 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return hasStatus ? withoutStatus(object) : object;
     },
     prepareForUpdate: (object, live) => (hasStatus ? withStatusOf(live, object) : object),
-    validateCreate: (object) => createProblems(object, options),
-    validateUpdate: (object, live) => updateProblems(object, live, options),
+    validateCreate: (object) => runAtOnce(createProblems(object, options)),
+    validateUpdate: (object, live) => runAtOnce(updateProblems(object, live, options)),
+    createProblemSteps: (object) => createProblems(object, options),
+    updateProblemSteps: (object, live) => updateProblems(object, live, options),
     warnings: finalizerWarnings,
     hasGeneration: true,
     hasStatus,
@@ -49,20 +52,22 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
   };
 }
 
-function createProblems(object: JsonObject, options: CustomResourceStrategyOptions): FieldProblem[] {
+type ProblemSteps = Generator<void, FieldProblem[]>;
+
+function* createProblems(object: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
   const problems = [
-    ...validateObject(object, options.schema, { matchesPattern: boundedMatcher() }),
+    ...(yield* objectProblemSteps(object, options.schema, { matchesPattern: boundedMatcher() })),
     ...scaleProblems(object, options),
   ];
-  return withRuleProblems(problems, object, undefined, options);
+  return yield* withRuleProblems(problems, object, undefined, options);
 }
 
-function updateProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): FieldProblem[] {
+function* updateProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
   const problems = [
-    ...validateObjectUpdate(object, live, options.schema, { matchesPattern: boundedMatcher() }),
+    ...(yield* objectUpdateProblemSteps(object, live, options.schema, { matchesPattern: boundedMatcher() })),
     ...scaleProblems(object, options),
   ];
-  return withRuleProblems(problems, object, live, options);
+  return yield* withRuleProblems(problems, object, live, options);
 }
 
 function scaleProblems(object: JsonObject, { scalePaths }: CustomResourceStrategyOptions): FieldProblem[] {
@@ -70,7 +75,7 @@ function scaleProblems(object: JsonObject, { scalePaths }: CustomResourceStrateg
   return [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)];
 }
 
-function statusProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): FieldProblem[] {
+function* statusProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
   const { schema, scalePaths } = options;
   const status = member(object, 'status');
   const properties = schema.properties ?? {};
@@ -79,11 +84,15 @@ function statusProblems(object: JsonObject, live: JsonObject, options: CustomRes
   const problems = [
     ...(status === undefined || statusSchema === undefined
       ? []
-      : valueProblems(status, statusSchema, { matchesPattern: boundedMatcher(), field: 'status', correlation })),
+      : yield* valueProblemSteps(status, statusSchema, {
+          matchesPattern: boundedMatcher(),
+          field: 'status',
+          correlation,
+        })),
     ...(scalePaths === undefined ? [] : scaleStatusProblems(object, scalePaths)),
     ...newListTypeProblems(object, live, schema),
   ];
-  return withRuleProblems(problems, object, live, options);
+  return yield* withRuleProblems(problems, object, live, options);
 }
 
 const BLOCKING = [
@@ -95,15 +104,15 @@ const BLOCKING = [
 ];
 
 /** Rules are written for objects that fit their schema, so some problems keep them from being asked. */
-function withRuleProblems(
+function* withRuleProblems(
   problems: readonly FieldProblem[],
   object: JsonObject,
   live: JsonObject | undefined,
   { schema, ruleProblems }: CustomResourceStrategyOptions,
-): FieldProblem[] {
+): ProblemSteps {
   if (ruleProblems === undefined || !hasRules(schema)) return [...problems];
   if (!problems.some(({ reason }) => BLOCKING.includes(reason)))
-    return [...problems, ...ruleProblems(object, live, schema)];
+    return [...problems, ...(yield* ruleProblems(object, live, schema))];
   const unchecked = 'some validation rules were not checked because the object was invalid';
   return [
     ...problems,
@@ -120,7 +129,8 @@ function statusPart(options: CustomResourceStrategyOptions): PartStrategy {
       else metadata['managedFields'] = managedFields;
       return withStatusOf(object, { ...live, metadata });
     },
-    validateUpdate: (object, live) => statusProblems(object, live, options),
+    validateUpdate: (object, live) => runAtOnce(statusProblems(object, live, options)),
+    updateProblemSteps: (object, live) => statusProblems(object, live, options),
     ignoredPaths: ['f:metadata', 'f:spec'],
   };
 }

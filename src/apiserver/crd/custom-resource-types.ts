@@ -10,7 +10,7 @@ import { customPrinter, JsonPathError, type PrinterColumn } from '../table/custo
 import type { TablePrinter } from '../table/table.js';
 import { type ConversionDependencies, trivialConversion, webhookConversion } from './conversion.js';
 import { customResourceStrategy } from './custom-resource-strategy.js';
-import type { RuleProblems } from './default-rules.js';
+import type { RuleProblemSteps } from './default-rules.js';
 import {
   type Definition,
   type DefinitionNames,
@@ -25,7 +25,7 @@ import {
 export interface CustomResourceDependencies extends ConversionDependencies {
   /** The built-in type of `metadata`. */
   readonly objectMeta: Schema;
-  readonly ruleProblems?: RuleProblems;
+  readonly ruleProblems?: RuleProblemSteps;
 }
 
 const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', 'update', 'watch'];

@@ -16,11 +16,25 @@ export type RuleProblems = (
   schema: Schema,
 ) => readonly FieldProblem[];
 
-/** Defaults must be valid where they stand, and hold nothing that would be pruned. Of a structural schema. */
-export function defaultProblems(openApi: JsonObject, path: string, ruleProblems?: RuleProblems): FieldProblem[] {
+/** The same in steps, for objects that clients send. */
+export type RuleProblemSteps = (
+  object: JsonObject,
+  live: JsonObject | undefined,
+  schema: Schema,
+) => Generator<void, FieldProblem[]>;
+
+/**
+ * Defaults must be valid where they stand, and hold nothing that would be pruned. Of a structural schema. Yields after each
+ * default: the schema below it is looked at as a whole.
+ */
+export function* defaultProblemSteps(
+  openApi: JsonObject,
+  path: string,
+  ruleProblems?: RuleProblems,
+): Generator<void, FieldProblem[]> {
   const problems: FieldProblem[] = [];
   const root = { ...openApi, 'x-kubernetes-embedded-resource': true };
-  visit(root, { path, identityPath: undefined, rules: ruleProblems }, problems);
+  yield* visit(root, { path, identityPath: undefined, rules: ruleProblems }, problems);
   return problems;
 }
 
@@ -31,7 +45,7 @@ interface Place {
   readonly rules: RuleProblems | undefined;
 }
 
-function visit(node: JsonObject, place: Place, problems: FieldProblem[]): void {
+function* visit(node: JsonObject, place: Place, problems: FieldProblem[]): Generator<void, void> {
   const { path } = place;
   const isEmbedded = node['x-kubernetes-embedded-resource'] === true;
   const identityPath = isEmbedded ? undefined : place.identityPath;
@@ -43,16 +57,21 @@ function visit(node: JsonObject, place: Place, problems: FieldProblem[]): void {
     problems.push(
       ...(own.isFatal ? own.problems : [...own.problems, ...schemaProblems(value, node, field, place.rules)]),
     );
+    yield;
   }
   const items = objectIn(node, 'items');
   if (items !== undefined) {
-    visit(items, { ...place, path: `${path}.items`, identityPath: identityPath && [...identityPath, 0] }, problems);
+    yield* visit(
+      items,
+      { ...place, path: `${path}.items`, identityPath: identityPath && [...identityPath, 0] },
+      problems,
+    );
   }
   for (const [name, each] of Object.entries(objectIn(node, 'properties') ?? {})) {
     if (!isObject(each)) continue;
     const isIdentity = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind');
     const below = isIdentity ? [name] : identityPath && [...identityPath, name];
-    visit(each, { ...place, path: `${path}.properties[${name}]`, identityPath: below }, problems);
+    yield* visit(each, { ...place, path: `${path}.properties[${name}]`, identityPath: below }, problems);
   }
 }
 

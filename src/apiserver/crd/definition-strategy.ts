@@ -9,6 +9,8 @@ import { markDefinitionDeleted } from './settle-definitions.js';
 import { visitSchemas } from './sub-schemas.js';
 import {
   type DefinitionOptions,
+  definitionProblemSteps,
+  definitionUpdateProblemSteps,
   validateDefinition,
   validateDefinitionStatus,
   validateDefinitionUpdate,
@@ -23,6 +25,8 @@ export function definitionStrategy(options: DefinitionOptions = {}): Strategy {
     prepareForUpdate: (crd, live) => withStoredVersion({ ...crd, status: live['status'] ?? {} }),
     validateCreate: (crd) => validateDefinition(crd, { ...options, isNameChecked: true }),
     validateUpdate: (crd, live) => validateDefinitionUpdate(crd, live, options),
+    createProblemSteps: (crd) => definitionProblemSteps(crd, { ...options, isNameChecked: true }),
+    updateProblemSteps: (crd, live) => definitionUpdateProblemSteps(crd, live, options),
     warnings: formatWarnings,
     hasGeneration: true,
     hasStatus: true,

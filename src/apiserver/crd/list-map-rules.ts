@@ -34,8 +34,9 @@ export function listMapProblems(node: JsonObject, path: string): FieldProblem[] 
 function keyProblems(keys: readonly string[], items: JsonObject, path: string): FieldProblem[] {
   const properties = objectIn(items, 'properties') ?? {};
   const seen = new Set<string>();
-  return keys.flatMap((key) => {
-    const problems: FieldProblem[] = [];
+  const problems: FieldProblem[] = [];
+  for (const key of keys) {
+    if (problems.length >= KEY_PROBLEMS_MAX) break;
     const each = objectIn(properties, key);
     const type = each === undefined ? '' : textIn(each, 'type');
     if (each === undefined) {
@@ -47,9 +48,12 @@ function keyProblems(keys: readonly string[], items: JsonObject, path: string): 
     }
     if (seen.has(key)) problems.push(invalid(`${path}.${KEYS}`, [...keys], 'must not contain duplicate entries'));
     seen.add(key);
-    return problems;
-  });
+  }
+  return problems;
 }
+
+/** Some of these problems show all keys. */
+const KEY_PROBLEMS_MAX = 10;
 
 /** Without a key an item could not be told apart: keys are required or have a default, and are never null. */
 export function nullableKeyProblems(node: JsonObject, path: string): FieldProblem[] {
@@ -61,13 +65,13 @@ export function nullableKeyProblems(node: JsonObject, path: string): FieldProble
     problems.push(forbidden(`${path}.items.nullable`, `cannot be nullable when ${LIST_TYPE} is ${listType}`));
   }
   if (listType === 'set') return problems;
-  const needed = textsIn(items, 'required');
+  const needed = new Set(textsIn(items, 'required'));
   for (const key of textsIn(node, KEYS)) {
     const each = objectIn(objectIn(items, 'properties') ?? {}, key);
     if (each === undefined) continue;
     const field = `${path}.items.properties[${key}]`;
     const why = `this property is in ${KEYS}, so it`;
-    if (!needed.includes(key) && (each['default'] ?? null) === null) {
+    if (!needed.has(key) && (each['default'] ?? null) === null) {
       problems.push(required(`${field}.default`, `${why} must have a default or be a required property`));
     }
     if (each['nullable'] === true) problems.push(forbidden(`${field}.nullable`, `${why} cannot be nullable`));

@@ -72,8 +72,9 @@ describe('rules of a custom resource', () => {
     scalePaths: undefined,
     qualifiedResource: 'widgets.example.com',
     isTerminating: false,
-    ruleProblems: (_, live) => {
+    *ruleProblems(_, live) {
       asked.push(live);
+      yield;
       return [invalid('spec', 'object', 'failed rule: self.a < 3')];
     },
   });

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, jsonEqual } from '../../api/json.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../../api/object-meta.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import type { GroupResource } from '../object-reader.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import {
@@ -10,11 +11,12 @@ import {
   notSupported,
   required,
 } from '../schema/field-problems.js';
+import { patternProblem } from '../schema/go-pattern.js';
 import { goJson } from '../schema/go-values.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { approvalProblems } from './approval.js';
 import { conversionProblems, hasInvalidCaBundle } from './conversion-rules.js';
-import { defaultProblems, type RuleProblems } from './default-rules.js';
+import { defaultProblemSteps, type RuleProblems } from './default-rules.js';
 import {
   type Definition,
   type DefinitionNames,
@@ -41,7 +43,10 @@ import {
 
 export interface DefinitionOptions {
   /** What is wrong with the CEL rules of a schema; fields are relative to it, empty for the schema itself. */
-  readonly compileRules?: (schema: Schema, options: { readonly path: string }) => readonly FieldProblem[];
+  readonly compileRules?: (
+    schema: Schema,
+    options: { readonly path: string },
+  ) => readonly FieldProblem[] | Generator<void, FieldProblem[]>;
   /** The problems of an object by CEL rules: defaults have to keep them too. */
   readonly ruleProblems?: RuleProblems;
   /** The built-in type of `metadata`, for rules that look at it. */
@@ -59,13 +64,20 @@ interface Checks extends DefinitionOptions {
 
 /** What is wrong with a new CustomResourceDefinition, with the fields and words of kube-apiserver. Expects defaults. */
 export function validateDefinition(crd: JsonObject, options: DefinitionOptions = {}): FieldProblem[] {
+  return runAtOnce(definitionProblemSteps(crd, options));
+}
+
+type ProblemSteps = Generator<void, FieldProblem[]>;
+
+/** The same, yielding between passes over a schema. */
+export function* definitionProblemSteps(crd: JsonObject, options: DefinitionOptions = {}): ProblemSteps {
   const definition = readDefinition(crd);
   const { name, names, group } = definition;
   const nameTexts = options.isNameChecked === true ? [] : dnsSubdomainProblems(name);
   if (name !== `${names.plural}.${group}`) nameTexts.push('must be spec.names.plural+"."+spec.group');
   return [
     ...nameTexts.map((text) => invalid('metadata.name', name, text)),
-    ...definitionProblems(crd, definition, { ...options, live: undefined, allowsInvalidCaBundle: true }),
+    ...(yield* definitionProblems(crd, definition, { ...options, live: undefined, allowsInvalidCaBundle: true })),
     ...builtInProblems(definition, options),
     ...approvalProblems(crd, group, undefined),
     ...preservationProblems(definition, undefined),
@@ -85,11 +97,20 @@ export function validateDefinitionUpdate(
   live: JsonObject,
   options: DefinitionOptions = {},
 ): FieldProblem[] {
+  return runAtOnce(definitionUpdateProblemSteps(crd, live, options));
+}
+
+/** The same, yielding between passes over a schema. */
+export function* definitionUpdateProblemSteps(
+  crd: JsonObject,
+  live: JsonObject,
+  options: DefinitionOptions = {},
+): ProblemSteps {
   const [definition, before] = [readDefinition(crd), readDefinition(live)];
   const isEstablished = isConditionTrue(live, 'Established');
   const allowsInvalidCaBundle = !isEstablished || hasInvalidCaBundle(before.conversion);
   return [
-    ...definitionProblems(crd, definition, { ...options, live: before, allowsInvalidCaBundle }),
+    ...(yield* definitionProblems(crd, definition, { ...options, live: before, allowsInvalidCaBundle })),
     ...(isEstablished ? immutable('spec.scope', definition.scope, before.scope) : []),
     ...(isEstablished ? immutable('spec.names.kind', definition.names.kind, before.names.kind) : []),
     ...immutable('spec.group', definition.group, before.group),
@@ -135,21 +156,28 @@ function hasDefaults({ openApi }: DefinitionVersion): boolean {
   return found;
 }
 
-function definitionProblems(crd: JsonObject, definition: Definition, checks: Checks): FieldProblem[] {
+function* definitionProblems(crd: JsonObject, definition: Definition, checks: Checks): ProblemSteps {
   const { versions, names } = definition;
   const tooBig = versions.flatMap(sizeProblems);
   // Nothing else may look at what is too deep to be walked.
   if (tooBig.length > 0) return tooBig;
+  yield;
   const shared = sharedParts(versions);
+  yield;
+  const ofVersions: FieldProblem[] = [];
+  for (const [index, version] of versions.entries()) {
+    ofVersions.push(...(yield* versionProblems(version, index, shared, checks)));
+    yield;
+  }
   return [
     ...groupProblems(definition.group),
     ...scopeProblems(definition.scope),
     ...missingSchemaProblems(versions),
-    ...versions.flatMap((version, index) => versionProblems(version, index, shared, checks)),
+    ...ofVersions,
     ...versionListProblems(versions, shared),
     ...requiredNameProblems(names),
     ...nameFormatProblems(names, 'spec.names'),
-    ...sharedPartProblems(versions, shared, checks),
+    ...(yield* sharedPartProblems(versions, shared, checks)),
     ...conversionProblems(definition.conversion, checks),
     ...validateDefinitionStatus(crd),
     ...storedVersionProblems(definition),
@@ -180,18 +208,18 @@ function missingSchemaProblems(versions: readonly DefinitionVersion[]): FieldPro
   );
 }
 
-function versionProblems(
+function* versionProblems(
   version: DefinitionVersion,
   index: number,
   shared: SharedParts,
   checks: Checks,
-): FieldProblem[] {
+): ProblemSteps {
   const field = `spec.versions[${index}]`;
   const texts = dns1035LabelProblems(version.name);
   return [
     ...(texts.length === 0 ? [] : [invalid(`${field}.name`, version.name, texts.join(','))]),
     ...deprecationProblems(version, `${field}.deprecationWarning`),
-    ...(shared.validation ? [] : schemaProblems(version, `${field}.schema`, checks)),
+    ...(shared.validation ? [] : yield* schemaProblems(version, `${field}.schema`, checks)),
     ...(shared.subresources ? [] : subresourceProblems(version.subresources, `${field}.subresources`)),
     ...(shared.columns ? [] : columnProblems(version.columns, `${field}.additionalPrinterColumns`)),
     ...(shared.selectablePaths ? [] : selectableProblems(version, `${field}.selectableFields`, checks)),
@@ -199,11 +227,11 @@ function versionProblems(
 }
 
 /** What all versions share is told once. */
-function sharedPartProblems(
+function* sharedPartProblems(
   versions: readonly DefinitionVersion[],
   shared: SharedParts,
   checks: Checks,
-): FieldProblem[] {
+): ProblemSteps {
   const [first] = versions;
   if (first === undefined) return [];
   const texts = dns1035LabelProblems(first.name);
@@ -211,7 +239,7 @@ function sharedPartProblems(
   return [
     ...(texts.length === 0 ? [] : [invalid('spec.version', first.name, texts.join(','))]),
     ...(shared.validation
-      ? schemaProblems({ ...first, subresources: withStatus.subresources }, 'spec.validation', checks)
+      ? yield* schemaProblems({ ...first, subresources: withStatus.subresources }, 'spec.validation', checks)
       : []),
     ...(shared.subresources ? subresourceProblems(first.subresources, 'spec.subresources') : []),
     ...(shared.columns ? columnProblems(first.columns, 'spec.additionalPrinterColumns') : []),
@@ -294,7 +322,7 @@ function hasStatus(subresources: JsonObject | undefined): boolean {
   return subresources !== undefined && objectIn(subresources, 'status') !== undefined;
 }
 
-function schemaProblems(version: DefinitionVersion, field: string, checks: Checks): FieldProblem[] {
+function* schemaProblems(version: DefinitionVersion, field: string, checks: Checks): ProblemSteps {
   const { openApi } = version;
   if (openApi === undefined) return [];
   const path = `${field}.openAPIV3Schema`;
@@ -303,18 +331,39 @@ function schemaProblems(version: DefinitionVersion, field: string, checks: Check
   // What was accepted once is not looked at again.
   if (jsonEqual(before, openApi)) return problems;
   if (openApi['nullable'] === true) problems.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
+  yield;
+  yield* compilePatterns(openApi);
   const unsupported = firstUnsupported(openApi);
+  yield;
   const structural = unsupported === undefined ? structuralProblems(openApi, path) : [];
   const isStructural = unsupported === undefined && structural.length === 0;
-  const defaults = isStructural ? defaultProblems(openApi, path, checks.ruleProblems) : [];
+  yield;
+  const defaults = isStructural ? yield* defaultProblemSteps(openApi, path, checks.ruleProblems) : [];
+  yield;
   problems.push(...structural, ...defaults, ...schemaRuleProblems(openApi, path));
+  yield;
   if (problems.length === 0 && unsupported !== undefined) return [invalid(path, '', unsupported)];
-  return problems.length > 0 ? problems : compileProblems(openApi, path, checks);
+  return problems.length > 0 ? problems : yield* compileProblems(openApi, path, checks);
 }
 
-function compileProblems(openApi: JsonObject, path: string, { compileRules, objectMeta }: Checks): FieldProblem[] {
+/** One at a time: some take milliseconds. What is found is remembered until the rules of schemas ask for it. */
+function* compilePatterns(openApi: JsonObject): Generator<void, void> {
+  const patterns = new Set<string>();
+  visitSchemas(openApi, ({ pattern }) => {
+    if (typeof pattern === 'string' && pattern !== '') patterns.add(pattern);
+  });
+  for (const pattern of patterns) {
+    patternProblem(pattern);
+    yield;
+  }
+}
+
+function* compileProblems(openApi: JsonObject, path: string, { compileRules, objectMeta }: Checks): ProblemSteps {
   if (compileRules === undefined) return [];
-  const problems = compileRules(customResourceSchema(openApi, objectMeta ?? ANY), { path });
+  const schema = customResourceSchema(openApi, objectMeta ?? ANY);
+  yield;
+  const found = compileRules(schema, { path });
+  const problems = 'next' in found ? yield* found : found;
   return problems.map((each) => ({ ...each, field: each.field === '' ? path : `${path}.${each.field}` }));
 }
 

@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, setMember } from '../../api/json.js';
+import { BODY_VALUES_MAX } from '../size-bounds.js';
 import { isEnveloped, openEnvelope } from './envelope.js';
 import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
 import { intOrString, json, microTime, quantity, rawBytes, time } from './plain-forms.js';
@@ -7,8 +8,11 @@ import { DELIMITED, FIXED64, VARINT, WireReader } from './wire-reader.js';
 
 /** Deeper messages are refused, so that no input can exhaust the stack. */
 export const PROTOBUF_LEVELS_MAX = 200;
-/** Two bytes can stand for an object with all its empty fields: what a document unfolds to is bounded too. */
-export const PROTOBUF_MESSAGES_MAX = 500_000;
+/**
+ * Two bytes can stand for an object with all its empty fields: what a document unfolds to is bounded too, by all the fields that
+ * the kinds of its messages have. It is enough for ten times the containers that an object can hold.
+ */
+export const PROTOBUF_FIELDS_MAX = 500_000;
 
 const NOTHING = Buffer.alloc(0);
 
@@ -34,7 +38,8 @@ export function decodeProtobuf(
 type Found = { scalar: Json } | { pieces: Buffer[] } | { scalars: Json[] };
 
 class Decoding {
-  #messages = 0;
+  #fields = 0;
+  #values = 0;
 
   envelope(bytes: Buffer, level: number, expected = { apiVersion: '', kind: '' }): DecodedObject {
     const { raw, ...named } = openEnvelope(bytes);
@@ -53,8 +58,9 @@ class Decoding {
 
   #members(message: Message, bytes: Buffer, target: JsonObject, level: number): JsonObject {
     if (level > PROTOBUF_LEVELS_MAX) throw new ProtobufError('exceeded max depth');
-    if (++this.#messages > PROTOBUF_MESSAGES_MAX) throw new ProtobufError('too many messages');
-    const found = collect(message, bytes);
+    this.#fields += message.fields.length;
+    if (this.#fields > PROTOBUF_FIELDS_MAX) throw new ProtobufError('too many messages');
+    const found = this.#collect(message, bytes);
     for (const field of message.fields) {
       const each = found.get(field);
       if (field.isInlined && 'message' in field.type) {
@@ -112,8 +118,18 @@ class Decoding {
 
   #object(message: Message, bytes: Buffer, level: number): Json {
     if (!message.isList) return this.#members(message, bytes, {}, level);
-    const items = collect(message, bytes).get(message.fields[0]!);
+    const items = this.#collect(message, bytes).get(message.fields[0]!);
     return items === undefined ? null : (this.#value(message.fields[0]!, items, level) ?? null);
+  }
+
+  #collect(message: Message, bytes: Buffer): Map<Field, Found> {
+    const found = new Map<Field, Found>();
+    const reader = new WireReader(bytes);
+    while (reader.next()) {
+      if (++this.#values > BODY_VALUES_MAX) throw new ProtobufError('too many values');
+      collectField(reader, message, found);
+    }
+    return found;
   }
 
   /** A schema, or what may stand in its place: more schemas, yes or no, names. */
@@ -162,22 +178,17 @@ function isEmpty(value: Json): boolean {
   return value === '' || value === 0 || value === false || value === null;
 }
 
-function collect(message: Message, bytes: Buffer): Map<Field, Found> {
-  const found = new Map<Field, Found>();
-  const reader = new WireReader(bytes);
-  while (reader.next()) {
-    const field = message.byNumber.get(reader.number);
-    if (field === undefined) reader.skip();
-    else if (isNumeric(field.type) && field.shape !== 'map') collectNumbers(reader, field, found);
-    else {
-      reader.expect(DELIMITED);
-      const pieces = found.get(field);
-      const isText = 'scalar' in field.type && field.shape === 'one';
-      if (pieces === undefined || isText || !('pieces' in pieces)) found.set(field, { pieces: [reader.delimited()] });
-      else pieces.pieces.push(reader.delimited());
-    }
+function collectField(reader: WireReader, message: Message, found: Map<Field, Found>): void {
+  const field = message.byNumber.get(reader.number);
+  if (field === undefined) reader.skip();
+  else if (isNumeric(field.type) && field.shape !== 'map') collectNumbers(reader, field, found);
+  else {
+    reader.expect(DELIMITED);
+    const pieces = found.get(field);
+    const isText = 'scalar' in field.type && field.shape === 'one';
+    if (pieces === undefined || isText || !('pieces' in pieces)) found.set(field, { pieces: [reader.delimited()] });
+    else pieces.pieces.push(reader.delimited());
   }
-  return found;
 }
 
 function collectNumbers(reader: WireReader, field: Field, found: Map<Field, Found>): void {

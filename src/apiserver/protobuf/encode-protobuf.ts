@@ -16,6 +16,41 @@ export function encodeProtobuf(object: JsonObject): Buffer | undefined {
   return message && closeEnvelope({ apiVersion, kind, raw: messageBytes(message, object) });
 }
 
+/** The same for a list whose items are encoded one at a time, yielding after each. */
+export function encodeProtobufList(
+  head: JsonObject,
+  name: string,
+  items: Iterable<Json>,
+): Generator<void, Buffer> | undefined {
+  const { apiVersion, kind } = head;
+  if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
+  const message = kindMessage(apiVersion, kind);
+  return message && listSteps({ message, apiVersion, kind, head, name, items });
+}
+
+function* listSteps(list: {
+  readonly message: Message;
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly head: JsonObject;
+  readonly name: string;
+  readonly items: Iterable<Json>;
+}): Generator<void, Buffer> {
+  const { message, apiVersion, kind, head, name, items } = list;
+  const writer = new WireWriter();
+  for (const field of inNumericOrder(message)) {
+    if (field.name !== name) {
+      writeField(writer, field, member(head, field.name) ?? null);
+      continue;
+    }
+    for (const item of items) {
+      writeSingle(writer, field, item);
+      yield;
+    }
+  }
+  return closeEnvelope({ apiVersion, kind, raw: writer.finish() });
+}
+
 function messageBytes(message: Message, value: Json): Buffer {
   const writer = new WireWriter();
   if (message.isList) writeList(writer, message.fields[0]!, value);

@@ -1,5 +1,5 @@
 import { builtInStrategy } from '../builtin/built-in-strategy.js';
-import { compileRules } from '../cel/definition-rules.js';
+import { compileRuleSteps } from '../cel/definition-rules.js';
 import { ruleProblems } from '../cel/validate-rules.js';
 import { definitionStrategy } from '../crd/definition-strategy.js';
 import type { DefinitionOptions } from '../crd/validate-definition.js';
@@ -18,7 +18,12 @@ export function builtInStrategies(options: {
   const objectMeta = surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta');
   return (resource, schema) => {
     if (resource.group === 'apiextensions.k8s.io') {
-      return definitionStrategy({ compileRules, ruleProblems, builtInAt, ...(objectMeta ? { objectMeta } : {}) });
+      return definitionStrategy({
+        compileRules: compileRuleSteps,
+        ruleProblems,
+        builtInAt,
+        ...(objectMeta ? { objectMeta } : {}),
+      });
     }
     const hasStatus = resource.subresources.includes('status');
     return builtInStrategy({ ...resource, hasStatus, surfaceVersion: surface.version }, schema, {

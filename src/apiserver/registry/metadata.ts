@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { isObject, type Json, type JsonObject, jsonEqual } from '../../api/json.js';
 import { metadataOf } from '../../api/metadata-of.js';
 import { ANNOTATIONS_BYTES_MAX, labelKeyProblems, labelValueProblems } from '../../api/object-meta.js';
-import type { FieldProblem } from '../schema/validate.js';
+import { type FieldProblem, PROBLEMS_MAX } from '../schema/field-problems.js';
 import type { ResourceType } from './resource-type.js';
 
 /** Without vowels and look-alikes, so that no word comes about by chance. */
@@ -86,6 +86,7 @@ export function metadataProblems(object: JsonObject, type: ResourceType): FieldP
   const metadata = metadataOf(object);
   const { generateName, name, labels, annotations, ownerReferences, finalizers } = metadata;
   const invalid = (field: string, value: Json | undefined, why: string): void => {
+    if (problems.length >= PROBLEMS_MAX) return;
     problems.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` });
   };
   if (typeof generateName === 'string' && generateName !== '') {
@@ -101,15 +102,16 @@ export function metadataProblems(object: JsonObject, type: ResourceType): FieldP
   } else {
     for (const why of type.strategy.nameProblems(name, false)) invalid('metadata.name', name, why);
   }
-  if (isObject(labels)) checkLabels(labels, invalid);
+  if (isObject(labels)) checkLabels(labels, invalid, problems);
   if (isObject(annotations)) checkAnnotations(annotations, invalid, problems);
   if (Array.isArray(ownerReferences)) checkOwners(ownerReferences, problems, invalid);
   if (Array.isArray(finalizers)) {
     for (const finalizer of finalizers) {
+      if (problems.length >= PROBLEMS_MAX) break;
       for (const why of labelKeyProblems(String(finalizer))) invalid('metadata.finalizers', finalizer, why);
     }
     if (type.origin === 'built-in' && !GROUPS_WITH_FREE_FINALIZERS.has(type.group))
-      checkFinalizerNames(finalizers, invalid);
+      checkFinalizerNames(finalizers, invalid, problems);
   }
   return problems;
 }
@@ -118,8 +120,9 @@ const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion
 /** These two came later, with checks of their own. */
 const GROUPS_WITH_FREE_FINALIZERS = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
 
-function checkFinalizerNames(finalizers: readonly Json[], invalid: Refuse): void {
+function checkFinalizerNames(finalizers: readonly Json[], invalid: Refuse, problems: readonly FieldProblem[]): void {
   for (const [index, finalizer] of finalizers.entries()) {
+    if (problems.length >= PROBLEMS_MAX) break;
     const name = String(finalizer);
     if (name.includes('/') || STANDARD_FINALIZERS.has(name)) continue;
     const why = 'name is neither a standard finalizer name nor is it fully qualified';
@@ -129,8 +132,9 @@ function checkFinalizerNames(finalizers: readonly Json[], invalid: Refuse): void
 
 type Refuse = (field: string, value: Json | undefined, why: string) => void;
 
-function checkLabels(labels: JsonObject, invalid: Refuse): void {
+function checkLabels(labels: JsonObject, invalid: Refuse, problems: readonly FieldProblem[]): void {
   for (const key of Object.keys(labels).sort()) {
+    if (problems.length >= PROBLEMS_MAX) break;
     for (const why of labelKeyProblems(key)) invalid('metadata.labels', key, why);
     for (const why of labelValueProblems(String(labels[key]))) invalid('metadata.labels', labels[key], why);
   }
@@ -140,6 +144,7 @@ function checkAnnotations(annotations: JsonObject, invalid: Refuse, problems: Fi
   let bytes = 0;
   for (const key of Object.keys(annotations)) {
     bytes += Buffer.byteLength(key) + Buffer.byteLength(String(annotations[key]));
+    if (problems.length >= PROBLEMS_MAX) continue;
     // Keys of annotations may have capitals in their prefix.
     for (const why of labelKeyProblems(key.toLowerCase())) invalid('metadata.annotations', key, why);
   }
@@ -150,6 +155,7 @@ function checkAnnotations(annotations: JsonObject, invalid: Refuse, problems: Fi
 
 function checkOwners(owners: readonly Json[], problems: FieldProblem[], invalid: Refuse): void {
   let controller: string | undefined;
+  let repeated = 0;
   for (const [index, owner] of owners.entries()) {
     if (!isObject(owner)) continue;
     const field = (name: string): string => `metadata.ownerReferences[${index}].${name}`;
@@ -158,7 +164,7 @@ function checkOwners(owners: readonly Json[], problems: FieldProblem[], invalid:
     }
     if (owner['controller'] !== true) continue;
     const described = `${owner['kind']}/${owner['name']}`;
-    if (controller !== undefined) {
+    if (controller !== undefined && problems.length < PROBLEMS_MAX && ++repeated <= CONTROLLERS_TOLD_MAX) {
       problems.push({
         reason: 'FieldValueInvalid',
         field: 'metadata.ownerReferences',
@@ -168,6 +174,9 @@ function checkOwners(owners: readonly Json[], problems: FieldProblem[], invalid:
     controller ??= described;
   }
 }
+
+/** Each of these problems shows all owners. */
+const CONTROLLERS_TOLD_MAX = 10;
 
 const OWNER_FIELDS: readonly (readonly [string, string])[] = [
   ['apiVersion', 'version must not be empty'],

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { groupVersion } from '../../api/gvr.js';
 import type { JsonObject } from '../../api/json.js';
+import { WorkSlices } from '../../core/work-slices.js';
 import { isAllKnown, pruneUnknownFields } from '../schema/unknown-fields.js';
 import { type EncodedObject, type StoredObject, withStoredRevision } from '../watch/stored-object.js';
 import type { ResourceType } from './resource-type.js';
@@ -85,32 +85,36 @@ export async function servedViews(stored: readonly StoredObject[], type: Resourc
   // Held here: an object may let go of its views while the webhook thinks.
   const views = stored.map((each) => each.view<ServedView>(type));
   const missing = stored.filter((_, index) => views[index] === undefined);
-  const converted = missing.length === 0 ? [] : await type.conversion.toServed(missing.map(freshObject));
+  const slices = new WorkSlices();
+  const fresh: JsonObject[] = [];
+  for (const each of missing) {
+    fresh.push(freshObject(each));
+    if (slices.isOver) await slices.next();
+  }
+  const converted = missing.length === 0 ? [] : await type.conversion.toServed(fresh);
   let next = 0;
-  return stored.map((each, index) => {
+  const all: ServedView[] = [];
+  for (const [index, each] of stored.entries()) {
     const known = views[index];
-    if (known) return known;
-    const made = viewOf(converted[next++]!, each.revision, type);
-    each.keepView(type, made);
-    return made;
-  });
+    const view = known ?? viewOf(converted[next++]!, each.revision, type);
+    if (!known) each.keepView(type, view);
+    all.push(view);
+    if (!known && slices.isOver) await slices.next();
+  }
+  return all;
 }
 
 /** Thousands that nobody has looked at yet take a while: others get their turn in between. */
 async function trivialViews(stored: readonly StoredObject[], type: ResourceType): Promise<ServedView[]> {
   const views: ServedView[] = [];
-  let sliceMs = performance.now();
+  const slices = new WorkSlices();
   for (const each of stored) {
     const known = each.view<ServedView>(type);
     views.push(known ?? trivialView(each, type));
-    if (known || performance.now() - sliceMs < SLICE_MS_MAX) continue;
-    await nextTurn();
-    sliceMs = performance.now();
+    if (!known && slices.isOver) await slices.next();
   }
   return views;
 }
-
-const SLICE_MS_MAX = 10;
 
 function freshObject(stored: StoredObject): JsonObject {
   return JSON.parse(stored.value.toString('utf8')) as JsonObject;

@@ -26,6 +26,9 @@ export interface Strategy {
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject;
   validateCreate(object: JsonObject, context: StrategyContext): FieldProblem[];
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
+  /** The same as `validateCreate` in steps, where an object and a schema together can be a lot of work. */
+  createProblemSteps?(object: JsonObject): Generator<void, FieldProblem[]>;
+  updateProblemSteps?(object: JsonObject, live: JsonObject): Generator<void, FieldProblem[]>;
   /** Texts for the `Warning` header. */
   warnings?(object: JsonObject, live: JsonObject | undefined): string[];
   /** What `prepareForCreate` returns has its defaults: setting them again would change nothing. */
@@ -54,6 +57,8 @@ export interface PartStrategy {
   /** The object to store: `live` with what this subresource may change taken from `object`. */
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject;
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
+  /** The same as `validateUpdate` in steps, where an object and a schema together can be a lot of work. */
+  updateProblemSteps?(object: JsonObject, live: JsonObject): Generator<void, FieldProblem[]>;
   /** Paths that this subresource cannot change (for managed fields), as `f:spec`; the rest is its own. */
   readonly ignoredPaths: readonly string[];
 }

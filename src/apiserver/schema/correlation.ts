@@ -1,4 +1,5 @@
-import { isObject, type Json, jsonEqual, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { goJson } from './go-values.js';
 import { memberSchema, type Schema } from './schema.js';
 
 /**
@@ -7,6 +8,8 @@ import { memberSchema, type Schema } from './schema.js';
  */
 export class Correlation {
   private known: boolean | undefined;
+  /** Of a list of type map: what each item was before, by its keys. Made when the first is asked for. */
+  private oldByKeys: Map<string, Json> | undefined;
 
   constructor(
     private readonly value: Json,
@@ -27,11 +30,9 @@ export class Correlation {
     const { value, old, schema } = this;
     if (schema.listType !== 'map' || !Array.isArray(value) || !Array.isArray(old)) return undefined;
     const item = value[index];
-    const keys = schema.listKeys ?? [];
     if (!isObject(item)) return undefined;
-    const found = old.find(
-      (each) => isObject(each) && keys.every((key) => jsonEqual(member(each, key), member(item, key))),
-    );
+    this.oldByKeys ??= firstByKeys(old, schema.listKeys ?? []);
+    const found = this.oldByKeys.get(textOfKeys(item, schema.listKeys ?? []));
     return found === undefined ? undefined : new Correlation(item, found, schema.items ?? {});
   }
 
@@ -53,4 +54,24 @@ export class Correlation {
     if (names.length !== Object.keys(old).length) return false;
     return names.every((name) => this.member(name)?.isUnchanged ?? jsonEqual(value[name], member(old, name)));
   }
+}
+
+function firstByKeys(items: readonly Json[], keys: readonly string[]): Map<string, Json> {
+  const found = new Map<string, Json>();
+  for (const item of items) {
+    if (!isObject(item)) continue;
+    const text = textOfKeys(item, keys);
+    if (!found.has(text)) found.set(text, item);
+  }
+  return found;
+}
+
+/** Equal for items whose keys are equal, and only for those; a key that is not there is no key that is null. */
+function textOfKeys(item: JsonObject, keys: readonly string[]): string {
+  return keys
+    .map((key) => {
+      const value = member(item, key);
+      return value === undefined ? '' : goJson(value);
+    })
+    .join(',');
 }

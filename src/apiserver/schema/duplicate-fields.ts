@@ -1,4 +1,5 @@
 import type { Json } from '../../api/json.js';
+import { jsonStringEnd } from '../../api/json-text.js';
 
 /** More duplicates than this are not listed. */
 export const DUPLICATE_FIELDS_MAX = 100;
@@ -19,6 +20,7 @@ export function duplicateFields(text: string): string[] {
     else if (each === ',' && level?.names === undefined && level !== undefined) level.index++;
     else if (each === ':' && level?.names !== undefined && previous !== undefined) {
       enter(level, JSON.parse(previous) as string, duplicates);
+      if (duplicates.length >= DUPLICATE_FIELDS_MAX) break;
     }
     previous = each.startsWith('"') ? each : undefined;
   }
@@ -37,8 +39,7 @@ export function namesEachOnce(text: string, parsed: Json): boolean {
 function namesIn(text: string): number {
   let count = 0;
   for (let quote = text.indexOf('"'); quote >= 0; ) {
-    let end = text.indexOf('"', quote + 1);
-    while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    const end = jsonStringEnd(text, quote);
     if (end < 0) return count;
     let next = end + 1;
     while (isSpace(text.charCodeAt(next))) next++;
@@ -48,18 +49,11 @@ function namesIn(text: string): number {
   return count;
 }
 
-function isEscaped(text: string, at: number): boolean {
-  let before = at - 1;
-  while (text.charCodeAt(before) === BACKSLASH) before--;
-  return (at - before) % 2 === 0;
-}
-
 function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;
 }
 
 const COLON = 0x3a;
-const BACKSLASH = 0x5c;
 
 /** On all levels; how many those are is bounded before. */
 function membersIn(value: Json): number {

@@ -20,6 +20,9 @@ export interface ValidationOptions {
 /** One object's problems beyond this are not looked for. */
 export const PROBLEMS_MAX = 100;
 
+/** Nor are any after those whose messages have so many characters together: one may list thousands of values. */
+export const PROBLEMS_CHARS_MAX = 512 * 1024;
+
 /** What kube-apiserver calls the field of a problem that belongs to none. */
 export const NO_FIELD = '<nil>';
 
@@ -45,7 +48,11 @@ export function typeInvalid(field: string, value: string, detail: string): Field
 }
 
 export function notSupported(field: string, value: Json, supported: readonly string[]): FieldProblem {
-  const list = supported.map(goQuote).join(', ');
+  return notSupportedAmong(field, value, supported.map(goQuote).join(', '));
+}
+
+/** The same with the list as it stands in the text. */
+export function notSupportedAmong(field: string, value: Json, list: string): FieldProblem {
   return problem(
     'FieldValueNotSupported',
     field,

@@ -1,20 +1,39 @@
 import { RE2JS, RE2JSException } from 're2js';
+import { patternSize } from './pattern-size.js';
 
 /** Compiled patterns are kept for reuse, the oldest given up first. */
 export const PATTERNS_KEPT_MAX = 2_000;
 /** Longer patterns are refused: a compiled one takes many times its length. */
 export const PATTERN_LENGTH_MAX = 32 * 1024;
+/** Patterns that compile to more instructions are refused, as Go refuses those of some millions. */
+export const PATTERN_SIZE_MAX = 20_000;
 
-/** Characters times instructions: about a second of work at the most, when nothing of it goes fast. */
+/** Characters times instructions, of all matches for one object: about a second of work, when nothing of it goes fast. */
 export const PATTERN_WORK_MAX = 50_000_000;
+/** Of one match, which cannot be interrupted. */
+export const MATCH_WORK_MAX = 5_000_000;
 
 const compiled = new Map<string, RE2JS | string>();
 
 /** What is wrong with a regular expression of Go's kind, in Go's words; undefined where nothing is. */
 export function patternProblem(pattern: string): string | undefined {
+  if (verdicts.has(pattern)) return verdicts.get(pattern);
   const known = compile(pattern);
-  return typeof known === 'string' ? known : undefined;
+  const problem = typeof known === 'string' ? known : undefined;
+  verdicts.set(pattern, problem);
+  verdictChars += pattern.length;
+  for (const oldest of verdicts.keys()) {
+    if (verdictChars <= VERDICT_CHARS_MAX) break;
+    verdicts.delete(oldest);
+    verdictChars -= oldest.length;
+  }
+  return problem;
 }
+
+/** Room for all patterns of one definition, which may be more than are kept compiled. */
+const VERDICT_CHARS_MAX = 4 * 1024 * 1024;
+const verdicts = new Map<string, string | undefined>();
+let verdictChars = 0;
 
 /**
  * A matcher for the patterns of one object. Each match takes time in proportion to text and pattern, and all together no
@@ -25,8 +44,9 @@ export function boundedMatcher(workMax = PATTERN_WORK_MAX): (pattern: string, te
   return (pattern, text) => {
     const known = compile(pattern);
     if (typeof known === 'string') return false;
-    remaining -= known.programSize() * (text.length + 1);
-    return remaining >= 0 && known.matcher(text).find();
+    const work = known.programSize() * (text.length + 1);
+    remaining -= work;
+    return work <= MATCH_WORK_MAX && remaining >= 0 && known.matcher(text).find();
   };
 }
 
@@ -41,6 +61,7 @@ function compile(pattern: string): RE2JS | string {
 
 function compileNew(pattern: string): RE2JS | string {
   if (pattern.length > PATTERN_LENGTH_MAX) return `error parsing regexp: longer than ${PATTERN_LENGTH_MAX} characters`;
+  if (patternSize(pattern) > PATTERN_SIZE_MAX) return 'error parsing regexp: expression too large';
   try {
     return RE2JS.compile(pattern);
   } catch (error) {

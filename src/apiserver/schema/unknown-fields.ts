@@ -40,18 +40,25 @@ export function isAllKnown(value: Json, schema: Schema): boolean {
 function prune(value: Json, schema: Schema, path: string, unknown: string[]): Json {
   if (Array.isArray(value)) return pruneItems(value, schema.items ?? ANY, path, unknown);
   if (!isObject(value)) return value;
+  // Made when the first member differs. Deleting members from a copy would take many times as long.
   let result: JsonObject | undefined;
-  for (const key of Object.keys(value)) {
+  const names = Object.keys(value);
+  for (const [index, key] of names.entries()) {
     const below = path === '' ? key : `${path}.${key}`;
     const each = schemaOfMember(schema, key);
     const kept = each === undefined ? undefined : prune(value[key]!, each, below, unknown);
     if (each === undefined && unknown.length < UNKNOWN_FIELDS_MAX) unknown.push(below);
-    if (kept === value[key]) continue;
-    result ??= { ...value };
-    if (kept === undefined) delete result[key];
-    else setMember(result, key, kept);
+    if (kept === value[key] && result === undefined) continue;
+    result ??= membersOf(value, names.slice(0, index));
+    if (kept !== undefined) setMember(result, key, kept);
   }
   return result ?? value;
+}
+
+function membersOf(object: JsonObject, names: readonly string[]): JsonObject {
+  const result: JsonObject = {};
+  for (const name of names) setMember(result, name, object[name]!);
+  return result;
 }
 
 function pruneItems(items: Json[], schema: Schema, path: string, unknown: string[]): Json {

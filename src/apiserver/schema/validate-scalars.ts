@@ -14,37 +14,37 @@ export interface ValuePlace {
 export function stringProblems(
   text: string,
   schema: Schema,
-  { name, field }: ValuePlace,
+  place: ValuePlace,
   options: ValidationOptions,
 ): FieldProblem[] {
   const { minLength, maxLength, pattern } = schema.limits ?? {};
   // There are never more characters than units of UTF-16: most texts need no counting.
   const length = minLength === undefined && (maxLength === undefined || text.length <= maxLength) ? 0 : countOf(text);
-  if (maxLength !== undefined && length > maxLength) return [tooLong(field, maxLength)];
+  if (maxLength !== undefined && length > maxLength) return [tooLong(place.field, maxLength)];
   if (minLength !== undefined && length < minLength) {
-    return [invalid(field, text, `${name} in body should be at least ${minLength} chars long`)];
+    return [invalid(place.field, text, `${place.name} in body should be at least ${minLength} chars long`)];
   }
   const matches = options.matchesPattern;
   if (pattern !== undefined && matches !== undefined && !matches(pattern, text)) {
-    return [invalid(field, text, `${name} in body should match '${pattern}'`)];
+    return [invalid(place.field, text, `${place.name} in body should match '${pattern}'`)];
   }
   return [];
 }
 
-export function formatProblems(text: string, schema: Schema, { name, field }: ValuePlace): FieldProblem[] {
+export function formatProblems(text: string, schema: Schema, place: ValuePlace): FieldProblem[] {
   const { format } = schema;
   if (format === undefined || (schema.type !== undefined && schema.type !== 'string')) return [];
   const matches = textFormat(format);
   if (matches === undefined || matches(text)) return [];
-  return [typeInvalid(field, text, `${name} in body must be of type ${format}: ${JSON.stringify(text)}`)];
+  return [typeInvalid(place.field, text, `${place.name} in body must be of type ${format}: ${JSON.stringify(text)}`)];
 }
 
 export function numberProblems(value: number, schema: Schema, place: ValuePlace): FieldProblem[] {
   const { minimum, maximum, exclusiveMinimum, exclusiveMaximum } = schema.limits ?? {};
-  const { name, field } = place;
   const problems = rangeProblems('Checked value', value, schema, place);
   problems.push(...multipleProblems(value, schema, place));
-  const say = (text: string): number => problems.push(invalid(field, value, `${name} in body should be ${text}`));
+  const say = (text: string): number =>
+    problems.push(invalid(place.field, value, `${place.name} in body should be ${text}`));
   if (maximum !== undefined) {
     problems.push(...rangeProblems('Maximum boundary value', maximum, schema, place));
     const limit = limitFor(value, maximum, schema);

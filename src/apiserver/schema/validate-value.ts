@@ -1,10 +1,14 @@
-import { isObject, type Json, type JsonObject, jsonEqual } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { StatusError } from '../../core/status-error.js';
+import { runAtOnce } from '../../core/work-slices.js';
 import type { Correlation } from './correlation.js';
+import { enumValuesOf } from './enum-values.js';
 import {
   type FieldProblem,
   invalid,
   NO_FIELD,
-  notSupported,
+  notSupportedAmong,
+  PROBLEMS_CHARS_MAX,
   PROBLEMS_MAX,
   required,
   tooMany,
@@ -25,8 +29,26 @@ export interface ValueOptions extends ValidationOptions {
 
 /** What is wrong with a value by its schema: types, limits, formats, alternatives. */
 export function valueProblems(value: Json, schema: Schema, options: ValueOptions = {}): FieldProblem[] {
-  return new ValueValidation(options).check(value, schema, '', options.correlation).problems;
+  return runAtOnce(valueProblemSteps(value, schema, options));
 }
+
+/**
+ * The same, yielding now and then: a schema with many alternatives is checked against each of many items. Throws a StatusError
+ * where that would take more than `CHECKS_MAX` checks.
+ */
+export function* valueProblemSteps(
+  value: Json,
+  schema: Schema,
+  options: ValueOptions = {},
+): Generator<void, FieldProblem[]> {
+  const { problems } = yield* new ValueValidation(options).check(value, schema, '', options.correlation);
+  return problems;
+}
+
+/** Values of one object that are checked against a schema, counted again for each of its alternatives. */
+export const CHECKS_MAX = 5_000_000;
+/** Some milliseconds of work. */
+const CHECKS_PER_STEP = 2_000;
 
 /**
  * Of several alternatives that fail kube-apiserver tells the problems of the one that matched most, so matches are
@@ -35,11 +57,17 @@ export function valueProblems(value: Json, schema: Schema, options: ValueOptions
 class Outcome {
   readonly problems: FieldProblem[] = [];
   matches = 0;
+  private chars = 0;
+
+  get isFull(): boolean {
+    return this.problems.length >= PROBLEMS_MAX || this.chars > PROBLEMS_CHARS_MAX;
+  }
 
   add(problems: readonly FieldProblem[]): void {
     for (const each of problems) {
-      if (this.problems.length >= PROBLEMS_MAX) return;
+      if (this.isFull) return;
       this.problems.push(each);
+      this.chars += each.message.length;
     }
   }
 
@@ -51,33 +79,42 @@ class Outcome {
 
 class ValueValidation {
   private readonly whole: string;
+  private checks = 0;
 
   constructor(private readonly options: ValueOptions) {
     this.whole = options.field ?? '';
   }
 
-  check(value: Json, schema: Schema, name: string, correlation: Correlation | undefined): Outcome {
-    const outcome = this.checkAll(value, schema, name, correlation);
+  *check(value: Json, schema: Schema, name: string, correlation: Correlation | undefined): Generator<void, Outcome> {
+    const outcome = yield* this.checkAll(value, schema, name, correlation);
     if (outcome.problems.length > 0 && correlation?.isUnchanged === true) outcome.problems.length = 0;
     return outcome;
   }
 
-  private checkAll(value: Json, schema: Schema, name: string, correlation: Correlation | undefined): Outcome {
+  private *checkAll(
+    value: Json,
+    schema: Schema,
+    name: string,
+    correlation: Correlation | undefined,
+  ): Generator<void, Outcome> {
     const outcome = new Outcome();
+    if (++this.checks % CHECKS_PER_STEP === 0) yield;
+    if (this.checks > CHECKS_MAX) throw tooManyChecks();
     // The server's own types are checked by those who know them.
-    if (schema.restrictions !== undefined) return this.checkAll(value, schema.restrictions, name, correlation);
+    if (schema.restrictions !== undefined) return yield* this.checkAll(value, schema.restrictions, name, correlation);
     if (schema.typeName !== undefined) return outcome;
-    const place = { name, field: this.fieldOf(name), wholeField: this.whole };
+    const place = new Place(name, this.whole);
     this.checkType(value, schema, place, outcome);
     if (value === null) {
       this.checkEnum(value, schema, place, outcome);
       return outcome;
     }
-    this.checkAlternatives(value, schema, name, outcome);
+    if (hasAlternatives(schema)) yield* this.checkAlternatives(value, schema, name, outcome);
+    outcome.matches += 2;
     this.checkScalar(value, schema, place, outcome);
-    if (Array.isArray(value)) this.checkItems(value, schema, place, correlation, outcome);
+    if (Array.isArray(value)) yield* this.checkItems(value, schema, place, correlation, outcome);
     this.checkEnum(value, schema, place, outcome);
-    if (isObject(value)) this.checkMembers(value, schema, place, correlation, outcome);
+    if (isObject(value)) yield* this.checkMembers(value, schema, place, correlation, outcome);
     outcome.matches += 2;
     return outcome;
   }
@@ -106,106 +143,130 @@ class ValueValidation {
     else if (applies) outcome.matches += problem === undefined ? 2 : 1;
   }
 
-  private checkEnum(value: Json, schema: Schema, { field }: ValuePlace, outcome: Outcome): void {
-    const allowed = schema.enum;
-    if (allowed === undefined || (value !== null && allowed.some((each) => jsonEqual(each, value)))) return;
-    const texts = allowed.map((each) => (typeof each === 'string' ? each : goJson(each)));
-    outcome.add([notSupported(field, value, texts)]);
+  private checkEnum(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
+    const allowed = enumValuesOf(schema);
+    if (allowed === undefined || (value !== null && allowed.has(value))) return;
+    if (!outcome.isFull) outcome.add([notSupportedAmong(place.field, value, allowed.text)]);
   }
 
-  private checkItems(
+  private *checkItems(
     items: readonly Json[],
     schema: Schema,
-    { name, field }: ValuePlace,
+    place: ValuePlace,
     correlation: Correlation | undefined,
     outcome: Outcome,
-  ): void {
+  ): Generator<void, void> {
+    const { name } = place;
     const { minItems, maxItems, uniqueItems } = schema.limits ?? {};
     for (const [index, item] of items.entries()) {
-      if (schema.items === undefined || outcome.problems.length >= PROBLEMS_MAX) break;
-      outcome.merge(this.check(item, schema.items, `${name}[${index}]`, correlation?.item(index)));
+      if (schema.items === undefined || outcome.isFull) break;
+      outcome.merge(yield* this.check(item, schema.items, `${name}[${index}]`, correlation?.item(index)));
     }
     if (minItems !== undefined && items.length < minItems) {
-      outcome.add([invalid(field, items.length, `${name} in body should have at least ${minItems} items`)]);
+      outcome.add([invalid(place.field, items.length, `${name} in body should have at least ${minItems} items`)]);
     }
-    if (maxItems !== undefined && items.length > maxItems) outcome.add([tooMany(field, items.length, maxItems)]);
+    if (maxItems !== undefined && items.length > maxItems) outcome.add([tooMany(place.field, items.length, maxItems)]);
     if (uniqueItems === true && new Set(items.map(goJson)).size < items.length) {
-      outcome.add([invalid(field, '', `${name} in body shouldn't contain duplicates`)]);
+      outcome.add([invalid(place.field, '', `${name} in body shouldn't contain duplicates`)]);
     }
     outcome.matches += 2;
   }
 
-  private checkMembers(
+  private *checkMembers(
     object: JsonObject,
     schema: Schema,
-    { name, field }: ValuePlace,
+    place: ValuePlace,
     correlation: Correlation | undefined,
     outcome: Outcome,
-  ): void {
+  ): Generator<void, void> {
+    const { name } = place;
     const names = Object.keys(object);
     const { minProperties, maxProperties } = schema.limits ?? {};
-    if (schema.forbidsOthers === true) outcome.add(forbiddenMembers(names, schema, name, field));
+    if (schema.forbidsOthers === true) outcome.add(forbiddenMembers(names, schema, place));
     if (minProperties !== undefined && names.length < minProperties) {
-      outcome.add([invalid(field, names.length, `${name} in body should have at least ${minProperties} properties`)]);
+      const detail = `${name} in body should have at least ${minProperties} properties`;
+      outcome.add([invalid(place.field, names.length, detail)]);
     }
     if (maxProperties !== undefined && names.length > maxProperties) {
-      outcome.add([tooMany(field, names.length, maxProperties)]);
+      outcome.add([tooMany(place.field, names.length, maxProperties)]);
     }
     for (const each of names) {
-      if (outcome.problems.length >= PROBLEMS_MAX) break;
+      if (outcome.isFull) break;
       const below = memberSchema(schema, each) ?? ANY;
       if (below === ANY) continue;
       const isDeclared = schema.properties !== undefined && Object.hasOwn(schema.properties, each);
       const path = name === '' && isDeclared ? each : `${name}.${each}`;
       // The version is the same after conversion, whatever it was.
       const isTyped = name === '' && this.whole === '' && (each === 'apiVersion' || each === 'kind');
-      outcome.merge(this.check(object[each]!, below, path, isTyped ? undefined : correlation?.member(each)));
+      outcome.merge(yield* this.check(object[each]!, below, path, isTyped ? undefined : correlation?.member(each)));
     }
     for (const each of schema.required ?? []) {
-      if (!Object.hasOwn(object, each)) outcome.add([required(this.fieldOf(`${name}.${each}`))]);
+      if (outcome.isFull) break;
+      if (!Object.hasOwn(object, each)) outcome.add([required(new Place(`${name}.${each}`, this.whole).field)]);
     }
     outcome.matches += 1;
   }
 
-  private checkAlternatives(value: Json, schema: Schema, name: string, outcome: Outcome): void {
+  private *checkAlternatives(value: Json, schema: Schema, name: string, outcome: Outcome): Generator<void, void> {
     const { allOf, anyOf, oneOf, not } = schema;
-    outcome.matches += 2;
-    if (allOf === undefined && anyOf === undefined && oneOf === undefined && not === undefined) return;
     const say = (text: string): void =>
       outcome.add([invalid(this.whole === '' ? NO_FIELD : this.whole, '', `${JSON.stringify(name)} ${text}`)]);
     // Parts that did not change count all the same here: kube-apiserver compares alternatives only as a whole.
-    const tried = (each: Schema): Outcome => this.checkAll(value, each, name, undefined);
-    if (anyOf !== undefined)
-      mergeAny(
-        anyOf.map((each) => () => tried(each)),
-        outcome,
-        say,
-      );
-    if (oneOf !== undefined) mergeOne(oneOf.map(tried), outcome, say);
-    if (allOf !== undefined) mergeAll(allOf.map(tried), outcome, say);
-    if (not !== undefined && tried(not).problems.length === 0) say('must not validate the schema (not)');
-  }
-
-  /** A leading dot, of members of maps at the top, is not part of the field. */
-  private fieldOf(name: string): string {
-    const below = name.replace(/^\./, '');
-    if (below === '') return this.whole === '' ? NO_FIELD : this.whole;
-    return this.whole === '' ? below : `${this.whole}.${below}`;
+    const tried = (each: Schema): Generator<void, Outcome> => this.checkAll(value, each, name, undefined);
+    if (anyOf !== undefined) yield* mergeAny(anyOf, tried, outcome, say);
+    if (oneOf !== undefined) mergeOne(yield* each(oneOf, tried), outcome, say);
+    if (allOf !== undefined) mergeAll(yield* each(allOf, tried), outcome, say);
+    if (not !== undefined && (yield* tried(not)).problems.length === 0) say('must not validate the schema (not)');
   }
 }
 
-function forbiddenMembers(names: readonly string[], schema: Schema, name: string, field: string): FieldProblem[] {
+/** Where a value stands. Its field is worked out when there is a problem to tell of: paths can be long. */
+class Place implements ValuePlace {
+  constructor(
+    readonly name: string,
+    readonly wholeField: string,
+  ) {}
+
+  /** A leading dot, of members of maps at the top, is not part of the field. */
+  get field(): string {
+    const below = this.name.replace(/^\./, '');
+    if (below === '') return this.wholeField === '' ? NO_FIELD : this.wholeField;
+    return this.wholeField === '' ? below : `${this.wholeField}.${below}`;
+  }
+}
+
+function tooManyChecks(): StatusError {
+  return new StatusError(
+    'RequestEntityTooLarge',
+    `Request entity too large: validation by the schema takes more than ${CHECKS_MAX} checks`,
+  );
+}
+
+function hasAlternatives({ allOf, anyOf, oneOf, not }: Schema): boolean {
+  return allOf !== undefined || anyOf !== undefined || oneOf !== undefined || not !== undefined;
+}
+
+type Attempt = (schema: Schema) => Generator<void, Outcome>;
+
+function* each(schemas: readonly Schema[], tried: Attempt): Generator<void, Outcome[]> {
+  const outcomes: Outcome[] = [];
+  for (const schema of schemas) outcomes.push(yield* tried(schema));
+  return outcomes;
+}
+
+function forbiddenMembers(names: readonly string[], schema: Schema, { name, field }: ValuePlace): FieldProblem[] {
   return names
     .filter((each) => schema.properties === undefined || !Object.hasOwn(schema.properties, each))
+    .slice(0, PROBLEMS_MAX)
     .map((each) => invalid(field, each, `${name}.${each} in body is a forbidden property`));
 }
 
 type Say = (text: string) => void;
 
-function mergeAny(alternatives: readonly (() => Outcome)[], outcome: Outcome, say: Say): void {
+function* mergeAny(alternatives: readonly Schema[], tried: Attempt, outcome: Outcome, say: Say): Generator<void, void> {
   let best: Outcome | undefined;
-  for (const attempt of alternatives) {
-    const each = attempt();
+  for (const alternative of alternatives) {
+    const each = yield* tried(alternative);
     if (each.problems.length === 0) {
       outcome.merge(each);
       return;

@@ -33,12 +33,16 @@ export function toTable(source: JsonObject, printer: TablePrinter, options: Tabl
   const items = member(source, 'items');
   const objects = Array.isArray(items) ? items.filter(isObject) : [source];
   if (printer.compare !== undefined) objects.sort(printer.compare);
+  return { ...tableHead(source, printer), rows: objects.map((object) => tableRow(object, printer, options)) };
+}
+
+/** A table without its rows. */
+export function tableHead(source: JsonObject, printer: TablePrinter): JsonObject {
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: listMetadata(source),
     columnDefinitions: printer.columns.map((column) => ({ ...column, description: '' })),
-    rows: objects.map((object) => tableRow(object, printer, options)),
   };
 }
 

@@ -2,12 +2,15 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { dump } from 'js-yaml';
 import type { JsonObject } from '../../api/json.js';
+import { chunkedBody } from '../../core/chunked-body.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
+import { StatusError } from '../../core/status-error.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { ServedView } from '../registry/served-view.js';
 import { toTable } from '../table/table.js';
+import { dumpInThread, YAML_INLINE_BYTES_MAX } from '../yaml/yaml-thread.js';
 import type { ApiCall } from './api-call.js';
 import {
   checkNumber,
@@ -64,9 +67,7 @@ export function documentAnswer(
   document: JsonObject,
   form: Pick<OutputForm, 'encoding'>,
 ): Answer {
-  if (form.encoding === 'yaml') {
-    return bytesAnswer(call, status, Buffer.from(dump(document, { noRefs: true })), 'application/yaml');
-  }
+  if (form.encoding === 'yaml') return yamlAnswer(call, status, Buffer.from(JSON.stringify(document)));
   if (form.encoding === 'protobuf') {
     const bytes = encodeProtobuf(document);
     if (bytes === undefined) throw notAcceptable();
@@ -74,6 +75,18 @@ export function documentAnswer(
   }
   const indent = isPretty(call.exchange, call.query) ? 2 : 0;
   return bytesAnswer(call, status, Buffer.from(JSON.stringify(document, null, indent) + (indent === 0 ? '\n' : '')));
+}
+
+/** From the JSON of a document. Long ones are written by a thread: js-yaml cannot pause. */
+export function yamlAnswer(call: Pick<ApiCall, 'exchange' | 'warnings'>, status: number, json: Buffer): Answer {
+  const answer = (bytes: Buffer): Answer => bytesAnswer(call, status, bytes, 'application/yaml');
+  if (json.byteLength <= YAML_INLINE_BYTES_MAX) {
+    return answer(Buffer.from(dump(JSON.parse(json.toString()), { noRefs: true })));
+  }
+  return dumpInThread(json).then((bytes) => {
+    if (bytes !== undefined) return answer(bytes);
+    throw new StatusError('InternalError', 'the answer takes too much time or memory to be written as YAML');
+  });
 }
 
 export function bytesAnswer(
@@ -86,13 +99,13 @@ export function bytesAnswer(
   if (warnings.size > 0) headers.push(...warningHeaders(warnings));
   if (bytes.byteLength >= GZIP_BYTES_MIN && takesGzip(exchange)) return compressedAnswer(status, headers, bytes);
   headers.push('Content-Length', String(bytes.byteLength));
-  return { status, headers, body: bytes };
+  return { status, headers, body: chunkedBody(bytes) };
 }
 
 async function compressedAnswer(status: number, headers: readonly string[], bytes: Buffer): Promise<Reply> {
   const body = await gzipped(bytes, { level: GZIP_LEVEL });
   const coding = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding', 'Content-Length', String(body.byteLength)];
-  return { status, headers: [...headers, ...coding], body };
+  return { status, headers: [...headers, ...coding], body: chunkedBody(body) };
 }
 
 /** What a table or the bare metadata of an object, or of a list, look like. */
@@ -112,7 +125,7 @@ export function shaped(object: JsonObject, type: ResourceType, form: OutputForm,
   };
 }
 
-function partial(object: JsonObject, version: string): JsonObject {
+export function partial(object: JsonObject, version: string): JsonObject {
   return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object['metadata'] ?? {} };
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.js';
 import type { Exchange, Reply } from '../../core/exchange.js';
 import type { RequestInfo } from '../../core/request-info.js';
+import type { WorkSlices } from '../../core/work-slices.js';
 import type { Backend } from '../../storage/backend.js';
 import type { AdmissionChain } from '../admission/admission-chain.js';
 import type { Authorizer, ResourceAttributes } from '../authorization/authorizer.js';
@@ -37,6 +38,8 @@ export interface ApiCall {
   readonly user: User;
   /** Texts for the `Warning` header; each once. */
   readonly warnings: Set<string>;
+  /** Work on large objects and lists is divided by these. */
+  readonly slices: WorkSlices;
   readonly machinery: Machinery;
 }
 

@@ -18,6 +18,7 @@ import { admissionRequest } from './admission-request.js';
 import { type ApiCall, keyOf, strategyContext } from './api-call.js';
 import { readNewest } from './get.js';
 import { refuseInvalid } from './invalid.js';
+import { checkObjectSize } from './object-size.js';
 import { unparsedVersion } from './resource-version.js';
 import { conflict, detailsOf, notFound, objectModified, qualifiedResource, storageFailure } from './storage-failure.js';
 import { storedBytes } from './stored-bytes.js';
@@ -88,7 +89,10 @@ async function attemptChange(call: ApiCall, change: Change, stored: StoredObject
   const { type, info, machinery } = call;
   const [liveView] = await servedViews([stored], type);
   const live = liveView!.object;
+  const { slices } = call;
+  if (slices.isOver) await slices.next();
   const wished = await change.wish(live);
+  if (slices.isOver) await slices.next();
   checkIdentity(call, change, wished, live);
   const show = (object: JsonObject): JsonObject => change.admitted?.show(object) ?? object;
   const defaulted = type.strategy.setDefaults(cloneJson(wished));
@@ -100,17 +104,23 @@ async function attemptChange(call: ApiCall, change: Change, stored: StoredObject
     options: change.options,
     dryRun: change.dryRun,
   });
+  if (slices.isOver) await slices.next();
   if (change.isAdmitted !== true) await machinery.admission.mutate(request);
   const mutated = change.admitted?.merge(request.object!, defaulted) ?? request.object!;
   checkVersion(call, change, mutated, live);
   const prepared = prepare(call, change, mutated, live);
-  refuseProblems(call, change, prepared, live);
+  checkObjectSize(prepared);
+  if (slices.isOver) await slices.next();
+  await refuseProblems(call, change, prepared, live);
   request.object = show(prepared);
+  if (slices.isOver) await slices.next();
   if (change.isAdmitted !== true) await machinery.admission.validate(request);
   if (jsonEqual(prepared, live)) return liveView!;
   if (isFinished(prepared)) return finish(call, change, prepared, stored, key);
   if (change.dryRun) return new ServedView(prepared, stored.revision, type);
+  if (slices.isOver) await slices.next();
   const { bytes } = await storedBytes(call, prepared, stored);
+  if (slices.isOver) await slices.next();
   if (bytes.equals(stored.value)) return liveView!;
   const ttl = type.storage.ttlSeconds;
   const { modRevision } = await machinery.backend
@@ -135,13 +145,14 @@ function prepare(call: ApiCall, change: Change, object: JsonObject, live: JsonOb
   return withGeneration(withMetadata(prepared, metadata), live, type);
 }
 
-function refuseProblems(call: ApiCall, change: Change, prepared: JsonObject, live: JsonObject): void {
-  const { type, info, warnings } = call;
+async function refuseProblems(call: ApiCall, change: Change, prepared: JsonObject, live: JsonObject): Promise<void> {
+  const { type, info, warnings, slices } = call;
   const context = strategyContext(call);
   const part = partOf(call, change);
-  const own = part
-    ? part.validateUpdate(prepared, live, context)
-    : type.strategy.validateUpdate(prepared, live, context);
+  const rules = part ?? type.strategy;
+  const steps = rules.updateProblemSteps?.(prepared, live);
+  const own = steps ? await slices.run(steps) : rules.validateUpdate(prepared, live, context);
+  if (slices.isOver) await slices.next();
   refuseInvalid(type, info.name, [
     ...metadataUpdateProblems(prepared, live),
     ...metadataProblems(prepared, type),

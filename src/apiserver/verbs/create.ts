@@ -3,7 +3,7 @@ import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
-import { trackUpdate } from '../apply/track-update.js';
+import { trackUpdateSteps } from '../apply/track-update.js';
 import { demand } from '../authorization/demand.js';
 import { generatedName, metadataForCreate, metadataProblems, withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
@@ -12,8 +12,9 @@ import { storageKey } from '../watch/caches.js';
 import { admissionRequest } from './admission-request.js';
 import { objectAnswer } from './answer.js';
 import { type ApiCall, attributesOfCall, strategyContext } from './api-call.js';
-import { bodyEncoding, decodeObject } from './decode.js';
+import { bodyEncoding, decodeSteps } from './decode.js';
 import { refuseInvalid } from './invalid.js';
+import { checkObjectSize } from './object-size.js';
 import { optionsObject, type WriteOptions, writeOptions } from './options.js';
 import { outputForm } from './output-form.js';
 import { readRequestBody } from './read-body.js';
@@ -29,15 +30,18 @@ export async function create(call: ApiCall): Promise<Reply> {
   const options = writeOptions('CreateOptions', call.query);
   const encoding = bodyEncoding(call.exchange, call.type);
   const body = await readRequestBody(call.exchange);
-  const sent = decodeObject(body, encoding, call.type, { ...options, warnings: call.warnings });
-  const defaulted = call.type.strategy.setDefaults(withNamespace(call, sent));
-  const tracked = trackUpdate(undefined, defaulted, writerOf(call, options));
+  const { slices, type } = call;
+  slices.begin();
+  const sent = await slices.run(decodeSteps(body, encoding, type, { ...options, warnings: call.warnings }));
+  const defaulted = type.strategy.setDefaults(withNamespace(call, sent));
+  checkObjectSize(defaulted);
+  const tracked = await slices.run(trackUpdateSteps(undefined, defaulted, writerOf(call, options)));
   return objectAnswer(call, 201, await createObject(call, tracked, options));
 }
 
 /** Stores a new object whose defaults are set and whose managed fields are those of its creator. */
 export async function createObject(call: ApiCall, object: JsonObject, options: WriteOptions): Promise<ServedView> {
-  const { type, machinery } = call;
+  const { type, machinery, slices } = call;
   const context = strategyContext(call);
   const request = admissionRequest(call, {
     operation: 'CREATE',
@@ -47,15 +51,23 @@ export async function createObject(call: ApiCall, object: JsonObject, options: W
     options: optionsObject('CreateOptions', options),
     dryRun: options.dryRun,
   });
+  if (slices.isOver) await slices.next();
   await machinery.admission.mutate(request);
   const admitted = type.strategy.setDefaults(request.object!);
   if (Number.parseInt(String(metadataOf(admitted)['resourceVersion'] ?? ''), 10) > 0) {
     throw new StatusError('', 'resourceVersion should not be set on objects to be created');
   }
+  if (slices.isOver) await slices.next();
   const named = metadataForCreate(admitted, type, call.info.namespace, context.now);
   const prepared = type.strategy.prepareForCreate(named, context);
+  checkObjectSize(prepared);
+  if (slices.isOver) await slices.next();
   const name = nameOf(prepared);
-  refuseInvalid(type, name, [...metadataProblems(prepared, type), ...type.strategy.validateCreate(prepared, context)]);
+  const problems = metadataProblems(prepared, type);
+  if (slices.isOver) await slices.next();
+  const steps = type.strategy.createProblemSteps?.(prepared);
+  const own = steps ? await slices.run(steps) : type.strategy.validateCreate(prepared, context);
+  refuseInvalid(type, name, [...problems, ...own]);
   for (const text of type.strategy.warnings?.(prepared, undefined) ?? []) call.warnings.add(text);
   request.object = prepared;
   request.name = name;
@@ -87,7 +99,9 @@ async function store(
         if (await machinery.backend.get(key)) throw alreadyExists(type, name);
         return new ServedView(object, 0, type);
       }
+      if (call.slices.isOver) await call.slices.next();
       const encoded = await storedBytes(call, object);
+      if (call.slices.isOver) await call.slices.next();
       const ttl = type.storage.ttlSeconds;
       const options = ttl === undefined ? {} : { ttlSeconds: ttl };
       const { modRevision } = await machinery.backend.create(key, encoded.bytes, options);

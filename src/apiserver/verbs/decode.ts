@@ -12,11 +12,13 @@ import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';
 import { goDecodeProblem } from '../schema/go-decode.js';
 import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
+import { BODY_VALUES_MAX } from '../size-bounds.js';
+import { firstDocument } from '../yaml/first-document.js';
+import { duplicateLineOf, parsedJson } from '../yaml/long-yaml.js';
+import { YAML_UNFOLDED_CHARS_MAX } from '../yaml/yaml-thread.js';
+import { checkObjectSize } from './object-size.js';
 import type { FieldValidation } from './options.js';
 import { PROTOBUF_MEDIA_TYPE } from './output-form.js';
-
-/** An alias in YAML is a few bytes for a whole tree: what a document unfolds to is bounded too. */
-const NODES_MAX = 2_000_000;
 
 export type BodyEncoding = 'json' | 'yaml' | 'protobuf';
 
@@ -52,29 +54,37 @@ export function parseDocument(
       encoding === 'json' ? (goJsonSyntaxError(text) ?? 'not JSON') : (error as Error).message.split('\n', 1)[0];
     throw new StatusError('BadRequest', `${what}: ${why}`);
   }
-  if (encoding === 'yaml' && unfoldsBeyond(value, NODES_MAX)) {
-    throw new StatusError('BadRequest', `${what}: document contains excessive aliasing`);
-  }
   if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
-  // Through JSON, so that nothing is shared and dates of YAML are text.
-  return encoding === 'yaml' ? (JSON.parse(JSON.stringify(value)) as Json) : value;
+  return value;
 }
 
 /** The first document, as kube-apiserver takes it; of members named twice the last counts. */
 function parseYaml(text: string): Json {
-  return (loadAll(text, { json: true })[0] ?? null) as Json;
+  const first = firstDocument(text);
+  const json = parsedJson(first);
+  if (json !== undefined) return json;
+  const value = (loadAll(first, { json: true })[0] ?? null) as Json;
+  if (unfoldsBeyond(value)) throw new Error('document contains excessive aliasing');
+  // Deep documents are refused by who asked; writing them would exhaust the stack.
+  if (isDeeperThan(value, JSON_LEVELS_MAX)) return value;
+  // Through JSON, so that nothing is shared and dates of YAML are text.
+  return JSON.parse(JSON.stringify(value)) as Json;
 }
 
 /** What is said of a member that YAML names twice, where there is one. */
 function yamlDuplicates(text: string): string[] {
   try {
-    loadAll(text);
+    loadAll(firstDocument(text));
     return [];
   } catch (error) {
     const { reason, mark } = error as { reason?: string; mark?: { line: number } };
     if (reason !== 'duplicated mapping key') return [];
-    return [`yaml: line ${(mark?.line ?? 0) + 1}: key already set in map`];
+    return [yamlDuplicateMessage((mark?.line ?? 0) + 1)];
   }
+}
+
+function yamlDuplicateMessage(line: number): string {
+  return `yaml: line ${line}: key already set in map`;
 }
 
 function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
@@ -85,31 +95,35 @@ function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof de
     if (error instanceof ProtobufError) throw new StatusError('BadRequest', `${what}: ${error.message}`);
     throw error;
   }
-  // JSON may lie within messages.
+  // JSON may lie within messages, and packed numbers.
+  checkObjectSize(decoded.object);
   if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
   return decoded.object;
 }
 
 /**
  * An object of a kind as a client sent it: the right kind, fields of the right types, and without fields that the kind
- * does not have; those are refused, told of, or dropped in silence as `fieldValidation` says.
+ * does not have; those are refused, told of, or dropped in silence as `fieldValidation` says. Yields between passes over
+ * the whole object.
  */
-export function decodeObject(
+export function* decodeSteps(
   bytes: Buffer,
   encoding: BodyEncoding,
   type: ResourceType,
   { fieldValidation, warnings }: { readonly fieldValidation: FieldValidation; readonly warnings: Set<string> },
-): JsonObject {
+): Generator<void, JsonObject> {
   const cannot = encoding === 'protobuf' ? '' : ": couldn't get version/kind";
   const unrecognized = `the object provided is unrecognized (must be of type ${type.kind})${cannot}`;
   const expected = { apiVersion: groupVersion(type.group, type.version), kind: type.kind };
   const document = parseDocument(bytes, encoding, unrecognized, expected);
+  yield;
   if (document !== null && !isObject(document)) {
     throw new StatusError('BadRequest', `${unrecognized}: the document is no object`);
   }
   const object = document ?? {};
   checkKind(object, type);
   const duplicates = fieldValidation === 'Ignore' ? [] : duplicatesIn(bytes, encoding, object);
+  yield;
   // Of messages only the fields that both sides know are read, whatever is asked for.
   const validation = encoding === 'protobuf' ? 'Ignore' : fieldValidation;
   return checkFields(object, type, { fieldValidation: validation, warnings, duplicates });
@@ -118,7 +132,11 @@ export function decodeObject(
 function duplicatesIn(bytes: Buffer, encoding: BodyEncoding, object: JsonObject): string[] {
   if (encoding === 'protobuf') return [];
   const text = bytes.toString('utf8');
-  if (encoding === 'yaml') return yamlDuplicates(text);
+  if (encoding === 'yaml') {
+    const line = duplicateLineOf(bytes);
+    if (line !== undefined) return [yamlDuplicateMessage(line)];
+    return parsedJson(text) !== undefined && namesEachOnce(text, object) ? [] : yamlDuplicates(text);
+  }
   return namesEachOnce(text, object) ? [] : duplicateFields(text).map(duplicateFieldMessage);
 }
 
@@ -222,14 +240,21 @@ function brief(document: JsonObject): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
-function unfoldsBeyond(root: Json, nodesMax: number): boolean {
-  const stack: Json[] = [root];
-  let nodes = 0;
-  while (stack.length > 0) {
-    const value = stack.pop()!;
-    if (++nodes > nodesMax) return true;
-    const children = Array.isArray(value) ? value : isObject(value) ? Object.values(value) : [];
-    for (const child of children) stack.push(child);
+/** An alias is a few bytes for a whole tree or a long text: what a document unfolds to is bounded too. */
+function unfoldsBeyond(root: Json): boolean {
+  const open: Json[] = [root];
+  let values = 0;
+  let chars = 0;
+  for (let value = open.pop(); value !== undefined; value = open.pop()) {
+    if (typeof value === 'string') chars += value.length;
+    else if (Array.isArray(value)) for (const child of value) open.push(child);
+    else if (isObject(value)) {
+      for (const name of Object.keys(value)) {
+        chars += name.length;
+        open.push(value[name]!);
+      }
+    }
+    if (++values > BODY_VALUES_MAX || chars > YAML_UNFOLDED_CHARS_MAX) return true;
   }
   return false;
 }

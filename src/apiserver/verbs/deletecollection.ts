@@ -3,12 +3,12 @@ import type { JsonObject } from '../../api/json.js';
 import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
-import { plainAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { deleteObject } from './delete.js';
 import { deleteOptions } from './delete-options.js';
-import { readPage } from './list.js';
+import { listAnswer, readPage } from './list.js';
 import { listOptions } from './list-options.js';
+import { outputForm } from './output-form.js';
 import { selectionOf } from './selection.js';
 
 /** Deletions at once; they share the store's group commit. */
@@ -20,15 +20,19 @@ export async function deletecollection(call: ApiCall): Promise<Reply> {
   const found = page.views.map(({ object }) => object);
   let next = 0;
   const worker = async (): Promise<void> => {
-    while (next < found.length) await deleteFound(call, found[next++]!, options);
+    while (next < found.length) {
+      await deleteFound(call, found[next++]!, options);
+      if (call.slices.isOver) await call.slices.next();
+    }
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY_MAX, found.length) }, worker));
-  return plainAnswer(call, 200, {
+  const head = {
     kind: call.type.listKind,
     apiVersion: groupVersion(call.type.group, call.type.version),
     metadata: { resourceVersion: String(page.revision) },
-    items: found,
-  });
+  };
+  const form = { ...outputForm(call.exchange, call.query), as: 'object' } as const;
+  return listAnswer(call, { head, objects: found, asItem: (object) => object }, form);
 }
 
 async function deleteFound(

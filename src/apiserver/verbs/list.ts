@@ -5,11 +5,19 @@ import { StatusError } from '../../core/status-error.js';
 import { isStorageError } from '../../storage/storage-error.js';
 import { type ServedView, servedViews } from '../registry/served-view.js';
 import { StoredObject } from '../watch/stored-object.js';
-import { bytesAnswer, DOCUMENT_BYTES_FACTOR, documentAnswer, shaped } from './answer.js';
+import { bytesAnswer, DOCUMENT_BYTES_FACTOR, yamlAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.js';
+import { listDocument, listJson, listProtobuf } from './list-document.js';
 import { type ListOptions, listOptions } from './list-options.js';
-import { checkNumber, isPretty, outputForm } from './output-form.js';
+import {
+  checkNumber,
+  isPretty,
+  notAcceptable,
+  type OutputForm,
+  outputForm,
+  PROTOBUF_MEDIA_TYPE,
+} from './output-form.js';
 import { reserveReply } from './reserve-reply.js';
 import { awaitNewest, awaitRevision } from './resource-version.js';
 import { type Selection, selectionOf } from './selection.js';
@@ -40,16 +48,31 @@ export async function list(call: ApiCall): Promise<Reply> {
   const waiting = reserveReply(call, page.storedBytes * (isPlain ? 1 : DOCUMENT_BYTES_FACTOR));
   if (waiting) await waiting;
   if (isPlain) {
-    return bytesAnswer(call, 200, listBytes(call, page));
+    return bytesAnswer(call, 200, await listBytes(call, page));
   }
-  const document: JsonObject = {
-    kind: call.type.listKind,
-    apiVersion: groupVersion(call.type.group, call.type.version),
-    metadata: listMetadata(page),
-    items: page.views.map(({ object }) => (form.as === 'object' ? asItem(call, object) : object)),
-  };
-  return documentAnswer(call, 200, shaped(document, call.type, form, call.machinery.clock.nowMs()), form);
+  const objects = page.views.map(({ object }) => object);
+  return listAnswer(call, { head: listHead(call, page), objects, asItem: (object) => asItem(call, object) }, form);
 }
+
+/** A list in any form but that of plain JSON, whose bytes are kept with the objects. */
+export async function listAnswer(
+  call: ApiCall,
+  list: Parameters<typeof listDocument>[1],
+  form: OutputForm,
+): Promise<Reply> {
+  const document = listDocument(call, list, form);
+  if (form.encoding === 'protobuf') {
+    const bytes = await listProtobuf(document, call.slices);
+    if (bytes === undefined) throw notAcceptable();
+    return bytesAnswer(call, 200, bytes, PROTOBUF_MEDIA_TYPE);
+  }
+  const indent = form.encoding === 'json' && isPretty(call.exchange, call.query) ? 2 : 0;
+  const json = await listJson(document, indent, call.slices);
+  if (form.encoding === 'yaml') return yamlAnswer(call, 200, json);
+  return bytesAnswer(call, 200, indent === 0 ? Buffer.concat([json, LINE_END]) : json);
+}
+
+const LINE_END = Buffer.from('\n');
 
 export function readPage(call: ApiCall, options: ListOptions, selection: Selection): Promise<Page> {
   if (options.continueToken !== '') return readOn(call, options, selection, decodeContinue(options.continueToken));
@@ -65,17 +88,22 @@ async function readCached(call: ApiCall, options: ListOptions, selection: Select
   if (options.minimumRevision === undefined) await awaitNewest(call);
   else await awaitRevision(call, options.minimumRevision);
   const cache = machinery.caches.of(type.storage.prefix);
-  // From here to the end of the loop nothing waits: what is seen is the state at this one revision.
+  // What is seen is the state at this one revision: nothing waits before the references are taken.
   const { revision } = machinery.feed;
   const found: StoredObject[] = [];
   let continueToken = '';
   let remaining: number | undefined;
-  const candidates = selection.isSingle ? single(cache.get(selection.prefix)) : cache.range(selection.prefix);
-  for (const stored of candidates) {
-    if (!selection.takesAll && !selection.matches(stored.object)) continue;
+  const range = selection.isSingle ? single(cache.get(selection.prefix)) : cache.range(selection.prefix);
+  const total = selection.takesAll && options.limit > 0 ? cache.countFrom(selection.prefix) : 0;
+  const { slices } = call;
+  for (const stored of selection.takesAll ? range : [...range]) {
+    if (!selection.takesAll) {
+      if (slices.isOver) await slices.next();
+      if (!selection.matches(stored.object)) continue;
+    }
     if (options.limit > 0 && found.length === options.limit) {
       continueToken = encodeContinue({ revision, startAfter: found.at(-1)!.key.slice(selection.prefix.length) });
-      if (selection.takesAll) remaining = cache.countFrom(selection.prefix) - found.length;
+      if (selection.takesAll) remaining = total - found.length;
       break;
     }
     found.push(stored);
@@ -108,6 +136,7 @@ async function readAt(call: ApiCall, options: ListOptions, selection: Selection,
         ...(startAfter === undefined ? {} : { startAfter }),
       });
       for (const [index, kv] of chunk.items.entries()) {
+        if (call.slices.isOver) await call.slices.next();
         const stored = new StoredObject(kv);
         if (selection.isSingle && stored.key !== prefix) continue;
         if (!selection.matches(stored.object)) continue;
@@ -160,14 +189,19 @@ function listMetadata({ revision, continueToken, remaining }: Page): JsonObject 
   };
 }
 
-function listBytes({ type }: ApiCall, page: Page): Buffer {
-  const apiVersion = groupVersion(type.group, type.version);
-  const head = { kind: type.listKind, apiVersion, metadata: listMetadata(page) };
+function listHead({ type }: ApiCall, page: Page): JsonObject {
+  return { kind: type.listKind, apiVersion: groupVersion(type.group, type.version), metadata: listMetadata(page) };
+}
+
+async function listBytes(call: ApiCall, page: Page): Promise<Buffer> {
+  const { slices } = call;
+  const head = listHead(call, page);
   const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
   let opening = FIRST_OPENING;
   for (const view of page.views) {
     chunks.push(opening, view.itemBytes);
     opening = NEXT_OPENING;
+    if (slices.isOver) await slices.next();
   }
   chunks.push(LIST_END);
   return Buffer.concat(chunks);

@@ -2,20 +2,20 @@ import { goJsonSyntaxError } from '../../api/go-json-syntax.js';
 import { goJsonKind, goText } from '../../api/go-text.js';
 import { groupVersion } from '../../api/gvr.js';
 import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../api/json.js';
-import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
+import { jsonPatchSteps, parseJsonPatch } from '../../api/json-patch.js';
 import { PatchError } from '../../api/json-patch-error.js';
 import { applyMergePatch } from '../../api/merge-patch.js';
 import { metadataOf, nameOf } from '../../api/metadata-of.js';
 import type { StatusReason } from '../../api/status.js';
-import { applyStrategicMergePatch } from '../../api/strategic-merge-patch.js';
+import { strategicMergeSteps } from '../../api/strategic-merge-patch.js';
 import type { Reply } from '../../core/exchange.js';
 import { headerValue } from '../../core/headers.js';
 import { StatusError } from '../../core/status-error.js';
-import { AppliedObjectError, ApplyConflictError, applyServerSide } from '../apply/apply.js';
-import { trackUpdate } from '../apply/track-update.js';
+import { AppliedObjectError, ApplyConflictError, applySteps } from '../apply/apply.js';
+import { trackUpdateSteps } from '../apply/track-update.js';
 import { withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { duplicateFields } from '../schema/duplicate-fields.js';
+import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
 import { formatProblems } from '../schema/validate.js';
@@ -25,6 +25,7 @@ import { type Change, changeObject } from './change-object.js';
 import { createObject, withNamespace } from './create.js';
 import { checkFields, duplicateFieldMessage, examineFields, parseDocument } from './decode.js';
 import { refuseInvalid } from './invalid.js';
+import { checkObjectSize } from './object-size.js';
 import { type FieldValidation, invalidOptions, optionsObject, type WriteOptions, writeOptions } from './options.js';
 import { outputForm } from './output-form.js';
 import { readRequestBody } from './read-body.js';
@@ -44,6 +45,7 @@ export async function patch(call: ApiCall): Promise<Reply> {
   const patchType = patchTypeOf(call);
   const options = patchOptions(call, patchType);
   const body = await readRequestBody(call.exchange);
+  call.slices.begin();
   const change =
     patchType === 'application/apply-patch+yaml'
       ? applying(call, body, options)
@@ -86,7 +88,8 @@ function patchOptions({ query }: ApiCall, patchType: PatchType): WriteOptions {
 
 /** What a patch makes of an object, with what is told of the patch itself. */
 interface Patcher {
-  apply(live: JsonObject): JsonObject;
+  /** Yields where a patch is more than one pass over the object. */
+  apply(live: JsonObject): Generator<void, JsonObject>;
   /** Members named twice, and what an operation does not know. */
   readonly mistakes: readonly string[];
   /** How what came of it is shown where it cannot be used. */
@@ -101,16 +104,21 @@ function patching(
   patchType: Exclude<PatchType, 'application/apply-patch+yaml'>,
   options: WriteOptions,
 ): Change {
-  const { type, info } = call;
+  const { type, info, slices } = call;
   const patcher = patcherOf(body, patchType, type, options);
   const writer = writerOf(call, options, info.subresource);
   return {
     subresource: info.subresource,
-    wish(live) {
-      const patched = translated(() => patcher.apply(live));
+    async wish(live) {
+      const patched = await slices.run(patcher.apply(live)).catch(rethrowTranslated);
       if (isDeeperThan(patched, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', 'exceeded max depth');
+      checkObjectSize(patched);
+      if (slices.isOver) await slices.next();
       const checked = checkPatched(call, patched, patcher, options);
-      return trackUpdate(live, type.strategy.setDefaults(withNamespace(call, checked)), writer);
+      if (slices.isOver) await slices.next();
+      const defaulted = type.strategy.setDefaults(withNamespace(call, checked));
+      checkObjectSize(defaulted);
+      return slices.run(trackUpdateSteps(live, defaulted, writer));
     },
     options: optionsObject('UpdateOptions', options),
     dryRun: options.dryRun,
@@ -160,20 +168,29 @@ function patcherOf(
   if (patchType === 'application/json-patch+json') {
     const parsed = parsePatch(body, '');
     const { operations, problems } = translated(() => parseJsonPatch(parsed));
-    return { apply: (live) => asObject(applyJsonPatch(live, operations)), mistakes: problems, shown, told };
+    const apply = function* (live: JsonObject): Generator<void, JsonObject> {
+      return asObject(yield* jsonPatchSteps(live, operations));
+    };
+    return { apply, mistakes: problems, shown, told };
   }
   const isMerge = patchType === 'application/merge-patch+json';
   const parsed = parsePatch(body, isMerge ? 'error decoding patch: ' : '');
   const mistakes =
-    options.fieldValidation === 'Ignore' ? [] : duplicateFields(body.toString('utf8')).map(duplicateFieldMessage);
+    options.fieldValidation === 'Ignore' ? [] : duplicatesOf(body.toString('utf8'), parsed).map(duplicateFieldMessage);
   if (!isObject(parsed)) {
     const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
     throw new StatusError('BadRequest', isMerge ? `error decoding patch: ${why}` : why);
   }
-  if (isMerge) return { apply: (live) => applyMergePatch(live, parsed), mistakes, shown, told };
+  if (isMerge) {
+    const apply = function* (live: JsonObject): Generator<void, JsonObject> {
+      yield;
+      return applyMergePatch(live, parsed);
+    };
+    return { apply, mistakes, shown, told };
+  }
   const schema = patchSchemaOf(type.schema);
   return {
-    apply: (live) => applyStrategicMergePatch(live, parsed, schema),
+    apply: (live) => strategicMergeSteps(live, parsed, schema),
     mistakes,
     shown: () => goText(parsed),
     told: inConvertersWords,
@@ -212,9 +229,13 @@ function translated<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
-    if (error instanceof PatchError) throw new StatusError(withoutReason(error.reason), error.message);
-    throw error;
+    return rethrowTranslated(error);
   }
+}
+
+function rethrowTranslated(error: unknown): never {
+  if (error instanceof PatchError) throw new StatusError(withoutReason(error.reason), error.message);
+  throw error;
 }
 
 /** kube-apiserver passes on what its libraries say of a patch that cannot be worked with: a 500 that has no reason. */
@@ -223,7 +244,7 @@ function withoutReason(reason: StatusReason): StatusReason {
 }
 
 function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
-  const { type, info, warnings } = call;
+  const { type, info, warnings, slices } = call;
   const parsed = parseDocument(body, 'yaml', 'error decoding YAML');
   if (!isObject(parsed))
     throw new StatusError('BadRequest', 'error decoding YAML: the applied configuration must be an object');
@@ -240,12 +261,12 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   }
   // Unknown fields are refused by apply itself.
   const text = body.toString('utf8');
-  if (text.trimStart().startsWith('{')) reportDuplicates(duplicateFields(text), options, warnings);
+  if (text.trimStart().startsWith('{')) reportDuplicates(duplicatesOf(text, parsed), options, warnings);
   const named = withNamespace(call, withMetadata(parsed, { ...metadataOf(parsed), name: info.name }));
   const request = { ...writerOf(call, options, info.subresource), force: options.force };
-  const apply = (live: JsonObject | undefined): JsonObject => {
+  const apply = async (live: JsonObject | undefined): Promise<JsonObject> => {
     try {
-      return applyServerSide(live, named, request);
+      return await slices.run(applySteps(live, named, request));
     } catch (error) {
       if (error instanceof ApplyConflictError) throw new StatusError('Conflict', error.message, error.details);
       if (error instanceof AppliedObjectError) throw new StatusError(withoutReason(error.reason), error.message);
@@ -257,13 +278,20 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
     wish: apply,
     ...(info.subresource === '' && type.verbs.has('create')
       ? {
-          create: () =>
-            createObject(call, type.strategy.setDefaults(checkedNew(apply(undefined), call, options)), options),
+          async create() {
+            const made = type.strategy.setDefaults(checkedNew(await apply(undefined), call, options));
+            checkObjectSize(made);
+            return createObject(call, made, options);
+          },
         }
       : {}),
     options: optionsObject('UpdateOptions', options),
     dryRun: options.dryRun,
   };
+}
+
+function duplicatesOf(text: string, parsed: Json): string[] {
+  return namesEachOnce(text, parsed) ? [] : duplicateFields(text);
 }
 
 function reportDuplicates(fields: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {

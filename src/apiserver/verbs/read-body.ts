@@ -1,16 +1,34 @@
+import { hasMoreValues } from '../../api/json-text.js';
 import type { Exchange } from '../../core/exchange.js';
 import { BODY_WAIT_BYTES_MIN, readWholeBody } from '../../core/gather-body.js';
 import { headerValue } from '../../core/headers.js';
+import { StatusError } from '../../core/status-error.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../size-bounds.js';
+import { withoutLongYaml } from '../yaml/long-yaml.js';
 
-/** As in kube-apiserver. */
-export const BODY_BYTES_MAX = 3 * 1024 * 1024;
 const BODY_MS_MAX = 60_000;
 
+/** Shorter bodies cannot have too many values, and are YAML that is quickly read. */
+const SHORT_BYTES_MAX = 16 * 1024;
+
 /**
- * Reads the whole body of a request, kept so that the request can be sent elsewhere. Throws StatusError
- * (RequestEntityTooLarge) for more than kube-apiserver takes, and does not read the rest.
+ * Reads the whole body of a request. Throws StatusError (RequestEntityTooLarge) for more bytes than kube-apiserver takes, whose
+ * rest is not read, and for too many values. Long YAML is returned as JSON, which is YAML as well.
  */
 export async function readRequestBody(exchange: Exchange): Promise<Buffer> {
+  const sent = await gatherBody(exchange);
+  if (sent.byteLength <= SHORT_BYTES_MAX) return sent;
+  const contentType = headerValue(exchange.headers, 'content-type') ?? '';
+  if (contentType.includes('protobuf')) return sent;
+  const body = contentType.includes('yaml') ? await withoutLongYaml(sent) : sent;
+  // Nothing but ASCII counts, and no byte of another character looks like it.
+  if (!hasMoreValues(body.toString('latin1'), BODY_VALUES_MAX)) return body;
+  const message = `Request entity too large: limit is ${BODY_VALUES_MAX} values`;
+  throw new StatusError('RequestEntityTooLarge', message);
+}
+
+/** The body as it was sent, kept so that the request can be sent elsewhere. */
+async function gatherBody(exchange: Exchange): Promise<Buffer> {
   const { gatheredBody, body, holding } = exchange;
   if (gatheredBody) return Buffer.from(gatheredBody.buffer, gatheredBody.byteOffset, gatheredBody.byteLength);
   if (!body) return Buffer.alloc(0);

@@ -2,12 +2,13 @@ import { cloneJson } from '../../api/json.js';
 import { nameOf } from '../../api/metadata-of.js';
 import type { Reply } from '../../core/exchange.js';
 import { StatusError } from '../../core/status-error.js';
-import { trackUpdate } from '../apply/track-update.js';
+import { trackUpdateSteps } from '../apply/track-update.js';
 import { objectAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { changeObject } from './change-object.js';
 import { createObject, withNamespace } from './create.js';
-import { bodyEncoding, decodeObject } from './decode.js';
+import { bodyEncoding, decodeSteps } from './decode.js';
+import { checkObjectSize } from './object-size.js';
 import { optionsObject, writeOptions } from './options.js';
 import { outputForm } from './output-form.js';
 import { readRequestBody } from './read-body.js';
@@ -20,7 +21,9 @@ export async function update(call: ApiCall): Promise<Reply> {
   const options = writeOptions('UpdateOptions', call.query);
   const encoding = bodyEncoding(call.exchange, call.type);
   const body = await readRequestBody(call.exchange);
-  const decoded = decodeObject(body, encoding, type, { ...options, warnings: call.warnings });
+  const { slices } = call;
+  slices.begin();
+  const decoded = await slices.run(decodeSteps(body, encoding, type, { ...options, warnings: call.warnings }));
   if (nameOf(decoded) !== info.name) {
     throw new StatusError(
       'BadRequest',
@@ -30,12 +33,15 @@ export async function update(call: ApiCall): Promise<Reply> {
   const sent = withNamespace(call, decoded);
   const writer = writerOf(call, options, info.subresource);
   const defaulted = type.strategy.setDefaults(cloneJson(sent));
+  checkObjectSize(defaulted);
+  if (slices.isOver) await slices.next();
   const { view, created } = await changeObject(call, {
     subresource: info.subresource,
-    wish: (live) => trackUpdate(live, cloneJson(defaulted), writer),
+    wish: (live) => slices.run(trackUpdateSteps(live, cloneJson(defaulted), writer)),
     ...(type.strategy.createsOnUpdate && info.subresource === ''
       ? {
-          create: () => createObject(call, trackUpdate(undefined, cloneJson(defaulted), writer), options),
+          create: async () =>
+            createObject(call, await slices.run(trackUpdateSteps(undefined, cloneJson(defaulted), writer)), options),
         }
       : {}),
     options: optionsObject('UpdateOptions', options),

@@ -2,6 +2,7 @@ import type { JsonObject } from '../../api/json.js';
 import { status } from '../../api/status.js';
 import { BodyStream } from '../../core/body-stream.js';
 import type { Clock } from '../../core/clock.js';
+import { WorkSlices } from '../../core/work-slices.js';
 import type { Backend, Watch, WatchEvent } from '../../storage/backend.js';
 import { isStorageError } from '../../storage/storage-error.js';
 import { CacheEvent } from './cache-event.js';
@@ -59,6 +60,7 @@ export class WatchSession {
   #pumping = false;
   #done = false;
   #resumed: (() => void) | undefined;
+  readonly #slices = new WorkSlices();
   #cancelBookmark: () => void = () => {};
   #lastBookmarkAtMs: number | undefined;
 
@@ -129,11 +131,16 @@ export class WatchSession {
   #pump(): void {
     const { encoder } = this.#options;
     this.#pumping = true;
+    this.#slices.begin();
     let lines: Buffer[] = [];
     let bytes = 0;
+    let isLater = false;
     for (;;) {
       const next = this.#next();
-      if (!next) break;
+      if (!next || next === 'later') {
+        isLater = next === 'later';
+        break;
+      }
       const line = Buffer.isBuffer(next) ? next : encoder.encode(next.type, next.stored);
       lines.push(line);
       bytes += line.byteLength;
@@ -144,15 +151,28 @@ export class WatchSession {
       if (this.#paused || this.#done) break;
     }
     if (bytes > 0) this.body.push(lines.length === 1 ? lines[0]! : Buffer.concat(lines, bytes));
+    if (isLater) void this.#pumpLater();
+    else this.#pumping = false;
+  }
+
+  /** Thousands of objects take a while to be told of: others get their turn in between. */
+  async #pumpLater(): Promise<void> {
+    await this.#slices.next();
     this.#pumping = false;
+    this.#wake();
   }
 
   async #pumpConverted(): Promise<void> {
     this.#pumping = true;
+    this.#slices.begin();
     try {
       while (!this.#done && !this.#paused) {
         const next = this.#next();
         if (!next) break;
+        if (next === 'later') {
+          await this.#slices.next();
+          continue;
+        }
         const line = Buffer.isBuffer(next) ? next : await this.#options.encoder.encodeConverted(next.type, next.stored);
         this.body.push(line);
       }
@@ -162,10 +182,14 @@ export class WatchSession {
     this.#pumping = false;
   }
 
-  /** The next thing to tell; undefined when there is nothing, or when the store has to be asked first. */
-  #next(): Buffer | { readonly type: EventType; readonly stored: StoredObject } | undefined {
+  /**
+   * The next thing to tell; undefined when there is nothing, or when the store has to be asked first; `later` when this slice
+   * of work is over.
+   */
+  #next(): Buffer | { readonly type: EventType; readonly stored: StoredObject } | 'later' | undefined {
     const { cache, selection, encoder } = this.#options;
     while (this.#initial) {
+      if (this.#slices.isOver) return 'later';
       const { done, value } = this.#initial.next();
       if (done) {
         this.#initial = undefined;
@@ -184,6 +208,7 @@ export class WatchSession {
         return undefined;
       }
       if (event === undefined) return undefined;
+      if (this.#slices.isOver) return 'later';
       this.#position++;
       // A watch may start in the future.
       if (event.revision <= this.#startRevision) continue;

@@ -1,4 +1,4 @@
-import { type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type Json, type JsonObject, jsonEqual } from '../../../api/json.js';
 import { child, has, number, objects, restore, text, texts } from '../fields.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems, portNumberProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
@@ -173,8 +173,10 @@ const conditionsOf = (object: JsonObject): JsonObject[] => objects(child(object,
 
 /** Conditions that are new get their times. */
 function setConditionTimes(object: JsonObject, live: JsonObject, now: string): void {
+  const byType = new Map<Json | undefined, JsonObject>();
+  for (const each of conditionsOf(live)) if (!byType.has(each['type'])) byType.set(each['type'], each);
   for (const condition of conditionsOf(object)) {
-    const before = conditionsOf(live).find((each) => each['type'] === condition['type']);
+    const before = byType.get(condition['type']);
     if (!has(condition, 'lastUpdateTime')) condition['lastUpdateTime'] = now;
     if (has(condition, 'lastTransitionTime')) continue;
     const isSame = before !== undefined && before['status'] === condition['status'];

@@ -1,4 +1,5 @@
 import { type Json, type JsonObject, jsonEqual } from '../../../api/json.js';
+import { goJson } from '../../schema/go-values.js';
 import { quantities } from '../amounts.js';
 import { child, childOrNew, has, number, objects, restore, text, textMap } from '../fields.js';
 import { internalForm } from '../internal-form.js';
@@ -75,9 +76,10 @@ function checkDeadline(spec: JsonObject, before: JsonObject, problems: Problems)
 }
 
 function checkAddedTolerations(spec: JsonObject, before: JsonObject, problems: Problems): void {
-  const bare = ({ tolerationSeconds: _, ...toleration }: JsonObject): JsonObject => toleration;
+  const bare = ({ tolerationSeconds: _, ...toleration }: JsonObject): string => goJson(toleration);
   const now = objects(spec, 'tolerations');
-  const isKept = objects(before, 'tolerations').every((old) => now.some((each) => jsonEqual(bare(each), bare(old))));
+  const known = new Set(now.map(bare));
+  const isKept = objects(before, 'tolerations').every((old) => known.has(bare(old)));
   if (isKept) checkTolerations(problems, 'spec.tolerations', now);
   else problems.forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds');
 }
@@ -131,10 +133,13 @@ function checkEphemeral(pod: JsonObject, live: JsonObject, problems: Problems): 
   checkPod(pod, problems);
   const isMirror = Object.hasOwn(textMap(child(live, 'metadata'), 'annotations'), MIRROR_ANNOTATION);
   if (isMirror) problems.forbidden('', 'static pods do not support ephemeral containers');
-  const now = objects(specOf(pod), 'ephemeralContainers');
+  const now = new Map<string, JsonObject>();
+  for (const each of objects(specOf(pod), 'ephemeralContainers')) {
+    if (!now.has(text(each, 'name'))) now.set(text(each, 'name'), each);
+  }
   for (const old of objects(specOf(live), 'ephemeralContainers')) {
     const name = text(old, 'name');
-    const same = now.find((each) => text(each, 'name') === name);
+    const same = now.get(name);
     const about = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
     if (same === undefined) problems.forbidden('spec.ephemeralContainers', `${about} removed\n`);
     else if (!jsonEqual(old, same)) {

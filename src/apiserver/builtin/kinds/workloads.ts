@@ -226,7 +226,8 @@ function withClaimVolumes(spec: JsonObject): JsonObject {
   const names = objects(spec, 'volumeClaimTemplates').map((each) => text(child(each, 'metadata'), 'name'));
   const template = child(spec, 'template') ?? {};
   const pod = podSpecOf(spec);
-  const own = objects(pod, 'volumes').filter((volume) => !names.includes(text(volume, 'name')));
+  const claimed = new Set(names);
+  const own = objects(pod, 'volumes').filter((volume) => !claimed.has(text(volume, 'name')));
   const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   const { subdomain: _, hostname: __, ...rest } = pod;
   return { ...spec, template: { ...template, spec: { ...rest, volumes: [...claims, ...own] } } };

@@ -144,12 +144,13 @@ function checkClaims(
   claimNames: ReadonlySet<string>,
 ): void {
   const seen = new Set<string>();
+  const known = claims.length === 0 ? '' : [...claimNames].sort().join(', ');
   for (const [index, claim] of claims.entries()) {
+    if (problems.isFull) break;
     const name = text(claim, 'name');
     if (name === '') problems.required(`${field}[${index}]`);
     else if (seen.has(name)) problems.duplicate(`${field}[${index}]`, name);
     else if (!claimNames.has(name)) {
-      const known = [...claimNames].sort().join(', ');
       const rule =
         known === ''
           ? 'must be one of the names in pod.spec.resourceClaims which is empty'

@@ -142,6 +142,7 @@ function checkToleration(problems: Problems, field: string, toleration: JsonObje
 
 export function checkSpreadConstraints(problems: Problems, field: string, constraints: readonly JsonObject[]): void {
   const keyOf = (each: JsonObject): string => `{${text(each, 'topologyKey')}, ${text(each, 'whenUnsatisfiable')}}`;
+  const lastAt = new Map(constraints.map((each, index) => [keyOf(each), index]));
   for (const [index, each] of constraints.entries()) {
     const path = `${field}[${index}]`;
     const skew = number(each, 'maxSkew') ?? 0;
@@ -149,7 +150,7 @@ export function checkSpreadConstraints(problems: Problems, field: string, constr
     if (text(each, 'topologyKey') === '') problems.required(`${path}.topologyKey`, 'can not be empty');
     const action = text(each, 'whenUnsatisfiable');
     problems.oneOf(`${path}.whenUnsatisfiable`, action, ['DoNotSchedule', 'ScheduleAnyway']);
-    if (constraints.slice(index + 1).some((other) => keyOf(other) === keyOf(each))) {
+    if (lastAt.get(keyOf(each))! > index) {
       problems.duplicate(`${path}.{topologyKey, whenUnsatisfiable}`, keyOf(each));
     }
     const domains = number(each, 'minDomains');

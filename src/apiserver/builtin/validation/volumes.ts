@@ -218,6 +218,8 @@ export function checkMounts(
   const mounts = objects(container, 'volumeMounts');
   const devices = objects(container, 'volumeDevices');
   const paths = new Set<string>();
+  const deviceNames = new Set(devices.map((each) => text(each, 'name')));
+  const devicePaths = new Set(devices.map((each) => text(each, 'devicePath')));
   for (const [index, mount] of mounts.entries()) {
     const path = `${field}.volumeMounts[${index}]`;
     const name = text(mount, 'name');
@@ -227,10 +229,10 @@ export function checkMounts(
     if (where === '') problems.required(`${path}.mountPath`);
     if (paths.has(where)) problems.invalid(`${path}.mountPath`, where, 'must be unique');
     paths.add(where);
-    if (devices.some((each) => text(each, 'name') === name)) {
+    if (deviceNames.has(name)) {
       problems.invalid(`${path}.name`, name, 'must not already exist in volumeDevices');
     }
-    if (devices.some((each) => text(each, 'devicePath') === where)) {
+    if (devicePaths.has(where)) {
       problems.invalid(`${path}.mountPath`, where, 'must not already exist as a path in volumeDevices');
     }
     checkMountOptions(problems, `${field}.volumeMounts`, mount, { path, container });
