@@ -41,6 +41,13 @@ describe('verifyChain', () => {
     expect(verify([makeClient(makeCa('ca'), { cn: 'jane' })])).toEqual(refused(/unknown authority/));
   });
 
+  it('accepts a leaf of the last of many authorities of the same name', () => {
+    const authorities = Array.from({ length: 2 * SIGNATURE_CHECKS_MAX }, () => makeCa('kubernetes'));
+    const leaf = makeClient(authorities.at(-1)!, { cn: 'jane' });
+    const bundle = authorities.map(({ x509 }) => x509);
+    expect(verify([leaf], bundle)).toMatchObject({ ok: true });
+  });
+
   it('refuses a self-signed certificate, and takes it once the bundle names it', () => {
     const self = issue(undefined, { cn: 'jane' });
     expect(verify([self])).toEqual(refused(/unknown authority/));
@@ -228,11 +235,19 @@ describe('the cost of a chain that a client made itself', () => {
 
   it('is bounded over both bundles and all later looks at the same connection', () => {
     const authorities = Array.from({ length: 20 }, () => makeCa('ca').x509);
-    const chain = new ClientChain([makeClient(makeCa('ca'), { cn: 'jane' }).der]);
+    const intermediate = makeIntermediate(makeCa('ca'), 'link');
+    const chain = new ClientChain([makeClient(intermediate, { cn: 'jane' }).der, intermediate.der]);
     expect(chain.verify(authorities, now)).toEqual(refused(/too many possible paths/));
     expect(chain.verify(roots, now)).toMatchObject({ ok: false });
     expect(chain.verify(authorities, now + 1)).toMatchObject({ ok: false });
     expect(checks.mock.calls.length).toBe(SIGNATURE_CHECKS_MAX);
+  });
+
+  it('is one check for each authority of the issuer of a leaf, however often it is verified', () => {
+    const authorities = Array.from({ length: 20 }, () => makeCa('ca').x509);
+    const chain = new ClientChain([makeClient(makeCa('ca'), { cn: 'jane' }).der]);
+    for (const nowMs of [now, now + 1]) expect(chain.verify(authorities, nowMs)).toMatchObject({ ok: false });
+    expect(checks.mock.calls.length).toBe(authorities.length);
   });
 
   it.each([

@@ -9,7 +9,10 @@ export type ChainVerdict =
 export const CHAIN_CERTIFICATES_MAX = 10;
 /** Leaf, intermediates and root in one path. */
 export const PATH_CERTIFICATES_MAX = 8;
-/** Signatures checked for one client chain, whatever the number of bundles and however often it is verified. */
+/**
+ * Signatures checked for one client chain, whatever the number of bundles and however often it is verified. Checks of the
+ * leaf with keys of the bundles do not count: there is one for each authority of its issuer's name, which the operator chose.
+ */
 export const SIGNATURE_CHECKS_MAX = 16;
 /** Certificates tried as the next link in one search: chains in which all name each other have factorially many paths. */
 export const PATH_STEPS_MAX = 256;
@@ -79,18 +82,18 @@ function anchor(x509: X509Certificate): Certificate[] {
   return read ? [read] : [];
 }
 
-/** Checks signatures, each once and not more than the bound in all. */
+/** Checks signatures, each once and, of those that count, not more than the bound in all. */
 class SignatureChecks {
   readonly #results = new WeakMap<Certificate, Map<Certificate, boolean>>();
   #left = SIGNATURE_CHECKS_MAX;
 
   /** Undefined if the bound is reached. */
-  isSignedBy(child: Certificate, parent: Certificate): boolean | undefined {
+  isSignedBy(child: Certificate, parent: Certificate, isCounted: boolean): boolean | undefined {
     const byChild = this.#results.get(parent) ?? new Map<Certificate, boolean>();
     const known = byChild.get(child);
     if (known !== undefined) return known;
-    if (this.#left === 0) return undefined;
-    this.#left--;
+    if (isCounted && this.#left === 0) return undefined;
+    if (isCounted) this.#left--;
     const signed = signedBy(child, parent);
     this.#results.set(parent, byChild.set(child, signed));
     return signed;
@@ -174,8 +177,9 @@ class PathSearch {
 
   /** Checks the signatures of a path that ends with a root, the root's own first. */
   #isSigned(path: readonly Certificate[]): boolean {
+    const isCounted = path.length > 2;
     for (let i = path.length - 2; i >= 0; i--) {
-      const signed = this.#signatures.isSignedBy(path[i]!, path[i + 1]!);
+      const signed = this.#signatures.isSignedBy(path[i]!, path[i + 1]!, isCounted);
       if (signed === undefined) this.#reason ??= 'too many possible paths';
       if (!signed) return false;
     }

@@ -44,7 +44,8 @@ interface Claim {
 
 /**
  * Removes addresses from sightings that have no good claim to them. Anybody who may write leases can claim any address,
- * so a server that has answered at an address keeps it, as long as it answers there or still claims it itself.
+ * so a server that has answered at an address keeps it, as long as a source still tells of it there and it either answers
+ * or has a recent claim of its own. Otherwise its address passes to the next name at once, with what is known of it.
  */
 export function settleClaims(
   sightings: readonly Sighting[],
@@ -91,8 +92,8 @@ class Holders {
   constructor(sightings: readonly Sighting[], claims: readonly Claim[], known: readonly KnownServer[], selves: Selves) {
     const recent = recentClaims(claims);
     const vouched = new Set(sightings.flatMap(({ source, address }) => (source === 'lease' ? [] : [address])));
-    const claimsItself = ({ hosts }: KnownServer, address: string): boolean =>
-      vouched.has(address) || (recent.get(address) ?? []).some(({ host }) => hosts.includes(host));
+    const isClaimedIn = (list: readonly Claim[], { hosts }: KnownServer, address: string): boolean =>
+      vouched.has(address) || list.some((claim) => claim.address === address && hosts.includes(claim.host));
     this.#self = {
       identity: 'self',
       hosts: selves.names.map((name) => name.toLowerCase()),
@@ -104,10 +105,10 @@ class Holders {
         if (!this.#byAddress.has(address) && wanted(address, answering)) this.#byAddress.set(address, server);
       }
     };
-    const servers = [this.#self, ...known];
-    for (const server of servers) hold(server, (_, answering) => answering);
-    for (const server of servers) hold(server, (address) => claimsItself(server, address));
-    for (const server of servers) {
+    hold(this.#self, () => true);
+    for (const server of known) hold(server, (address, answering) => answering && isClaimedIn(claims, server, address));
+    for (const server of known) hold(server, (address) => isClaimedIn(recent.get(address) ?? [], server, address));
+    for (const server of [this.#self, ...known]) {
       for (const host of server.hosts) if (!this.#byHost.has(host)) this.#byHost.set(host, server);
     }
     for (const { address, host } of claims) {

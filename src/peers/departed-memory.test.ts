@@ -104,6 +104,14 @@ describe('the memory file', () => {
     expect(names(await open({ stateDir, ownNames: ['B'] }))).toEqual([]);
   });
 
+  it('keeps every name of a server', async () => {
+    const memory = await open({ stateDir });
+    memory.present({ ...b, hosts: ['b', 'straddle-b'] });
+    await memory.close();
+    const later = await open({ stateDir });
+    expect([...later.servers()].map(({ hosts }) => hosts)).toEqual([['b', 'straddle-b']]);
+  });
+
   it.each([
     '',
     '{',

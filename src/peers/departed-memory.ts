@@ -28,6 +28,8 @@ const WRITE_DELAY_MS = 500;
 
 export interface RememberedServer {
   readonly identity: string;
+  /** Every host name that it is sighted by; absent if nothing but the identity is known. */
+  readonly hosts?: readonly string[];
   readonly addresses: readonly string[];
   readonly surface: Surface;
 }
@@ -81,7 +83,7 @@ export class DepartedMemory {
   }
 
   /** Every server that is remembered, live or departed. */
-  servers(): IterableIterator<Pick<RememberedServer, 'identity' | 'addresses'>> {
+  servers(): IterableIterator<Omit<RememberedServer, 'surface'>> {
     return this.#entries.values();
   }
 
@@ -99,7 +101,8 @@ export class DepartedMemory {
     const known = this.#entries.get(server.identity);
     const stale = [...this.#entries.values()].filter((entry) => entry !== known && isSameServer(entry, server));
     const same = known && known.departedAtMs === undefined && known.surface === server.surface;
-    if (same && stale.length === 0 && known.addresses.join() === server.addresses.join()) return;
+    const isCalledAlike = same && String(known.hosts) === String(server.hosts);
+    if (isCalledAlike && stale.length === 0 && known.addresses.join() === server.addresses.join()) return;
     for (const entry of stale) this.#entries.delete(entry.identity);
     this.#put({ ...server, departedAtMs: undefined });
   }
@@ -225,8 +228,9 @@ export class DepartedMemory {
   }
 
   #serialize(): string {
-    const servers = [...this.#entries.values()].map(({ identity, addresses, departedAtMs, surface }) => ({
+    const servers = [...this.#entries.values()].map(({ identity, hosts, addresses, departedAtMs, surface }) => ({
       identity,
+      hosts,
       addresses,
       departedAtMs: departedAtMs ?? null,
       kubernetesVersion: surface.kubernetesVersion,
@@ -251,12 +255,13 @@ function parseEntries(text: string): Entry[] {
   if (state?.format !== FORMAT || !Array.isArray(state.servers)) throw new Error('not a file of this format');
   return state.servers.map((value: unknown): Entry => {
     const server = (value ?? {}) as Record<string, unknown>;
-    const { identity, addresses, departedAtMs, kubernetesVersion } = server;
+    const { identity, hosts, addresses, departedAtMs, kubernetesVersion } = server;
     if (typeof identity !== 'string' || !Array.isArray(addresses)) throw new Error('a server without a name');
     const list = (items: unknown, path: string) =>
       parseAggregated({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items }, path);
     return {
       identity,
+      ...(Array.isArray(hosts) ? { hosts: hosts.map(String) } : {}),
       addresses: addresses.map(String),
       departedAtMs: typeof departedAtMs === 'number' ? departedAtMs : undefined,
       surface: buildSurface({

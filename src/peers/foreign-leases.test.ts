@@ -239,3 +239,34 @@ describe('many leases that name no real server', () => {
     expect(directory.snapshot().capable(parseRequestInfo('GET', '/apis/only-d/v1/ds/x')!)).toHaveLength(1);
   });
 });
+
+describe('a server that is renamed', () => {
+  it('stays reachable at its address when the lease of its former name ends', async () => {
+    await see(lease('former', B));
+    await see(lease('former', B), lease('present', B));
+    expect(addressesFor(ONLY_B)).toEqual([[B]]);
+    await see(lease('present', B));
+    expect(addressesFor(ONLY_B)).toEqual([[B]]);
+    expect(directory.snapshot().departed).toEqual([]);
+    expect(directory.describe().peers.map(({ identity }) => identity)).toEqual(['present']);
+    expect(directory.describe().conflicts).toEqual([]);
+  });
+});
+
+describe('a server whose Straddle has another name', () => {
+  it('is reported without a conflict after a restart of this process', async () => {
+    const address = '10.0.0.2:7443';
+    servers.set(address, new PlayedServer({ 'only-b/v1/bs': 'get' }));
+    servers.get(address)!.isStraddle = true;
+    const real = [lease('node-b', B), straddle('straddle-b', address, B)];
+    await see(...real);
+    await clock.advance(5_000);
+    expect(directory.describe().conflicts).toEqual([]);
+    await directory.close();
+    await open();
+    await see(...real);
+    await clock.advance(20_000);
+    expect(addressesFor(ONLY_B)).toEqual([[B, address]]);
+    expect(directory.describe().conflicts).toEqual([]);
+  });
+});

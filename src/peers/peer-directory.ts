@@ -222,9 +222,9 @@ class Directory implements RunningPeerDirectory {
     const identities = new Set(found.map(({ identity }) => identity));
     const remembered = [...this.#options.memory.servers()]
       .filter(({ identity }) => !identities.has(identity))
-      .map(({ identity, addresses }) => ({
+      .map(({ identity, hosts, addresses }) => ({
         identity,
-        hosts: addresses.includes(identity) ? [] : [identity],
+        hosts: hosts ?? (addresses.includes(identity) ? [] : [identity]),
         namedByStraddle: false,
         addresses: addresses.map((address) => ({ address, answering: false })),
       }));
@@ -277,7 +277,7 @@ class Directory implements RunningPeerDirectory {
     }
     logger.info('peer has left', { peer: server.identity });
     if (monitor.state === 'present' && monitor.surface) {
-      memory.depart(remembered(monitor, monitor.surface), clock.nowMs());
+      memory.depart(remembered(monitor, monitor.surface, server.hosts), clock.nowMs());
     }
   }
 
@@ -290,9 +290,10 @@ class Directory implements RunningPeerDirectory {
     const { memory } = this.#options;
     if (monitor.state !== 'expected') this.#grace.end(monitor.identity, monitor.surface !== undefined);
     if (monitor.surface) {
-      if (monitor.state === 'present') memory.present(remembered(monitor, monitor.surface));
+      const server = remembered(monitor, monitor.surface, this.#watched.get(monitor.identity)?.server.hosts ?? []);
+      if (monitor.state === 'present') memory.present(server);
       // The last moment it was there, not the later one when that was noticed: an operator may have been faster.
-      else if (monitor.state === 'departed') memory.depart(remembered(monitor, monitor.surface), monitor.answeredAtMs);
+      else if (monitor.state === 'departed') memory.depart(server, monitor.answeredAtMs);
     }
     this.#applyForgetMarks();
     this.#touch();
@@ -359,9 +360,9 @@ function answeredAt(monitor: PeerMonitor) {
   return monitor.endpoints.filter((endpoint) => endpoint.verified);
 }
 
-function remembered(monitor: PeerMonitor, surface: Surface) {
+function remembered(monitor: PeerMonitor, surface: Surface, hosts: readonly string[]) {
   const addresses = answeredAt(monitor).map((endpoint) => endpoint.destination.address);
-  return { identity: monitor.identity, addresses, surface };
+  return { identity: monitor.identity, hosts, addresses, surface };
 }
 
 /** Whether a server sighted now is the one that was watched, under another name or with other addresses. */
