@@ -48,7 +48,8 @@ export class Http1Pipeline {
     if (!next) return;
     next.begin();
     next.response.once('close', () => {
-      if (this.#socket.destroyed) return;
+      // Node gives no further response a connection that it closes: one that began now would never end.
+      if (!this.#socket.writable) return;
       if (!next.request.complete) this.#closeUnlessRead(next.request);
       this.#beginNext();
     });
