@@ -32,6 +32,7 @@ export class Holding {
   readonly #memory: FairLimiter;
   #place: Release | undefined;
   #others: Release[] | undefined;
+  #hasMemory = false;
   #over = false;
 
   constructor(owner: HoldingOwner, flow: Flow, limits: { places: FairLimiter; memory: FairLimiter }) {
@@ -73,21 +74,38 @@ export class Holding {
   /** Reserves memory for a body that is about to be read; false where the caller's share is used up. */
   tryReserveBody(bytes: number): boolean {
     const release = this.#memory.tryAcquire(this.#flow, Math.max(bytes, BODY_WAIT_BYTES_MIN));
-    if (release) this.#keep(release);
+    if (release) this.#keepMemory(release);
     return release !== undefined;
   }
 
-  /** Reserves memory, after a wait where necessary. Throws or rejects with 429. */
+  /**
+   * Reserves memory, after a wait where necessary. Throws or rejects with 429. A request that has memory does not wait for
+   * more of it: requests of one caller, or a single one, would wait for what they hold themselves.
+   */
   reserve(bytes: number): Promise<void> | undefined {
+    if (this.#hasMemory) {
+      this.reserveAtOnce(bytes);
+      return undefined;
+    }
     const reserved = this.#memory.acquire(this.#flow, this.#onAbort, bytes);
-    if (typeof reserved !== 'function') return reserved.then((release) => this.#keep(release));
-    this.#keep(reserved);
+    if (typeof reserved !== 'function') return reserved.then((release) => this.#keepMemory(release));
+    this.#keepMemory(reserved);
     return undefined;
+  }
+
+  /** Reserves memory that cannot be refused, such as for the reply to a write that has been stored. */
+  reserveAtOnce(bytes: number): void {
+    this.#keepMemory(this.#memory.overdraw(this.#flow, bytes));
   }
 
   #enterWith(release: Release): void {
     if (this.#over) release();
     else this.#place = release;
+  }
+
+  #keepMemory(release: Release): void {
+    this.#hasMemory = true;
+    this.#keep(release);
   }
 
   #keep(release: Release): void {
