@@ -1,4 +1,5 @@
-import { connect as connectTls } from 'node:tls';
+import type { TcpNetConnectOpts } from 'node:net';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../core/clock.js';
 import { chain, type Handler } from '../core/exchange.js';
@@ -81,7 +82,8 @@ describe('what a request holds', () => {
     ['sends more and stays', 'more'],
   ])('is given back after a refused upgrade when the client %s', async (_, more) => {
     const { port, held } = await start(async () => text('no', 403));
-    const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, allowHalfOpen: true });
+    const halfOpen: ConnectionOptions & TcpNetConnectOpts = { port, host: '127.0.0.1', allowHalfOpen: true };
+    const socket = connectTls({ ...halfOpen, ca: serverCa.pem });
     socket.on('error', () => {});
     let received = '';
     socket.on('data', (chunk: Buffer) => {

@@ -5,9 +5,8 @@ import { systemClock } from '../../core/clock.js';
 import { Exchange, type Reply } from '../../core/exchange.js';
 import { FairLimiter } from '../../core/fair-limiter.js';
 import { parseRequestInfo } from '../../core/request-info.js';
-import { user } from '../../discovery/exchange.fixture.js';
 import { limitsFilter } from '../../filters/limits.js';
-import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
+import { ADMIN, startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';
 const MIB = 1024 * 1024;
@@ -46,7 +45,7 @@ function limited(shareBytes: number) {
       systemClock.nowMs(),
     );
     exchange.info = parseRequestInfo(method, target)!;
-    exchange.identity = { ...user('jane'), groups: ['system:masters'] };
+    exchange.identity = ADMIN;
     try {
       return await handler(exchange);
     } finally {
