@@ -205,6 +205,14 @@ describe('pipelined requests', () => {
     await closed;
   });
 
+  it('end the connection when their heads take more memory than one head may', async () => {
+    const port = await start(() => new Promise(() => {}), { headerBytesMax: 16 * 1024 });
+    const { socket, closed } = await rawConnection(port);
+    const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(12 * 1024)}\r\n\r\n`;
+    socket.write(large.repeat(3));
+    await closed;
+  });
+
   it('never get a refusal written into the middle of an earlier reply', async () => {
     const reply = streamed(200, ['Content-Length', '10']);
     const port = await start(async ({ target }) => (target === '/first' ? reply.reply : text('second')));
