@@ -1,5 +1,5 @@
-import type { TcpNetConnectOpts } from 'node:net';
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
+import type { TcpNetConnectOpts } from 'node:net';
 import { Duplex } from 'node:stream';
 import { type ConnectionOptions, connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -11,7 +11,16 @@ import { until } from '../core/manual-clock.fixture.js';
 import { StatusError } from '../core/status-error.js';
 import { errorsFilter } from '../filters/errors.js';
 import { limitsFilter } from '../filters/limits.js';
-import { rawConnection, recordingLogger, session2, type StartedListener, serverCa, startListener, streamed, text } from './listener.fixture.js';
+import {
+  rawConnection,
+  recordingLogger,
+  type StartedListener,
+  serverCa,
+  session2,
+  startListener,
+  streamed,
+  text,
+} from './listener.fixture.js';
 import type { ListenerLimits } from './listener.js';
 
 const limiter = (heldMax: number) => new FairLimiter({ heldMax, queueMax: 10, waitMsMax: 1_000, clock: systemClock });
@@ -138,7 +147,8 @@ describe('what a request holds', () => {
       },
       { progressMs: 400 },
     );
-    const head = (method: string, target: string, fields = '') => `${method} ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+    const head = (method: string, target: string, fields = '') =>
+      `${method} ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
     const body = 'Content-Length: 10\r\n';
     const switching = 'Connection: Upgrade\r\nUpgrade: x\r\n';
     const requests = [
