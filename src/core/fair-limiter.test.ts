@@ -29,6 +29,62 @@ function caller() {
 }
 
 describe('FairLimiter', () => {
+  it('lets others wait for an amount beyond the bounds that could not wait itself', async () => {
+    const { fair } = limiter({ heldMax: 10, heldPerGroupMax: 5 });
+    const overdrawn = fair.overdraw(flow('a'), 12);
+    expect(fair.stats.held).toBe(12);
+    expect(fair.tryAcquire(flow('b'))).toBeUndefined();
+    const waiting = fair.acquire(flow('a'), never, 5);
+    overdrawn();
+    (await waiting)();
+    expect(fair.stats).toEqual({ held: 0, queued: 0, groups: 0 });
+  });
+
+  it('gives everything back and leaves nobody waiting beside free amounts, for any order of events', async () => {
+    const step = fc.record({
+      act: fc.constantFrom('acquire', 'acquire', 'try', 'overdraw', 'release', 'release', 'abort', 'wait'),
+      group: fc.constantFrom('a', 'b', 'c'),
+      member: fc.constantFrom('x', 'y'),
+      amount: fc.integer({ min: 1, max: 9 }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 80 }), async (steps) => {
+        const { fair, clock } = limiter({ heldMax: 10, heldPerGroupMax: 6, queueMax: 6, queuePerGroupMax: 4 });
+        const held: Release[] = [];
+        const waiting = new Set<ReturnType<typeof caller>>();
+        const acquire = (who: ReturnType<typeof caller>, group: string, member: string, amount: number) => {
+          try {
+            const place = fair.acquire({ group, member }, who.onAbort, amount);
+            if (typeof place === 'function') return void held.push(place);
+            waiting.add(who);
+            const gone = () => waiting.delete(who);
+            place.then((release) => held.push(release)).then(gone, gone);
+          } catch {}
+        };
+        for (const { act, group, member, amount } of steps) {
+          if (act === 'acquire') acquire(caller(), group, member, amount);
+          else if (act === 'overdraw') held.push(fair.overdraw({ group, member }, amount));
+          else if (act === 'try') {
+            const release = fair.tryAcquire({ group, member }, amount);
+            if (release) held.push(release);
+          } else if (act === 'release' && held.length > 0) held.splice(amount % held.length, 1)[0]!();
+          else if (act === 'abort' && waiting.size > 0) [...waiting][amount % waiting.size]!.abort();
+          else if (act === 'wait') await clock.advance(amount * 400);
+          await settle(1);
+          expect(fair.stats.queued).toBe(waiting.size);
+          if (held.length === 0) expect(fair.stats).toEqual({ held: 0, queued: 0, groups: 0 });
+        }
+        while (held.length > 0) {
+          held.pop()!();
+          await settle(1);
+        }
+        expect(fair.stats).toEqual({ held: 0, queued: 0, groups: 0 });
+        expect([waiting.size, clock.pending]).toEqual([0, 0]);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('lets in at once while places are free, without a promise', () => {
     const { fair } = limiter({ heldMax: 2 });
     const first = fair.acquire(flow('a'), never);

@@ -106,6 +106,14 @@ export class FairLimiter {
     return this.#tryCounted(flow, Math.min(amount, this.#options.heldPerGroupMax));
   }
 
+  /**
+   * Acquires `amount` at once, beyond the bounds where it has to, for a request that cannot wait: it holds some already, or
+   * its work is done. Others wait until that is given back.
+   */
+  overdraw({ group: name }: Flow, amount: number): Release {
+    return this.#take(name, this.#groups.get(name) ?? this.#add(name), amount);
+  }
+
   #tryCounted({ group: name }: Flow, amount: number): Release | undefined {
     const { heldMax, heldPerGroupMax } = this.#options;
     const group = this.#groups.get(name);

@@ -76,18 +76,23 @@ export class Holding {
   }
 
   /**
-   * Reserves memory, after a wait where necessary. Throws or rejects with 429. A request that holds some already never waits
-   * for more: requests that did could wait for each other, and one that has written something must be answered.
+   * Reserves memory, after a wait where necessary. Throws or rejects with 429. A request that has memory does not wait for
+   * more of it: requests of one caller, or a single one, would wait for what they hold themselves.
    */
   reserve(bytes: number): Promise<void> | undefined {
     if (this.#hasMemory) {
-      this.tryReserve(bytes);
+      this.reserveAtOnce(bytes);
       return undefined;
     }
     const reserved = this.#memory.acquire(this.#flow, this.#onAbort, bytes);
     if (typeof reserved !== 'function') return reserved.then((release) => this.#keepMemory(release));
     this.#keepMemory(reserved);
     return undefined;
+  }
+
+  /** Reserves memory that cannot be refused, such as for the reply to a write that has been stored. */
+  reserveAtOnce(bytes: number): void {
+    this.#keepMemory(this.#memory.overdraw(this.#flow, bytes));
   }
 
   #enterWith(release: Release): void {

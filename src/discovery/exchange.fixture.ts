@@ -5,7 +5,7 @@ import { parseRequestInfo } from '../core/request-info.js';
 /** A request as it leaves the request-info and identity filters. */
 export function exchangeFor(
   target: string,
-  options: { method?: string; headers?: readonly string[]; identity?: Identity } = {},
+  options: { method?: string; headers?: readonly string[]; identity?: Identity; upgrade?: boolean } = {},
 ): Exchange {
   const exchange = new Exchange(
     {
@@ -13,6 +13,7 @@ export function exchangeFor(
       target,
       headers: options.headers ?? [],
       body: null,
+      upgrade: options.upgrade ?? false,
       connection: { remoteAddress: '127.0.0.1', certificateChain: [] },
     },
     0,

@@ -10,7 +10,7 @@ const replied = (status: number) => ({ status, headers: [], body: null });
 /** A request with a token, answered by a server. */
 function judged(proofs: CredentialProofs, token: string, status: number, method = 'GET', routed = true): boolean {
   const exchange = exchangeFor('/api/v1/pods', { method, headers: bearer(token), identity: ANONYMOUS });
-  const flow = proofs.flowOf(`Bearer ${token}`);
+  const flow = proofs.flowOf(token);
   if (flow !== undefined) exchange.identity = { kind: 'carried', flow, proven: true };
   if (routed) exchange.routed = { to: 'local', why: 'served here' };
   return proofs.judge(exchange, replied(status));
@@ -25,7 +25,7 @@ describe('CredentialProofs', () => {
   it.each([200, 201, 304, 403])('takes a token that a server answered with %d for proven', (status) => {
     const proofs = new CredentialProofs();
     expect(judged(proofs, 'abc', status)).toBe(true);
-    expect(proofs.flowOf('Bearer abc')).toMatch(/^token:/);
+    expect(proofs.flowOf('abc')).toMatch(/^token:/);
   });
 
   it.each([400, 401, 404, 408, 429, 500, 503])(
@@ -33,7 +33,7 @@ describe('CredentialProofs', () => {
     (status) => {
       const proofs = new CredentialProofs();
       expect(judged(proofs, 'abc', status)).toBe(false);
-      expect(proofs.flowOf('Bearer abc')).toBeUndefined();
+      expect(proofs.flowOf('abc')).toBeUndefined();
     },
   );
 
@@ -49,7 +49,35 @@ describe('CredentialProofs', () => {
     judged(proofs, 'abc', 200);
     expect(judged(proofs, 'abc', 404)).toBe(true);
     expect(judged(proofs, 'abc', 401)).toBe(false);
-    expect(proofs.flowOf('Bearer abc')).toBeUndefined();
+    expect(proofs.flowOf('abc')).toBeUndefined();
+  });
+
+  it.each([
+    ['bEaReR abc'],
+    [' Bearer abc '],
+    ['Bearer abc with more'],
+    ['Bearer abc with.two.dots'],
+    ['Bearer abc ', `base64url.bearer.authorization.k8s.io.${Buffer.from('abc').toString('base64url')}`],
+  ])('knows a token however it is written: %j', (authorization: string, protocol?: string) => {
+    const proofs = new CredentialProofs();
+    const headers = ['Authorization', authorization];
+    const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: protocol !== undefined });
+    if (protocol !== undefined) headers.push('Sec-WebSocket-Protocol', protocol);
+    exchange.routed = { to: 'local', why: 'served here' };
+    expect(proofs.judge(exchange, replied(200))).toBe(true);
+    expect(proofs.flowOf('abc')).toBeDefined();
+    expect(proofs.size).toBe(1);
+  });
+
+  it('learns nothing of two tokens in one request, of which the server may have accepted either', () => {
+    const proofs = new CredentialProofs();
+    const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('accepted').toString('base64url')}`;
+    const headers = ['Authorization', 'Bearer made-up', 'Sec-WebSocket-Protocol', protocol];
+    const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: true });
+    exchange.routed = { to: 'local', why: 'served here' };
+    proofs.judge(exchange, replied(101));
+    proofs.judge(exchange, replied(200));
+    expect(proofs.size).toBe(0);
   });
 
   it('counts all tokens of one subject as one caller', () => {
@@ -62,7 +90,7 @@ describe('CredentialProofs', () => {
       jwt(claims, 'x'),
       jwt({ ...claims, jti: '2' }, 'y'),
       jwt({ iss: 'https://issuer', sub: 'other' }, 'z'),
-    ].map((token) => proofs.flowOf(`Bearer ${token}`));
+    ].map((token) => proofs.flowOf(token));
     expect(flows[0]).toBe(flows[1]);
     expect(flows[2]).not.toBe(flows[0]);
   });
@@ -72,12 +100,12 @@ describe('CredentialProofs', () => {
     judged(proofs, 'used', 200);
     for (let i = 0; i < PROVEN_CREDENTIALS_MAX * 3; i++) {
       judged(proofs, `t${i}`, 200);
-      if (i % 100 === 0) proofs.flowOf('Bearer used');
+      if (i % 100 === 0) proofs.flowOf('used');
     }
     expect(proofs.size).toBeLessThanOrEqual(PROVEN_CREDENTIALS_MAX);
-    expect(proofs.flowOf('Bearer used')).toBeDefined();
+    expect(proofs.flowOf('used')).toBeDefined();
     expect(judged(proofs, 'x'.repeat(100_000), 200)).toBe(true);
-    expect(proofs.flowOf(`Bearer ${'x'.repeat(100_000)}`)).toBeUndefined();
+    expect(proofs.flowOf('x'.repeat(100_000))).toBeUndefined();
   });
 
   it('makes bearers of unproven tokens one group, whatever tokens they make up', () => {

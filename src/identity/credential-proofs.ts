@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Exchange, Reply } from '../core/exchange.js';
-import { bearerCredential } from './bearer.js';
+import { bearerCredential, hasSecondBearer } from './bearer.js';
 
 /** Credentials that are remembered as accepted. */
 export const PROVEN_CREDENTIALS_MAX = 4096;
@@ -39,6 +39,7 @@ export class CredentialProofs {
     if (!isAccepted && !identity.proven) return false;
     const credential = bearerCredential(exchange);
     if (credential === undefined) return false;
+    if (hasSecondBearer(exchange)) return isAccepted;
     if (!isAccepted) this.#forget(credential);
     else if (credential.length <= PROVEN_CREDENTIAL_CHARS_MAX) this.#remember(credential, nameOf(credential));
     return isAccepted;
@@ -72,7 +73,7 @@ function nameOf(credential: string): string {
 }
 
 function subjectOf(credential: string): string | undefined {
-  const payload = /^\s*bearer [^.]+\.([^.]+)\.[^.]+$/i.exec(credential)?.[1];
+  const payload = /^[^.]+\.([^.]+)\.[^.]+$/.exec(credential)?.[1];
   if (payload === undefined) return undefined;
   try {
     const { iss, sub } = JSON.parse(Buffer.from(payload, 'base64url').toString()) as Record<string, unknown>;

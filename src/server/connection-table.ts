@@ -33,8 +33,12 @@ interface AddressShare {
 export class ConnectionTable {
   readonly #bounds: ConnectionBounds;
   readonly #onLimit: (limit: ConnectionLimit) => void;
-  /** By the addresses of both ends: connections in the middle of a handshake have no other name yet. */
-  readonly #entries = new Map<string, Entry>();
+  readonly #entries = new Set<Entry>();
+  /**
+   * By the addresses of both ends, which a TLS socket has in common with the one below it. The latest connection where
+   * several have the same: one whose client reset it at once has none, and a client may use a port again.
+   */
+  readonly #byKey = new Map<string, Entry>();
   readonly #shares = new Map<string, AddressShare>();
   readonly #displaceable = new Set<Entry>();
 
@@ -67,7 +71,7 @@ export class ConnectionTable {
 
   /** The connection has made a request. */
   used(socket: Socket, connection: ClientConnection): void {
-    const entry = this.#entries.get(connectionKey(socket));
+    const entry = this.#byKey.get(connectionKey(socket));
     if (!entry) return;
     entry.isUnused = false;
     entry.connection = connection;
@@ -75,23 +79,24 @@ export class ConnectionTable {
 
   /** Closes connections that have made no request so far. */
   destroyUnused(): void {
-    for (const { isUnused, socket } of this.#entries.values()) if (isUnused) socket.destroy();
+    for (const { isUnused, socket } of this.#entries) if (isUnused) socket.destroy();
   }
 
   destroyAll(): void {
-    for (const { socket } of this.#entries.values()) socket.destroy();
+    for (const { socket } of this.#entries) socket.destroy();
   }
 
   /** Resolves when no connection is left. */
   async allClosed(): Promise<void> {
     while (this.#entries.size > 0) {
-      const [entry] = this.#entries.values();
+      const [entry] = this.#entries;
       await new Promise<void>((resolve) => entry!.socket.once('close', () => resolve()));
     }
   }
 
   #add(entry: Entry): void {
-    this.#entries.set(entry.key, entry);
+    this.#entries.add(entry);
+    this.#byKey.set(entry.key, entry);
     const share = this.#shares.get(entry.address) ?? { count: 0, displaceable: new Set() };
     this.#shares.set(entry.address, share);
     share.count += 1;
@@ -100,8 +105,8 @@ export class ConnectionTable {
   }
 
   #remove(entry: Entry): void {
-    if (this.#entries.get(entry.key) !== entry) return;
-    this.#entries.delete(entry.key);
+    if (!this.#entries.delete(entry)) return;
+    if (this.#byKey.get(entry.key) === entry) this.#byKey.delete(entry.key);
     this.#displaceable.delete(entry);
     const share = this.#shares.get(entry.address)!;
     share.count -= 1;

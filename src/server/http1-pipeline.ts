@@ -7,6 +7,14 @@ export const PIPELINED_REQUESTS_MAX = 32;
 /** The rest of a body that was not wanted must arrive in this time after its reply, or the connection is closed. */
 const UNREAD_BODY_MS = 5_000;
 
+interface PipelinedRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Counted while the request waits. */
+  readonly headBytes: number;
+  begin(): void;
+}
+
 /**
  * The requests of one HTTP/1.1 connection, begun one after the other: the replies to pipelined requests would otherwise all
  * wait in memory for a client that does not read.
@@ -14,12 +22,16 @@ const UNREAD_BODY_MS = 5_000;
 export class Http1Pipeline {
   readonly #socket: Duplex;
   readonly #clock: Clock;
-  readonly #waiting: { readonly request: IncomingMessage; readonly response: ServerResponse; begin(): void }[] = [];
-  #current: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
+  /** Bytes of the heads that wait. */
+  readonly #waitingBytesMax: number;
+  #waitingBytes = 0;
+  readonly #waiting: PipelinedRequest[] = [];
+  #current: PipelinedRequest | undefined;
 
-  constructor(socket: Duplex, clock: Clock) {
+  constructor(socket: Duplex, clock: Clock, waitingBytesMax: number) {
     this.#socket = socket;
     this.#clock = clock;
+    this.#waitingBytesMax = waitingBytesMax;
   }
 
   /** A reply is under way or due. */
@@ -34,10 +46,12 @@ export class Http1Pipeline {
     return !request.complete && !response.headersSent;
   }
 
-  /** Begins the request now or after those before it; false where too many wait already. */
+  /** Begins the request now or after those before it; false where too many, or too large ones, wait already. */
   add(request: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
-    if (this.#waiting.length >= PIPELINED_REQUESTS_MAX) return false;
-    this.#waiting.push({ request, response, begin });
+    const headBytes = this.#current ? headBytesOf(request) : 0;
+    this.#waitingBytes += headBytes;
+    if (this.#waiting.length >= PIPELINED_REQUESTS_MAX || this.#waitingBytes > this.#waitingBytesMax) return false;
+    this.#waiting.push({ request, response, headBytes, begin });
     if (!this.#current) this.#beginNext();
     return true;
   }
@@ -46,9 +60,11 @@ export class Http1Pipeline {
     const next = this.#waiting.shift();
     this.#current = next;
     if (!next) return;
+    this.#waitingBytes -= next.headBytes;
     next.begin();
     next.response.once('close', () => {
-      if (this.#socket.destroyed) return;
+      // Node gives no further response a connection that it closes: one that began now would never end.
+      if (!this.#socket.writable) return;
       if (!next.request.complete) this.#closeUnlessRead(next.request);
       this.#beginNext();
     });
@@ -60,4 +76,8 @@ export class Http1Pipeline {
       if (!request.complete) this.#socket.destroy();
     });
   }
+}
+
+function headBytesOf({ url = '', rawHeaders }: IncomingMessage): number {
+  return rawHeaders.reduce((bytes, part) => bytes + part.length, url.length);
 }

@@ -63,7 +63,11 @@ export function answerUpgrade(
   socket.on('error', () => socket.destroy());
   socket.once('close', () => writer.closed());
   response.on('drain', () => writer.drained());
-  response.on('finish', () => socket.end());
+  response.on('finish', () => {
+    // A client that keeps its side open would hold its place for as long as it likes.
+    socket.resume();
+    socket.end(() => socket.destroy());
+  });
   void writer.run(context);
   return writer;
 }

@@ -3,6 +3,7 @@ import { Exchange, type Reply } from '../core/exchange.js';
 import { ServerConnection } from '../http2/server-connection.js';
 import type { ServerStream } from '../http2/server-stream.js';
 import type { Http2Parts, Http2Server } from './http2-server.js';
+import { REPLY_PROGRESS_TIMES } from './listener-limits.js';
 import type { OpenExchange } from './open-exchanges.js';
 import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
 
@@ -43,8 +44,8 @@ export class OwnHttp2Server implements Http2Server {
   }
 
   endStalled(nowMs: number): void {
-    const { progressMs } = this.#parts.limits;
-    for (const connection of this.#connections) connection.endIfStalled(nowMs, progressMs);
+    const allowedMs = this.#parts.limits.progressMs * REPLY_PROGRESS_TIMES;
+    for (const connection of this.#connections) connection.endIfStalled(nowMs, allowedMs);
   }
 }
 

@@ -216,7 +216,8 @@ export class Listener {
   #pipelineOf(socket: Duplex): Http1Pipeline {
     let pipeline = this.#pipelines.get(socket);
     if (!pipeline) {
-      pipeline = new Http1Pipeline(socket, this.#options.clock);
+      const { clock, limits } = this.#options;
+      pipeline = new Http1Pipeline(socket, clock, limits.headerBytesMax);
       this.#pipelines.set(socket, pipeline);
     }
     return pipeline;

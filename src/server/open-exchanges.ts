@@ -65,12 +65,8 @@ export class OpenExchanges {
   /** Returns how many were ended. */
   endStalled(nowMs: number, progressMs: number): number {
     let ended = 0;
-    let next: OpenExchange | undefined;
-    for (let each = this.#first; each; each = next) {
-      // Ending one takes it off the list.
-      next = each.after;
-      if (each.endIfStalled(nowMs, progressMs)) ended += 1;
-    }
+    // The end of one may end others of its connection.
+    for (const each of this.#all()) if (!each.isDone && each.endIfStalled(nowMs, progressMs)) ended += 1;
     return ended;
   }
 

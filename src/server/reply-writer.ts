@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.js';
 import type { ClientConnection, Exchange, Handler, Reply } from '../core/exchange.js';
 import { headerValue } from '../core/headers.js';
 import type { Logger } from '../observe/logger.js';
-import { PROGRESS_BYTES_MIN } from './listener-limits.js';
+import { PROGRESS_BYTES_MIN, REPLY_PROGRESS_TIMES } from './listener-limits.js';
 import type { OpenExchange, OpenExchanges } from './open-exchanges.js';
 
 export interface AnswerContext {
@@ -122,7 +122,8 @@ export class ReplyWriter implements OpenExchange, BodySink {
       this.#progressAtMs = nowMs;
       return false;
     }
-    if (nowMs - this.#progressAtMs < progressMs) return false;
+    const allowedMs = unsentBytes > 0 ? progressMs * REPLY_PROGRESS_TIMES : progressMs;
+    if (nowMs - this.#progressAtMs < allowedMs) return false;
     this.#wire.cutStalled();
     return true;
   }

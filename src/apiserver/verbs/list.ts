@@ -124,7 +124,7 @@ async function readOn(call: ApiCall, options: ListOptions, selection: Selection,
 async function readAt(call: ApiCall, options: ListOptions, selection: Selection, from: ContinueToken): Promise<Page> {
   const { type, machinery } = call;
   const { prefix } = selection;
-  await reserveReply(call, PAST_LIST_BYTES);
+  await call.exchange.holding?.reserve(PAST_LIST_BYTES);
   const wanted = options.limit > 0 ? options.limit : Number.POSITIVE_INFINITY;
   const found: StoredObject[] = [];
   let startAfter = from.startAfter === '' ? undefined : `${prefix}${from.startAfter}`;

@@ -5,8 +5,12 @@ const UNRESERVED_BYTES_MAX = 64 * 1024;
 
 /**
  * Reserves memory for a reply before it is made, from the caller's share, until the reply has been sent; a promise only
- * where that has to be waited for. Throws or rejects with StatusError (TooManyRequests).
+ * where that has to be waited for. Throws or rejects with StatusError (TooManyRequests), except for writes: those have
+ * been stored by now, and a client would take a refusal for the opposite.
  */
 export function reserveReply({ exchange }: Pick<ApiCall, 'exchange'>, bytes: number): Promise<void> | undefined {
-  return bytes <= UNRESERVED_BYTES_MAX ? undefined : exchange.holding?.reserve(bytes);
+  if (bytes <= UNRESERVED_BYTES_MAX) return undefined;
+  if (exchange.method === 'GET' || exchange.method === 'HEAD') return exchange.holding?.reserve(bytes);
+  exchange.holding?.reserveAtOnce(bytes);
+  return undefined;
 }

@@ -1,0 +1,45 @@
+import { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+import { expect, it } from 'vitest';
+import { ConnectionTable } from './connection-table.js';
+
+/** A connection from an address and port; a client that reset it before it was accepted has neither. */
+function socketFrom(remoteAddress?: string, remotePort?: number): Socket {
+  const socket = new EventEmitter();
+  return Object.assign(socket, {
+    remoteAddress,
+    remotePort,
+    localAddress: '127.0.0.1',
+    localPort: 6443,
+    destroy: () => socket.emit('close'),
+  }) as unknown as Socket;
+}
+
+function tableOf(connectionsMax: number): ConnectionTable {
+  return new ConnectionTable({ connectionsMax, connectionsPerAddressMax: connectionsMax }, () => {});
+}
+
+it('counts connections that were reset before they were accepted, and forgets each of them', () => {
+  const table = tableOf(3);
+  const reset = [socketFrom(), socketFrom()];
+  for (const socket of reset) expect(table.admit(socket)).toBe(true);
+  expect(table.size).toBe(2);
+  for (const socket of reset) socket.destroy();
+  expect(table.size).toBe(0);
+});
+
+it('keeps its bound when a client uses the port of a connection again before that is closed', () => {
+  const table = tableOf(2);
+  const first = socketFrom('10.0.0.1', 1000);
+  table.admit(first);
+  const second = socketFrom('10.0.0.1', 1000);
+  const connection = { remoteAddress: '10.0.0.1', certificateChain: [], authenticated: true };
+  table.admit(second);
+  table.used(second, connection);
+  first.destroy();
+  expect(table.size).toBe(1);
+  const third = socketFrom('10.0.0.1', 1001);
+  table.admit(third);
+  table.used(third, { ...connection });
+  expect(table.admit(socketFrom('10.0.0.1', 1002))).toBe(false);
+});
