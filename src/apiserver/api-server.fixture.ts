@@ -24,7 +24,13 @@ const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKe
   format: 'pem',
 }) as string;
 
-export const ADMIN: Identity = { kind: 'established', user: 'admin', uid: '', groups: ['system:masters'], extra: new Map() };
+export const ADMIN: Identity = {
+  kind: 'established',
+  user: 'admin',
+  uid: '',
+  groups: ['system:masters'],
+  extra: new Map(),
+};
 
 const NOBODY_OUTSIDE: Outbound = { call: async () => Promise.reject(new Error('nothing is called in this test')) };
 
