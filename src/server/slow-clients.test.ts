@@ -66,38 +66,6 @@ function get(streamId: number): Buffer {
   return frameBytes({ type: FrameType.headers, flags: Flag.endHeaders | Flag.endStream, streamId, payload });
 }
 
-describe('a client that reads slowly', () => {
-  it.each(['http/1.1', 'h2'])(
-    'keeps its connection, although the kernel takes its reply in large steps (%s)',
-    async (alpn) => {
-      const progressMs = 500;
-      const bytesPerTick = 50 * 1024;
-      const port = await start(async () => text('x'.repeat(16 * MEGABYTE)), { progressMs });
-      const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ALPNProtocols: [alpn] });
-      socket.on('error', () => {});
-      await new Promise<void>((resolve) => socket.once('secureConnect', () => resolve()));
-      if (alpn === 'h2') {
-        socket.write(PREFACE);
-        socket.write(frameBytes({ type: FrameType.settings, payload: settingsPayload([4, 2 ** 31 - 1]) }));
-        socket.write(frameBytes({ type: FrameType.windowUpdate, payload: uint32(2 ** 30) }));
-        socket.write(get(1));
-      } else socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-      let readBytes = 0;
-      await new Promise<void>((resolve) => {
-        const reading = setInterval(() => {
-          const chunk = socket.read(Math.min(bytesPerTick, socket.readableLength)) as Buffer | null;
-          readBytes += chunk?.byteLength ?? 0;
-          if (readBytes < 7 * MEGABYTE && running!.listener.connectionCount === 1) return;
-          clearInterval(reading);
-          resolve();
-        }, 50);
-      });
-      expect(readBytes).toBeGreaterThanOrEqual(7 * MEGABYTE);
-      socket.destroy();
-    },
-  );
-});
-
 describe('a client that makes no progress', () => {
   it('loses its HTTP/1.1 connection when it sends a body byte by byte', async () => {
     const port = await start(readsBody, { progressMs: PROGRESS_MS });
