@@ -16,9 +16,9 @@ export const PROGRESS_BYTES_MIN = 4 * 1024;
 
 /**
  * A reply is given so many times `progressMs`. Only the kernel is seen to take it, in steps of up to a third of its send buffer
- * and more: a client that reads 10 KiB a second may seem to read nothing for a minute and more.
+ * and more: a client that reads 40 KiB a second may seem to read nothing for half a minute.
  */
-export const REPLY_PROGRESS_TIMES = 4;
+export const REPLY_PROGRESS_TIMES = 1.5;
 
 /** Names of the limits that the listener reports when they are reached. */
 export type ListenerLimit =

@@ -38,7 +38,7 @@ async function writing() {
 it('gives a client that reads slowly the time in which the kernel takes its next large step', async () => {
   const { writer, state } = await writing();
   for (let nowMs = 0; nowMs < 600_000; nowMs += 7_500) {
-    if (nowMs > 0 && nowMs % 90_000 === 0) state.unsentBytes -= 1.4 * MEGABYTE;
+    if (nowMs > 0 && nowMs % 37_500 === 0) state.unsentBytes -= 0.4 * MEGABYTE;
     expect(writer.endIfStalled(nowMs, PROGRESS_MS)).toBe(false);
   }
   expect(state.isCut).toBe(false);
@@ -47,7 +47,7 @@ it('gives a client that reads slowly the time in which the kernel takes its next
 it('ends a reply of which nothing is taken', async () => {
   const { writer, state } = await writing();
   expect(writer.endIfStalled(0, PROGRESS_MS)).toBe(false);
-  expect(writer.endIfStalled(119_999, PROGRESS_MS)).toBe(false);
-  expect(writer.endIfStalled(120_000, PROGRESS_MS)).toBe(true);
+  expect(writer.endIfStalled(44_999, PROGRESS_MS)).toBe(false);
+  expect(writer.endIfStalled(45_000, PROGRESS_MS)).toBe(true);
   expect(state.isCut).toBe(true);
 });
