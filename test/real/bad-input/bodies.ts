@@ -1,4 +1,14 @@
-import { CONFIG_MAPS, configMap, DEPLOYMENTS, deployment, GADGETS, gadget, type OddRequest, PODS } from './request.js';
+import {
+  CONFIG_MAPS,
+  configMap,
+  DEPLOYMENTS,
+  deployment,
+  GADGETS,
+  gadget,
+  type OddRequest,
+  PODS,
+  TOO_MANY_VALUES,
+} from './request.js';
 
 const MIB = 1024 * 1024;
 const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
@@ -167,8 +177,18 @@ export const BODIES: readonly OddRequest[] = [
     body: configMap('a', { ['n'.repeat(2 * MIB)]: 1 }),
   },
   { what: 'objects in objects', path: CONFIG_MAPS, body: `{"metadata":{"name":"deep"},"data":${nested(20_000)}}` },
-  { what: 'lists in lists', path: CONFIG_MAPS, body: `{"metadata":{"name":"deep"},"data":${nestedList(200_000)}}` },
-  { what: 'lists in lists without end', path: CONFIG_MAPS, body: '['.repeat(1_000_000) },
+  {
+    what: 'lists in lists',
+    path: CONFIG_MAPS,
+    body: `{"metadata":{"name":"deep"},"data":${nestedList(200_000)}}`,
+    deliberately: TOO_MANY_VALUES,
+  },
+  {
+    what: 'lists in lists without end',
+    path: CONFIG_MAPS,
+    body: '['.repeat(1_000_000),
+    deliberately: TOO_MANY_VALUES,
+  },
   {
     what: 'depth in a custom resource',
     path: GADGETS,

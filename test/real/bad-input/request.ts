@@ -60,3 +60,9 @@ export function definition(plural: string, schema: object, more: object = {}): o
     },
   };
 }
+
+/** For bodies of more values than docs/reference/cpu-budget.md allows. */
+export const TOO_MANY_VALUES = {
+  answers: '413 RequestEntityTooLarge',
+  because: 'the number of values in a body is bounded and counted before anything else',
+};

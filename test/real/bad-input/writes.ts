@@ -8,6 +8,7 @@ import {
   NAMESPACE,
   type OddRequest,
   PODS,
+  TOO_MANY_VALUES,
 } from './request.js';
 
 /** Bodies that can be read, but do not belong where they are sent. */
@@ -202,6 +203,7 @@ export const HOSTILE: readonly OddRequest[] = [
     what: 'a list that is too long for its rule',
     path: GADGETS,
     body: gadget('pairs', { pairs: Array(100_000).fill(1) }),
+    deliberately: TOO_MANY_VALUES,
   },
   { what: 'two thousand wrong items', path: GADGETS, body: gadget('wrong', { pairs: Array(2_000).fill('x') }) },
 ];

@@ -27,6 +27,11 @@ export const DELIBERATE: readonly Deliberate[] = [
     alike: (text) => text.replace(/^.*\n/gm, ''),
   },
   {
+    commands: /^(create quota|apply .*quota)/,
+    reason: 'quotas are stored and not enforced, and a warning says so',
+    alike: (text) => text.replace(/^stderr: Warning: this API server stores ResourceQuota .*\n/gm, ''),
+  },
+  {
     commands: /^(describe service|events|get events)/,
     reason: 'kube-apiserver repairs the allocation of cluster addresses behind writers, and tells of it in events',
     alike: (text) =>
