@@ -41,7 +41,7 @@ interface Waiter {
   cancelAbort: () => void;
 }
 
-/** What one group holds, and its waiters by member: the first member is served next and then goes to the back. */
+/** The amount that one group holds, and its waiters by member: the first member is served next and then goes to the back. */
 class Group {
   held = 0;
   queued = 0;

@@ -12,7 +12,7 @@ export interface SharedLimits {
   readonly memory: FairLimiter;
 }
 
-/** What a holding needs to know of its exchange. */
+/** The part of an exchange that a holding depends on. */
 export interface HoldingOwner {
   onAbort(listener: () => void): () => void;
   onOver(listener: () => void): void;

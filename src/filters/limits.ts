@@ -31,7 +31,7 @@ export function limitsFilter(options: LimitsOptions): Filter {
         if (identity.kind === 'established' || judge(exchange, reply)) connection.authenticated = true;
         return reply;
       } catch (error) {
-        // What is left is to send a short refusal.
+        // A refusal is short: sending it needs no place.
         holding.leave();
         throw error;
       }

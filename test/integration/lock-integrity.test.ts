@@ -17,7 +17,7 @@ describe('the check of package-lock.json', () => {
     ['without a hash', {}],
     ['with a weak hash', { integrity: 'sha1-2jmj7l5rSw0yVb/vlWAYkK/YBwk=' }],
     ['with a hash that is cut off', { integrity: HASH.slice(0, 40) }],
-    ['with a registry', { integrity: HASH, resolved: 'https://registry.example/a.tgz' }],
+    ['with a registry', { integrity: HASH, resolved: 'https://packages.example/a.tgz' }],
   ])('refuses an entry %s', (_, entry) => {
     expect(lockProblems(lockOf(entry), [])).toHaveLength(1);
   });
