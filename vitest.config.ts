@@ -6,7 +6,7 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/integration/**/*.test.ts', 'examples/**/*.test.ts', 'bench/**/*.test.ts'],
     // Examples import Straddle by its name, as anybody would; here that means the sources, not what was built last.
-    alias: { 'straddle/testing': fileURLToPath(new URL('./src/testing/index.ts', import.meta.url)) },
+    alias: { 'straddle/testing': fileURLToPath(new URL('./src/tools/testing/index.ts', import.meta.url)) },
     testTimeout: 20_000,
     hookTimeout: 20_000,
     pool: 'forks',

@@ -1,11 +1,11 @@
 /** How long routing takes to decide, in a process of its own. Told by and answers on IPC. */
-import { gvrKey } from '../src/api/gvr.js';
-import { parseRequestInfo } from '../src/core/request-info.js';
-import type { ServedResource, Surface } from '../src/core/surface.js';
-import type { Peer, PeerEndpoint } from '../src/peers/peer-table.js';
-import { buildPeerTable } from '../src/peers/table-index.js';
-import { route } from '../src/routing/route.js';
-import { selectEndpoint } from '../src/routing/select-endpoint.js';
+import { gvrKey } from '../src/kube/gvr.js';
+import { parseRequestInfo } from '../src/kube/request-info.js';
+import type { ServedResource, Surface } from '../src/kube/surface.js';
+import type { Peer, PeerEndpoint } from '../src/proxy/peers/peer-table.js';
+import { buildPeerTable } from '../src/proxy/peers/table-index.js';
+import { route } from '../src/proxy/routing/route.js';
+import { selectEndpoint } from '../src/proxy/routing/select-endpoint.js';
 
 export interface DecisionOrder {
   readonly peers: number;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { DiscoveryView } from '../src/discovery/documents.js';
-import type { ServerSurface } from '../src/discovery/merge.js';
-import { buildSurface, parseAggregated } from '../src/peers/surface-documents.js';
+import { buildSurface, parseAggregated } from '../src/kube/discovery-documents.js';
+import type { ServerSurface } from '../src/proxy/discovery/merge.js';
+import { DiscoveryView } from '../src/proxy/discovery/view-cache.js';
 import type { Row } from './bench-case.js';
 import { rowOf } from './statistics.js';
 

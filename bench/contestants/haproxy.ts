@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { requireProgram } from '../../test/real/rig/debian-program.js';
 import { freePort } from '../../test/real/rig/free-port.js';
 import { type Pki, servingHosts } from '../../test/real/rig/pki.js';
 import { RigProcess } from '../../test/real/rig/process.js';
-import { requireProgram } from '../debian-program.js';
 import { type Contestant, HAPROXY } from './contestant.js';
 import { listening } from './listening.js';
 

@@ -1,4 +1,4 @@
-import { isInstalled, requireProgram } from '../debian-program.js';
+import { isInstalled, requireProgram } from '../../test/real/rig/debian-program.js';
 
 /** Programs that make load, by what they speak, and the Debian package that has them. */
 const PROGRAMS = {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isInstalled } from '../debian-program.js';
+import { isInstalled } from '../../test/real/rig/debian-program.js';
 import { BODY, orderOf, type SmallServer, startSmallServer } from './small-server.fixture.js';
 import { readSummary, wrk } from './wrk.js';
 

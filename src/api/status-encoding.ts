@@ -1,4 +1,4 @@
-import type { Status } from './status.js';
+import type { Status } from '../kube/status.js';
 
 export interface EncodedStatus {
   readonly contentType: string;

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../api/json.js';
-import { nameOf } from '../api/metadata-of.js';
-import type { Logger } from '../observe/logger.js';
+import type { Logger } from '../base/logger.js';
+import type { JsonObject } from '../kube/json.js';
+import { nameOf } from '../kube/metadata-of.js';
 import { defaultRbacObjects, reconcileBinding, reconcileRole } from './authorization/default-roles.js';
-import type { InternalClient } from './internal-client.js';
-import type { ObjectReader } from './object-reader.js';
+import type { InternalClient } from './contracts/internal-client.js';
+import type { ObjectReader } from './contracts/object-reader.js';
 
 export interface BootstrapOptions {
   readonly client: InternalClient;

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../api/json.js';
-import { makeCa, makeServer } from '../identity/pki.fixture.js';
-import { OutboundCalls } from '../transport/outbound-calls.js';
+import { makeCa, makeServer } from '../http/tls/pki.fixture.js';
+import type { JsonObject } from '../kube/json.js';
 import { startTestApiServer, type TestApiServer } from './api-server.fixture.js';
+import { OutboundCalls } from './outbound/outbound-calls.js';
 
 /** Everything that is called stands on one local TLS server; each test says what it answers. */
 let hook: (path: string, review: JsonObject) => JsonObject;

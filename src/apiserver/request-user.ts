@@ -1,10 +1,10 @@
-import type { Exchange } from '../core/exchange.js';
-import { headerValue } from '../core/headers.js';
-import type { EstablishedIdentity } from '../core/identity.js';
-import { StatusError } from '../core/status-error.js';
+import type { Exchange } from '../http/exchange.js';
+import { headerValue } from '../http/headers.js';
+import type { EstablishedIdentity } from '../http/identity.js';
+import { StatusError } from '../kube/status-error.js';
 import { bearerToken, type TokenAuthenticator, withAuthenticated } from './authentication/token-authenticator.js';
 import { TokenError } from './authentication/token-error.js';
-import { ANONYMOUS_USER, type User } from './user.js';
+import { ANONYMOUS_USER, type User } from './contracts/user.js';
 
 /** Who asks: whom the chain has established, or whom the bearer token stands for, or nobody. Throws Unauthorized. */
 export function requestUser(exchange: Exchange, tokens: TokenAuthenticator): User {

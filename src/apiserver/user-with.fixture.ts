@@ -1,5 +1,5 @@
-import type { JsonObject } from '../api/json.js';
-import type { Identity } from '../core/identity.js';
+import type { Identity } from '../http/identity.js';
+import type { JsonObject } from '../kube/json.js';
 import type { TestApiServer } from './api-server.fixture.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';

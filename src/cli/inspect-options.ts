@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dump } from 'js-yaml';
-import { ConfigError } from '../config/config-error.js';
-import type { KubeconfigAccess, PemSource } from '../config/kubeconfig.js';
-import type { InspectOptions } from '../inspect/inspection.js';
+import { ConfigError } from '../compose/config/config-error.js';
+import type { KubeconfigAccess, PemSource } from '../compose/config/kubeconfig.js';
+import type { InspectOptions } from '../tools/inspect/inspection.js';
 import { type AccessOptions, readAccess } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FakePlane } from '../inspect/fake-plane.fixture.js';
+import { FakePlane } from '../tools/inspect/inspected-plane.fixture.js';
 import { runStraddle } from './program.js';
 
 const plane = new FakePlane();

@@ -1,5 +1,5 @@
-import { ConfigError } from '../config/config-error.js';
-import { type KubeconfigAccess, kubeconfigPath, parseKubeconfig } from '../config/kubeconfig.js';
+import { ConfigError } from '../compose/config/config-error.js';
+import { type KubeconfigAccess, kubeconfigPath, parseKubeconfig } from '../compose/config/kubeconfig.js';
 import type { Surroundings } from './surroundings.js';
 
 /** The flags of every command that speaks to a server on the operator's behalf. */

@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import type { KubeconfigAccess, PemSource } from '../config/kubeconfig.js';
+import type { KubeconfigAccess, PemSource } from '../compose/config/kubeconfig.js';
 
 /** An answer of the API server, already read: these are small objects. */
 export interface KubeAnswer {

@@ -42,13 +42,14 @@ const isWorker = process.argv[2] === WORKER_ARGUMENT && process.send !== undefin
 
 /** Loaded only when it is needed: `straddle --help` should not wait for the whole server. */
 const start: Starters = {
-  proxy: async (config, io) => (await import('../compose.js')).startProxy(config, { ...io, program: workerProgram }),
-  apiServer: async (config, io) => (await import('../compose.js')).startApiServer(config, io),
-  controlPlane: async (options) => (await import('../compose.js')).startControlPlane(options),
+  proxy: async (config, io) =>
+    (await import('../compose/start-proxy.js')).startProxy(config, { ...io, program: workerProgram }),
+  apiServer: async (config, io) => (await import('../compose/start-proxy.js')).startApiServer(config, io),
+  controlPlane: async (options) => (await import('../compose/start-proxy.js')).startControlPlane(options),
   rehearse: async (options, places) => {
     const [{ rehearse }, { startRehearsalPlane }] = await Promise.all([
-      import('../rehearse/rehearse.js'),
-      import('../compose/rehearsal-plane.js'),
+      import('../tools/rehearse/rehearse.js'),
+      import('../tools/plane/start-rehearsal-plane.js'),
     ]);
     return rehearse({ ...options, start: (wanted) => startRehearsalPlane(places, wanted) });
   },

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../compose/config/config-error.js';
 import { readManifests } from './manifests.js';
 
 let dir: string;

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
-import { isObject, type JsonObject } from '../api/json.js';
-import { ConfigError } from '../config/config-error.js';
+import { ConfigError } from '../compose/config/config-error.js';
+import { isObject, type JsonObject } from '../kube/json.js';
 
 const EXTENSIONS = /\.(ya?ml|json)$/i;
 const FOLDER_LEVELS_MAX = 16;

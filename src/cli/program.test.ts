@@ -1,6 +1,6 @@
 import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
-import type { ProxyConfig } from '../config/proxy-config.js';
+import type { ProxyConfig } from '../compose/config/proxy-config.js';
 import { kubernetesSpelling, runStraddle } from './program.js';
 import type { RunningServer, Start } from './serve.js';
 import type { Surroundings } from './surroundings.js';

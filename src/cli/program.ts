@@ -1,23 +1,23 @@
 import { Command, CommanderError } from 'commander';
 import pc from 'picocolors';
-import type { ApiServerConfig } from '../config/api-server-config.js';
-import { ConfigError } from '../config/config-error.js';
-import { nearest } from '../config/nearest.js';
-import type { ProxyConfig } from '../config/proxy-config.js';
-import { addApiServerCommand } from './apiserver.js';
-import { addCheckCommand } from './check.js';
-import { addDiffCommand } from './diff.js';
-import { addForgetCommand } from './forget.js';
-import { addProxyCommand } from './proxy.js';
-import { addRbacCommand } from './rbac.js';
-import { addRehearseCommand, type Rehearse } from './rehearse.js';
-import { addRollCommand } from './roll.js';
+import type { ApiServerConfig } from '../compose/config/api-server-config.js';
+import { ConfigError } from '../compose/config/config-error.js';
+import { nearest } from '../compose/config/nearest.js';
+import type { ProxyConfig } from '../compose/config/proxy-config.js';
+import { addApiServerCommand } from './apiserver-command.js';
+import { addCheckCommand } from './check-command.js';
+import { addDiffCommand } from './diff-command.js';
+import { addForgetCommand } from './forget-command.js';
+import { addProxyCommand } from './proxy-command.js';
+import { addRbacCommand } from './rbac-command.js';
+import { addRehearseCommand, type Rehearse } from './rehearse-command.js';
+import { addRollCommand } from './roll-command.js';
 import type { Start } from './serve.js';
-import { addStatusCommand } from './status.js';
-import { addSurfaceCommand } from './surface.js';
+import { addStatusCommand } from './status-command.js';
+import { addSurfaceCommand } from './surface-command.js';
 import type { Surroundings } from './surroundings.js';
-import { addUpCommand, type StartControlPlane } from './up.js';
-import { addVersionCommand, versionLine } from './version.js';
+import { addUpCommand, type StartControlPlane } from './up-command.js';
+import { addVersionCommand, versionLine } from './version-command.js';
 
 const EXAMPLES = `
 Examples:

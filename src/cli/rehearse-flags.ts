@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { parseGoDurationMs } from '../config/go-duration.js';
-import { type HalfName, REHEARSAL_DEFAULTS } from '../rehearse/rehearsal-options.js';
-import { SHOWN } from './up.js';
+import { parseGoDurationMs } from '../compose/config/go-duration.js';
+import { type HalfName, REHEARSAL_DEFAULTS } from '../tools/rehearse/rehearsal-options.js';
+import { SHOWN } from './up-command.js';
 
 export const REHEARSE_OUTPUTS = ['text', 'json', 'yaml'] as const;
 const PROXIES = ['both', 'off', 'on'] as const;

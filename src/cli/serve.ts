@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import { type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../config/flag.js';
-import { type FlagName, flagsOf } from '../config/flags.js';
-import type { ServerConfig } from '../config/server-config.js';
-import { startTimer } from '../core/clock.js';
-import { type Logger, serverLogger } from '../observe/logger.js';
+import { startTimer } from '../base/clock.js';
+import { type Logger, serverLogger } from '../base/logger.js';
+import { type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../compose/config/flag.js';
+import { type FlagName, flagsOf } from '../compose/config/flags.js';
+import type { ServerConfig } from '../compose/config/server-config.js';
 import type { Surroundings } from './surroundings.js';
-import { straddleVersion } from './version.js';
+import { straddleVersion } from './version-command.js';
 
 export interface RunningServer {
   readonly address: string;

@@ -1,16 +1,16 @@
-import type { GroupDiscovery } from '../api/discovery.js';
-import { isObject, type JsonObject } from '../api/json.js';
-import { type ApiAnswer, type ApiClient, ApiRefusal, type DiscoveredApi } from '../controllers/api-client.js';
-import { readBody } from '../core/body-stream.js';
-import type { Clock } from '../core/clock.js';
-import type { Reply } from '../core/exchange.js';
-import type { EstablishedIdentity } from '../core/identity.js';
-import { Deadline } from '../peers/deadline.js';
-import { JsonLines } from '../peers/json-lines.js';
-import type { KubeSend } from '../peers/kube-client.js';
-import type { PeerDirectory } from '../peers/peer-table.js';
+import type { Clock } from '../base/clock.js';
+import { readBody } from '../http/body-stream.js';
+import { Deadline } from '../http/deadline.js';
+import type { Reply } from '../http/exchange.js';
+import type { EstablishedIdentity } from '../http/identity.js';
+import { type ApiAnswer, type ApiClient, ApiRefusal, type DiscoveredApi } from '../kube/client/api-client.js';
+import { JsonLines } from '../kube/client/json-lines.js';
+import type { KubeSend } from '../kube/client/kube-client.js';
+import type { GroupDiscovery } from '../kube/discovery.js';
+import { isObject, type JsonObject } from '../kube/json.js';
+import type { PeerDirectory } from '../proxy/peers/peer-table.js';
 import { sendThrough } from '../transport/own-requests.js';
-import type { WithinServer } from './server.js';
+import type { WithinServer } from './start-server.js';
 
 /** Its rights come with every API server of Straddle's own; see bootstrap.ts there. */
 const CONTROLLER_IDENTITY: EstablishedIdentity = {

@@ -1,5 +1,5 @@
-import type { KnownSurface } from '../peers/local-surface.js';
-import type { PeerDirectoryOptions, RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { KnownSurface } from '../proxy/peers/local-surface.js';
+import type { PeerDirectoryOptions, RunningPeerDirectory } from '../proxy/peers/peer-directory.js';
 import type { Front } from './listener.js';
 import type { Parts } from './parts.js';
 

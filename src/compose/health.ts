@@ -1,7 +1,7 @@
-import type { HealthCheck } from '../filters/own-pages.js';
-import { x509Subject } from '../identity/x509-subject.js';
-import { observeEventLoopDelay } from '../observe/event-loop-delay.js';
-import type { RunningPeerDirectory } from '../peers/peer-directory.js';
+import { observeEventLoopDelay } from '../base/event-loop-delay.js';
+import { x509Subject } from '../http/tls/x509-subject.js';
+import type { HealthCheck } from '../proxy/chain/health-and-metrics-filter.js';
+import type { RunningPeerDirectory } from '../proxy/peers/peer-directory.js';
 import type { Parts } from './parts.js';
 
 export function healthChecks(

@@ -1,15 +1,15 @@
-import type { ServerConfig } from '../config/server-config.js';
-import type { Clock } from '../core/clock.js';
-import type { Handler } from '../core/exchange.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Metrics } from '../base/metric-catalogue.js';
 import type { Host } from '../core/host.js';
-import type { Authenticate } from '../identity/authenticate.js';
-import type { Metrics } from '../observe/catalogue.js';
-import type { Logger } from '../observe/logger.js';
-import type { KnownSurface } from '../peers/local-surface.js';
-import type { PeerDirectory } from '../peers/peer-table.js';
-import type { SurfaceFetch } from '../peers/surface-reader.js';
+import type { Handler } from '../http/exchange.js';
+import type { ProxyTls } from '../http/tls/proxy-tls.js';
+import type { Authenticate } from '../proxy/identity/authenticate.js';
+import type { KnownSurface } from '../proxy/peers/local-surface.js';
+import type { PeerDirectory } from '../proxy/peers/peer-table.js';
+import type { SurfaceFetch } from '../proxy/peers/surface-reader.js';
 import type { OwnRequests } from '../transport/own-requests.js';
-import type { ProxyTls } from '../transport/proxy-tls.js';
+import type { ServerConfig } from './config/server-config.js';
 
 /** What stands behind the chain, and all in which the kinds of it differ. */
 export interface Backing {

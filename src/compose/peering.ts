@@ -1,24 +1,28 @@
 import { readFileSync } from 'node:fs';
-import { formatHostPort } from '../config/addresses.js';
-import { peerAdvertiseAddress } from '../config/load-server-config.js';
-import type { ProxyConfig } from '../config/proxy-config.js';
-import type { ServerConfig } from '../config/server-config.js';
-import type { Clock } from '../core/clock.js';
-import type { Handler } from '../core/exchange.js';
-import type { Metrics } from '../observe/catalogue.js';
-import type { Logger } from '../observe/logger.js';
-import { DepartedMemory } from '../peers/departed-memory.js';
-import { createEndpointSource } from '../peers/endpoint-source.js';
-import type { KubeClient, KubeSend } from '../peers/kube-client.js';
-import { LeaseSource } from '../peers/lease-source.js';
-import type { KnownSurface } from '../peers/local-surface.js';
-import { OwnLease } from '../peers/own-lease.js';
-import { createPeerDirectory, type PeerDirectoryOptions, type RunningPeerDirectory } from '../peers/peer-directory.js';
-import type { PeerSource } from '../peers/peer-source.js';
-import { createStaticSource } from '../peers/static-source.js';
-import type { Destinations } from '../transport/destinations.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Metrics } from '../base/metric-catalogue.js';
+import type { Destinations } from '../http/client/destinations.js';
+import { PooledDestination } from '../http/client/pooled-destination.js';
+import type { Handler } from '../http/exchange.js';
+import type { KubeClient, KubeSend } from '../kube/client/kube-client.js';
+import { DepartedMemory } from '../proxy/peers/departed-memory.js';
+import { createEndpointSource } from '../proxy/peers/endpoint-source.js';
+import { LeaseSource } from '../proxy/peers/lease-source.js';
+import type { KnownSurface } from '../proxy/peers/local-surface.js';
+import {
+  createPeerDirectory,
+  type PeerDirectoryOptions,
+  type RunningPeerDirectory,
+} from '../proxy/peers/peer-directory.js';
+import type { PeerSource } from '../proxy/peers/peer-source.js';
+import { createStaticSource } from '../proxy/peers/static-source.js';
+import { OwnLease } from '../proxy/peers/straddle-lease.js';
 import { type OwnRequests, sendDirectly, sendThrough } from '../transport/own-requests.js';
-import { PooledDestination } from '../transport/pooled-destination.js';
+import { formatHostPort } from './config/addresses.js';
+import { peerAdvertiseAddress } from './config/load-server-config.js';
+import type { ProxyConfig } from './config/proxy-config.js';
+import type { ServerConfig } from './config/server-config.js';
 import type { Backing } from './parts.js';
 
 export async function createDirectory(

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { ApiServerConfig } from '../config/api-server-config.js';
-import { loadApiServerConfig } from '../config/load-api-server-config.js';
+import type { ApiServerConfig } from './config/api-server-config.js';
+import { loadApiServerConfig } from './config/load-api-server-config.js';
 import { makePki } from './pki.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'straddle-pki-'));

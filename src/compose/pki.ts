@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import type { ApiServerConfig } from '../config/api-server-config.js';
-import { PKI_NAMES } from '../config/load-api-server-config.js';
-import { type IssuedCertificate, issueAuthority, issueCertificate } from '../identity/issue-certificate.js';
+import { type IssuedCertificate, issueAuthority, issueCertificate } from '../http/tls/issue-certificate.js';
+import type { ApiServerConfig } from './config/api-server-config.js';
+import { PKI_NAMES } from './config/load-api-server-config.js';
 
 const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 365;

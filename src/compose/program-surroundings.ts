@@ -1,8 +1,8 @@
-import type { ServerConfig } from '../config/server-config.js';
-import { systemClock } from '../core/clock.js';
-import { createMetrics } from '../observe/catalogue.js';
-import type { Logger } from '../observe/logger.js';
+import { systemClock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import { createMetrics } from '../base/metric-catalogue.js';
 import { OwnRequests } from '../transport/own-requests.js';
+import type { ServerConfig } from './config/server-config.js';
 import { loadServerTls } from './server-tls.js';
 
 /** What every server is started with; rejects if its certificates cannot be used. */

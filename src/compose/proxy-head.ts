@@ -1,14 +1,14 @@
-import type { ProxyConfig } from '../config/proxy-config.js';
-import type { LimitsConfig } from '../config/server-config.js';
-import { createMetrics } from '../observe/catalogue.js';
-import type { Logger } from '../observe/logger.js';
-import type { Question } from '../workers/messages.js';
-import { SharedView } from '../workers/shared-view.js';
-import { WorkerGroup } from '../workers/worker-group.js';
-import type { WorkerProgram } from '../workers/worker-process.js';
+import type { Logger } from '../base/logger.js';
+import { createMetrics } from '../base/metric-catalogue.js';
+import { SharedView } from '../proxy/workers/shared-view.js';
+import { WorkerGroup } from '../proxy/workers/worker-group.js';
+import type { Question } from '../proxy/workers/worker-messages.js';
+import type { WorkerProgram } from '../proxy/workers/worker-process.js';
+import type { ProxyConfig } from './config/proxy-config.js';
+import type { LimitsConfig } from './config/server-config.js';
 import type { Parts } from './parts.js';
 import { surroundingsOf } from './program-surroundings.js';
-import { type RunningServer, startServer } from './server.js';
+import { type RunningServer, startServer } from './start-server.js';
 import { upstreamBacking } from './upstream-backing.js';
 
 /**

@@ -1,14 +1,14 @@
 import type { AddressInfo } from 'node:net';
-import type { ProxyConfig } from '../config/proxy-config.js';
-import { StatusError } from '../core/status-error.js';
-import { type Logger, type LoggerIo, serverLogger } from '../observe/logger.js';
-import { Destinations } from '../transport/destinations.js';
-import { type Channel, channelToHead } from '../workers/channel.js';
-import type { ToHead, ToWorker } from '../workers/messages.js';
-import { Worker } from '../workers/worker.js';
+import { type Logger, type LoggerIo, serverLogger } from '../base/logger.js';
+import { Destinations } from '../http/client/destinations.js';
+import { StatusError } from '../kube/status-error.js';
+import { type Channel, channelToHead } from '../proxy/workers/channel.js';
+import { Worker } from '../proxy/workers/worker.js';
+import type { ToHead, ToWorker } from '../proxy/workers/worker-messages.js';
+import type { ProxyConfig } from './config/proxy-config.js';
 import { createListener, type Front } from './listener.js';
 import { surroundingsOf } from './program-surroundings.js';
-import { type RunningServer, startServer } from './server.js';
+import { type RunningServer, startServer } from './start-server.js';
 import { upstreamBacking } from './upstream-backing.js';
 
 export interface WorkerIo extends LoggerIo {

@@ -1,6 +1,6 @@
-import type { ServerConfig } from '../config/server-config.js';
-import { ProxyTls } from '../transport/proxy-tls.js';
-import type { WatchOptions } from '../transport/tls-files.js';
+import { ProxyTls } from '../http/tls/proxy-tls.js';
+import type { WatchOptions } from '../http/tls/tls-files.js';
+import type { ServerConfig } from './config/server-config.js';
 
 /** The certificates that a configuration names, and of the API server behind where there is one. */
 export function loadServerTls(

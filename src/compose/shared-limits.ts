@@ -1,8 +1,8 @@
-import type { LimitsConfig } from '../config/server-config.js';
-import type { Clock } from '../core/clock.js';
-import { FairLimiter, type FairLimiterOptions } from '../core/fair-limiter.js';
-import type { SharedLimits } from '../core/holding.js';
-import type { Metrics } from '../observe/catalogue.js';
+import type { Clock } from '../base/clock.js';
+import type { Metrics } from '../base/metric-catalogue.js';
+import { FairLimiter, type FairLimiterOptions } from '../http/fair-limiter.js';
+import type { SharedLimits } from '../http/holding.js';
+import type { LimitsConfig } from './config/server-config.js';
 
 /** Requests of other servers for themselves: each reads discovery every few seconds, and there are few servers. */
 const PEER_REQUESTS_IN_FLIGHT_MAX = 100;

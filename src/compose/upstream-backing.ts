@@ -1,10 +1,10 @@
-import { formatHostPort } from '../config/addresses.js';
-import type { ProxyConfig } from '../config/proxy-config.js';
-import { UpstreamHost } from '../hosts/upstream/upstream-host.js';
-import { createOutgoingHeaders } from '../identity/outgoing-headers.js';
-import { Destinations } from '../transport/destinations.js';
+import { Destinations } from '../http/client/destinations.js';
+import { UpstreamHost } from '../proxy/hosts/upstream-host.js';
+import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
+import { formatHostPort } from './config/addresses.js';
+import type { ProxyConfig } from './config/proxy-config.js';
 import type { Backing } from './parts.js';
-import type { ServerSurroundings } from './server.js';
+import type { ServerSurroundings } from './start-server.js';
 
 const PROBE_TIMEOUT_MS = 2_000;
 const PROBE_INTERVAL_MS = 500;

@@ -1,9 +1,9 @@
-import { isObject, member } from '../api/json.js';
-import { readBody } from './body-stream.js';
-import type { Exchange, Reply } from './exchange.js';
-import { headerValue } from './headers.js';
+import { readBody } from '../http/body-stream.js';
+import type { Exchange, Reply } from '../http/exchange.js';
+import { headerValue } from '../http/headers.js';
+import { isObject, member } from '../kube/json.js';
+import { isProxied } from '../kube/request-info.js';
 import { AttemptError } from './host.js';
-import { isProxied } from './request-info.js';
 
 /** The refusal is one short sentence; anything longer is some other answer. */
 const REFUSAL_BYTES_MAX = 1024;

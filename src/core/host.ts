@@ -1,4 +1,4 @@
-import type { Handler } from './exchange.js';
+import type { Handler } from '../http/exchange.js';
 
 /** What stands behind the chain in this process: a kube-apiserver (upstream) or an API server of our own (embedded). */
 export interface Host {

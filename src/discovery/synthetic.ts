@@ -1,6 +1,6 @@
-import { Exchange } from '../core/exchange.js';
-import { filterHeaders, type RawHeaders } from '../core/headers.js';
-import { parseRequestInfo } from '../core/request-info.js';
+import { Exchange } from '../http/exchange.js';
+import { filterHeaders, type RawHeaders } from '../http/headers.js';
+import { parseRequestInfo } from '../kube/request-info.js';
 
 /**
  * A request of Straddle's own making in a caller's name: the caller's identity, credentials and impersonation, and

@@ -1,5 +1,5 @@
-import type { Exchange } from '../core/exchange.js';
-import { headerValue, headerValues } from '../core/headers.js';
+import type { Exchange } from '../http/exchange.js';
+import { headerValue, headerValues } from '../http/headers.js';
 
 const WEBSOCKET_BEARER = 'base64url.bearer.authorization.k8s.io.';
 

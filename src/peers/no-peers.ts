@@ -1,5 +1,5 @@
-import type { PeerDirectory } from './peer-table.js';
-import { buildPeerTable } from './table-index.js';
+import type { PeerDirectory } from '../proxy/peers/peer-table.js';
+import { buildPeerTable } from '../proxy/peers/table-index.js';
 
 /** The directory while the feature is off: nobody but this server. */
 export function noPeers(): PeerDirectory {

@@ -1,7 +1,7 @@
-import { isObject, type JsonObject } from '../api/json.js';
-import { readBody } from '../core/body-stream.js';
-import type { RawHeaders } from '../core/headers.js';
-import type { Destination } from '../core/outgoing.js';
+import { readBody } from '../http/body-stream.js';
+import type { RawHeaders } from '../http/headers.js';
+import type { Destination } from '../http/outgoing.js';
+import { isObject, type JsonObject } from '../kube/json.js';
 
 const TIMEOUT_MS = 10_000;
 const ANSWER_BYTES_MAX = 16 * 1024 * 1024;

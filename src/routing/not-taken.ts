@@ -1,6 +1,6 @@
-import type { Exchange, Reply } from '../core/exchange.js';
-import { headerValue } from '../core/headers.js';
-import type { StatusError } from '../core/status-error.js';
+import type { Exchange, Reply } from '../http/exchange.js';
+import { headerValue } from '../http/headers.js';
+import type { StatusError } from '../kube/status-error.js';
 
 /**
  * With it a Straddle tells the one that sent it a request that its server is down and has seen nothing of the request.

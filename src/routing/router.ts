@@ -1,17 +1,17 @@
-import type { Clock } from '../core/clock.js';
-import type { Exchange, Handler, Reply } from '../core/exchange.js';
-import { gatherSmallBody } from '../core/gather-body.js';
+import type { Clock } from '../base/clock.js';
+import type { Logger } from '../base/logger.js';
+import type { Metrics } from '../base/metric-catalogue.js';
 import { AttemptError, type Host } from '../core/host.js';
-import { StatusError } from '../core/status-error.js';
-import { serves } from '../core/surface.js';
-import type { Metrics } from '../observe/catalogue.js';
-import type { Logger } from '../observe/logger.js';
-import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
+import type { Exchange, Handler, Reply } from '../http/exchange.js';
+import { gatherSmallBody } from '../http/gather-body.js';
+import { StatusError } from '../kube/status-error.js';
+import { serves } from '../kube/surface.js';
+import type { PeerDirectory, PeerTable } from '../proxy/peers/peer-table.js';
+import { canSendAgain, describe, mayMoveOn, type Rerouter, unavailable } from '../proxy/routing/reroute.js';
+import { type LocalServer, type Route, route } from '../proxy/routing/route.js';
+import { createWatchContinuation } from '../proxy/routing/watch-continuation.js';
 import { markNotTaken } from './not-taken.js';
-import { canSendAgain, describe, mayMoveOn, type Rerouter, unavailable } from './reroute.js';
-import { type LocalServer, type Route, route } from './route.js';
 import { discard, refusalAtHand, saysUnknownResource } from './unknown-resource.js';
-import { createWatchContinuation } from './watch-continuation.js';
 
 export interface RouterOptions {
   readonly host: Host;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { status } from '../api/status.js';
-import { BodyStream } from '../core/body-stream.js';
-import type { Reply } from '../core/exchange.js';
 import { AttemptError } from '../core/host.js';
-import { ask } from './routing.fixture.js';
+import { BodyStream } from '../http/body-stream.js';
+import type { Reply } from '../http/exchange.js';
+import { status } from '../kube/status.js';
+import { ask } from '../proxy/routing/routing.fixture.js';
 import { refusalAtHand, saysUnknownResource } from './unknown-resource.js';
 
 const RESIZE = ask('PUT', '/api/v1/namespaces/x/pods/p/resize');

@@ -1,8 +1,8 @@
-import { readBody } from '../core/body-stream.js';
-import type { Exchange, Reply } from '../core/exchange.js';
-import { headerValue } from '../core/headers.js';
 import { AttemptError } from '../core/host.js';
-import { isProxied } from '../core/request-info.js';
+import { readBody } from '../http/body-stream.js';
+import type { Exchange, Reply } from '../http/exchange.js';
+import { headerValue } from '../http/headers.js';
+import { isProxied } from '../kube/request-info.js';
 
 /**
  * Whether a server's answer means "I do not serve this resource at all", as against "there is no such object". An API

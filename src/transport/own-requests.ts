@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { readBody } from '../core/body-stream.js';
-import { type ClientConnection, Exchange, type Handler, type Reply } from '../core/exchange.js';
-import type { RawHeaders } from '../core/headers.js';
 import { AttemptError } from '../core/host.js';
-import type { EstablishedIdentity } from '../core/identity.js';
-import type { Destination, Lane } from '../core/outgoing.js';
-import { parseRequestInfo } from '../core/request-info.js';
+import { readBody } from '../http/body-stream.js';
+import { type ClientConnection, Exchange, type Handler, type Reply } from '../http/exchange.js';
+import type { RawHeaders } from '../http/headers.js';
+import type { EstablishedIdentity } from '../http/identity.js';
+import type { Destination, Lane } from '../http/outgoing.js';
+import { parseRequestInfo } from '../kube/request-info.js';
 
 /** Straddle's own user; its rights are in the manifest that `straddle rbac` prints. */
 export const OWN_USER = 'system:straddle';

@@ -1,5 +1,5 @@
 import { request } from 'node:https';
-import type { TestCertificate } from '../../src/identity/pki.fixture.js';
+import type { TestCertificate } from '../../src/http/tls/pki.fixture.js';
 import type { Target } from './hostile-clients.js';
 
 export interface Measured {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type ClientHttp2Session, connect as connectHttp2 } from 'node:http2';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import type { TestCertificate } from '../../src/identity/pki.fixture.js';
+import type { TestCertificate } from '../../src/http/tls/pki.fixture.js';
 
 export interface Target {
   readonly port: number;

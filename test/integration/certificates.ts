@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { makeCa, makeClient, makeServer, type TestCertificate } from '../../src/identity/pki.fixture.js';
+import { makeCa, makeClient, makeServer, type TestCertificate } from '../../src/http/tls/pki.fixture.js';
 
 /** The certificates of one control plane, as kubeadm lays them out, in files of a directory of their own. */
 export interface Certificates {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { makeCa, makeClient, makeServer } from '../../src/identity/pki.fixture.js';
-import { inspectCheck } from '../../src/inspect/check-inspection.js';
-import type { CheckReport } from '../../src/inspect/check-report.js';
+import { makeCa, makeClient, makeServer } from '../../src/http/tls/pki.fixture.js';
+import { inspectCheck } from '../../src/tools/inspect/check-inspection.js';
+import type { CheckReport } from '../../src/tools/inspect/check-report.js';
 import { ControlPlane, eventually, type Member } from './control-plane.js';
 import { COMMON } from './fake-apiserver.js';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { type RunningServer, startProxy } from '../../src/compose.js';
-import type { FlagName } from '../../src/config/flags.js';
-import { loadProxyConfig } from '../../src/config/load-proxy-config.js';
-import { createLogger } from '../../src/observe/logger.js';
+import { createLogger } from '../../src/base/logger.js';
+import type { FlagName } from '../../src/compose/config/flags.js';
+import { loadProxyConfig } from '../../src/compose/config/load-proxy-config.js';
+import { type RunningServer, startProxy } from '../../src/compose/start-proxy.js';
 import { type Certificates, makeCertificates } from './certificates.js';
 import { FakeApiServer, type Served } from './fake-apiserver.js';
 import { type Answer, type Ask, ask, watch } from './https-client.js';

@@ -1,10 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RunningServer, startApiServer } from '../../src/compose.js';
-import type { FlagName } from '../../src/config/flags.js';
-import { loadApiServerConfig } from '../../src/config/load-api-server-config.js';
-import { createLogger } from '../../src/observe/logger.js';
+import { createLogger } from '../../src/base/logger.js';
+import type { FlagName } from '../../src/compose/config/flags.js';
+import { loadApiServerConfig } from '../../src/compose/config/load-api-server-config.js';
+import { type RunningServer, startApiServer } from '../../src/compose/start-proxy.js';
 import type { Certificates } from './certificates.js';
 import type { LogLine } from './control-plane.js';
 

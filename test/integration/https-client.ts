@@ -1,7 +1,7 @@
 import { type Agent, request } from 'node:https';
 import { connect as connectTls } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
-import type { TestCertificate } from '../../src/identity/pki.fixture.js';
+import type { TestCertificate } from '../../src/http/tls/pki.fixture.js';
 
 /** Where a server listens on 127.0.0.1, and the authority (PEM) its certificate is from. */
 export interface Where {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { ControlPlaneOptions } from '../../src/compose.js';
-import { createLogger } from '../../src/observe/logger.js';
+import { createLogger } from '../../src/base/logger.js';
+import type { ControlPlaneOptions } from '../../src/compose/start-proxy.js';
 
 export const machine = {
   hostname: 'test',

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startRehearsalPlane } from '../../src/compose.js';
-import { systemClock } from '../../src/core/clock.js';
-import { harmOf, type RehearsalResult } from '../../src/rehearse/rehearsal-result.js';
-import { REHEARSAL_DEFAULTS, type RehearsalOptions, rehearse } from '../../src/rehearse/rehearse.js';
+import { systemClock } from '../../src/base/clock.js';
+import { startRehearsalPlane } from '../../src/compose/start-proxy.js';
+import { harmOf, type RehearsalResult } from '../../src/tools/rehearse/rehearsal-result.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions, rehearse } from '../../src/tools/rehearse/rehearse.js';
 import { planeOptions } from './plane-options.js';
 
 const workDir = mkdtempSync(join(tmpdir(), 'straddle-rehearse-'));

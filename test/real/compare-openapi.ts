@@ -1,5 +1,5 @@
 /** What may differ between two OpenAPI v3 documents of the same API, taken out of both, and the rest compared. */
-import { isObject, type Json, type JsonObject, jsonEqual } from '../../src/api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../../src/kube/json.js';
 
 /** Prose, and what no client of Kubernetes reads. */
 const LEFT_OUT = new Set(['description', 'x-kubernetes-unions']);

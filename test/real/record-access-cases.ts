@@ -1,5 +1,5 @@
 /** The requests that record-access.ts records the answers to. */
-import type { JsonObject } from '../../src/api/json.js';
+import type { JsonObject } from '../../src/kube/json.js';
 import { ACCESS } from './record-access-questions.js';
 import {
   type AccessCase,

@@ -1,5 +1,5 @@
 /** Who may do what: the questions of record-access.ts to SubjectAccessReview. */
-import type { JsonObject } from '../../src/api/json.js';
+import type { JsonObject } from '../../src/kube/json.js';
 import { NAMESPACE } from './record-access-world.js';
 
 export const ACCESS: readonly [string, JsonObject][] = [

@@ -1,5 +1,5 @@
 /** What record-access.ts creates before it asks anything, and what its cases are made of. */
-import type { JsonObject } from '../../src/api/json.js';
+import type { JsonObject } from '../../src/kube/json.js';
 
 export interface AccessCase {
   readonly name: string;

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '../../src/api/json.js';
+import type { Json, JsonObject } from '../../src/kube/json.js';
 import { IMPERSONATION_CASES, REVIEW_CASES, WRITE_CASES } from './record-access-cases.js';
 import { type AccessCase, NAMESPACE, TOKEN_FILE, WORLD } from './record-access-world.js';
 import { call, type Endpoint } from './rig/http-client.js';

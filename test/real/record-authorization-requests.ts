@@ -1,4 +1,4 @@
-import type { Json } from '../../src/api/json.js';
+import type { Json } from '../../src/kube/json.js';
 import { type AuthorizationCase, CORE, meta, NAMESPACE, pod } from './record-authorization-case.js';
 
 const GET = { method: 'GET', path: `${CORE}/configmaps` } as const;

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../src/api/json.js';
-import { makeCertificateRequest } from '../../src/identity/certificate-request.fixture.js';
-import { makeCa } from '../../src/identity/pki.fixture.js';
+import { makeCertificateRequest } from '../../src/http/tls/certificate-request.fixture.js';
+import { makeCa } from '../../src/http/tls/pki.fixture.js';
+import type { JsonObject } from '../../src/kube/json.js';
 import { type AuthorizationCase, meta, NAMESPACE, patchType, post } from './record-authorization-case.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.js';
+import type { JsonObject } from '../../src/kube/json.js';
 import {
   type AuthorizationCase,
   CORE,

@@ -7,7 +7,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '../../src/api/json.js';
 import { type HookServer, startHookServer } from '../../src/apiserver/admission/webhooks/hook-server.fixture.js';
 import {
   type AccessSpec,
@@ -18,7 +17,8 @@ import {
   shownReview,
   TESTER,
 } from '../../src/apiserver/authorization/asked.fixture.js';
-import { makeCa, makeServer } from '../../src/identity/pki.fixture.js';
+import { makeCa, makeServer } from '../../src/http/tls/pki.fixture.js';
+import type { Json, JsonObject } from '../../src/kube/json.js';
 import { type AuthorizationCase, CUSTOM, type RecordedRequest, WORLD } from './record-authorization-case.js';
 import { CONNECTION_CASES } from './record-authorization-connections.js';
 import { REQUEST_CASES } from './record-authorization-requests.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/api/json.js';
+import type { Json, JsonObject } from '../../src/kube/json.js';
 
 const TEXT: JsonObject = { type: 'string', maxLength: 64 };
 const NUMBER: JsonObject = { type: 'integer' };

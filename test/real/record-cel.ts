@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isObject, type Json, type JsonObject } from '../../src/api/json.js';
+import { isObject, type Json, type JsonObject } from '../../src/kube/json.js';
 import {
   COSTS,
   DEFINITIONS,

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../src/api/json.js';
+import type { Json, JsonObject } from '../../src/kube/json.js';
 
 /** What differs from an ordinary definition. */
 export interface DefinitionCase {

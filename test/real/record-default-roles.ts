@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '../../src/api/json.js';
+import type { Json, JsonObject } from '../../src/kube/json.js';
 import { call, type Endpoint } from './rig/http-client.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
 import { stopEverything } from './rig/process.js';

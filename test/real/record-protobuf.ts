@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { JsonObject } from '../../src/api/json.js';
+import type { JsonObject } from '../../src/kube/json.js';
 import { type RecordedMessages, recordMessages } from './record-protobuf-messages.js';
 import { PROTOBUF_OBJECTS, type ProtobufObject } from './record-protobuf-objects.js';
 import { type Call, call, type Endpoint } from './rig/http-client.js';

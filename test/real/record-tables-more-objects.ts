@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../src/api/json.js';
+import type { JsonObject } from '../../src/kube/json.js';
 import type { TableObjects } from './record-tables-objects.js';
 
 const meta = (name: string, more: JsonObject = {}): JsonObject => ({ metadata: { name, ...more } });

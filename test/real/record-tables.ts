@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Json, JsonObject } from '../../src/api/json.js';
+import type { Json, JsonObject } from '../../src/kube/json.js';
 import { MORE_TABLE_OBJECTS } from './record-tables-more-objects.js';
 import { TABLE_OBJECTS } from './record-tables-objects.js';
 import { call, type Endpoint } from './rig/http-client.js';

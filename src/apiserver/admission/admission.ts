@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
+import type { User } from '../contracts/user.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { Strategy } from '../registry/strategy.js';
-import type { User } from '../user.js';
 
 /** The parts of a resource that admission uses; resources that are never stored, such as reviews, have no more. */
 export interface AdmissionType

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { GroupDiscovery } from '../../api/discovery.js';
-import { isObject, type JsonObject } from '../../api/json.js';
-import { timestamp } from '../../api/timestamp.js';
-import type { Clock } from '../../core/clock.js';
-import type { Exchange, Reply } from '../../core/exchange.js';
-import type { Logger } from '../../observe/logger.js';
-import type { ObjectReader } from '../object-reader.js';
-import { ENDPOINT_SLICES } from '../service-address.js';
-import type { User } from '../user.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import type { GroupDiscovery } from '../../kube/discovery.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { timestamp } from '../../kube/timestamp.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
+import type { User } from '../contracts/user.js';
 import type { AggregationOutbound } from './aggregation-outbound.js';
 import {
   API_SERVICES,
@@ -25,6 +24,7 @@ import { mergeGroups, orderGroups } from './order-groups.js';
 import { type MakeHeaders, proxyRequest, serviceUnavailable } from './proxy-request.js';
 import { RemoteDiscovery } from './remote-discovery.js';
 import { RemoteOpenApi } from './remote-openapi.js';
+import { ENDPOINT_SLICES } from './service-address.js';
 
 /** Checks under way at a time; each opens a few connections. */
 const CHECKS_AT_ONCE_MAX = 4;

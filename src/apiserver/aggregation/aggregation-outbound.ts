@@ -1,9 +1,9 @@
-import type { Reply } from '../../core/exchange.js';
-import type { OutgoingRequest } from '../../core/outgoing.js';
-import type { ObjectReader } from '../object-reader.js';
-import type { OutboundAnswer, OutboundRequest, OutboundTarget } from '../outbound.js';
-import { resolveService } from '../service-address.js';
+import type { Reply } from '../../http/exchange.js';
+import type { OutgoingRequest } from '../../http/outgoing.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
+import type { OutboundAnswer, OutboundRequest, OutboundTarget } from '../outbound/outbound.js';
 import type { RemoteApiService } from './api-service.js';
+import { resolveService } from './service-address.js';
 
 /** Connections to aggregated API servers. Rejects with errors whose message is fit to be shown. */
 export interface AggregationOutbound {

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../api/json.js';
-import { ManualClock } from '../../core/manual-clock.fixture.js';
-import { createOutgoingHeaders } from '../../identity/outgoing-headers.js';
-import { makeCa, makeClient, makeServer } from '../../identity/pki.fixture.js';
-import { silentLogger } from '../../observe/logger.js';
-import { OutboundCalls } from '../../transport/outbound-calls.js';
-import { FakeObjects } from '../object-reader.fixture.js';
+import { silentLogger } from '../../base/logger.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { makeCa, makeClient, makeServer } from '../../http/tls/pki.fixture.js';
+import type { JsonObject } from '../../kube/json.js';
+import { createOutgoingHeaders } from '../../proxy/identity/outgoing-headers.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
+import { OutboundCalls } from '../outbound/outbound-calls.js';
 import { AggregatedApis } from './aggregated-apis.js';
 import { API_SERVICES } from './api-service.js';
 

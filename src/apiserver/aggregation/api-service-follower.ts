@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ResourceDiscovery } from '../../api/discovery.js';
-import type { Clock } from '../../core/clock.js';
-import type { ObjectReader } from '../object-reader.js';
-import { endpointSlicesOf } from '../service-address.js';
+import type { Clock } from '../../base/clock.js';
+import type { ResourceDiscovery } from '../../kube/discovery.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import type { AggregationOutbound } from './aggregation-outbound.js';
 import { availableCondition, type RemoteApiService } from './api-service.js';
 import { type Availability, checkAvailability } from './availability.js';
 import type { RemoteDiscovery } from './remote-discovery.js';
+import { endpointSlicesOf } from './service-address.js';
 
 export const CHECK_INTERVAL_MS = 30_000;
 const RETRY_FIRST_MS = 1_000;

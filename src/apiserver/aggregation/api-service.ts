@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import type { ServiceReference } from '../service-address.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import type { ServiceReference } from './service-address.js';
 
 export const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' };
 

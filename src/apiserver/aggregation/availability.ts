@@ -1,8 +1,8 @@
-import { isObject, type JsonObject } from '../../api/json.js';
-import type { ObjectReader } from '../object-reader.js';
-import { endpointSlicesOf, readyAddresses, servicePortName } from '../service-address.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
 import type { Condition, RemoteApiService } from './api-service.js';
+import { endpointSlicesOf, readyAddresses, servicePortName } from './service-address.js';
 
 /** Asked at once, because behind a service one server may be down and the next one fine. */
 export const CHECK_ATTEMPTS = 5;

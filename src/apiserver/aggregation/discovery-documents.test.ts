@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 import { REMOTE_DISCOVERY_BOUNDS, readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
 import { compareVersions } from './order-groups.js';
 

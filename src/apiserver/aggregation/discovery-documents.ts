@@ -1,5 +1,5 @@
-import type { KindReference, ResourceDiscovery, SubresourceDiscovery } from '../../api/discovery.js';
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import type { KindReference, ResourceDiscovery, SubresourceDiscovery } from '../../kube/discovery.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 
 /** Far above what any API server serves, low enough that a broken one can't fill the memory of this one. */
 export const REMOTE_DISCOVERY_BOUNDS = { groupsMax: 500, versionsMax: 50, resourcesMax: 5_000, listMax: 200 } as const;

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { API_SERVICE_PRIORITIES, CUSTOM_PRIORITY } from './api-service-priorities.js';
 
 export interface LocalGroupVersion {

@@ -1,10 +1,10 @@
-import { isObject, type JsonObject } from '../../api/json.js';
-import { metadataOf, nameOf } from '../../api/metadata-of.js';
-import { timestamp } from '../../api/timestamp.js';
-import type { Clock } from '../../core/clock.js';
-import type { Logger } from '../../observe/logger.js';
-import type { InternalClient } from '../internal-client.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
+import { timestamp } from '../../kube/timestamp.js';
+import type { InternalClient } from '../contracts/internal-client.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import type { TypeRegistry } from '../registry/type-registry.js';
 import { API_SERVICES } from './api-service.js';
 import { AUTOMANAGED_LABEL, type LocalGroupVersion, localApiServices } from './local-api-services.js';

@@ -1,4 +1,4 @@
-import type { GroupDiscovery, VersionDiscovery } from '../../api/discovery.js';
+import type { GroupDiscovery, VersionDiscovery } from '../../kube/discovery.js';
 
 /** `[groupPriorityMinimum, versionPriority]` of a group-version. */
 export type PriorityOf = (group: string, version: string) => readonly [number, number];

@@ -1,15 +1,15 @@
-import { Exchange, type Reply } from '../../core/exchange.js';
-import { gatherSmallBody, takeBody } from '../../core/gather-body.js';
-import { filterHeaders, headerValue, type RawHeaders } from '../../core/headers.js';
-import type { Identity } from '../../core/identity.js';
-import type { Lane } from '../../core/outgoing.js';
-import { StatusError } from '../../core/status-error.js';
-import type { ObjectReader } from '../object-reader.js';
-import type { OutboundTarget } from '../outbound.js';
-import { ServiceAddressError } from '../service-address.js';
-import type { User } from '../user.js';
+import { Exchange, type Reply } from '../../http/exchange.js';
+import { gatherSmallBody, takeBody } from '../../http/gather-body.js';
+import { filterHeaders, headerValue, type RawHeaders } from '../../http/headers.js';
+import type { Identity } from '../../http/identity.js';
+import type { Lane } from '../../http/outgoing.js';
+import { StatusError } from '../../kube/status-error.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
+import type { User } from '../contracts/user.js';
+import type { OutboundTarget } from '../outbound/outbound.js';
 import { type AggregationOutbound, targetOf } from './aggregation-outbound.js';
 import type { RemoteApiService } from './api-service.js';
+import { ServiceAddressError } from './service-address.js';
 
 /** An aggregated server that does not begin to answer an ordinary request in this time is given up. */
 export const PROXY_HEAD_TIMEOUT_MS = 60_000;

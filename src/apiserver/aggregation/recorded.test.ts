@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GroupDiscovery } from '../../api/discovery.js';
-import type { JsonObject } from '../../api/json.js';
-import { until } from '../../core/manual-clock.fixture.js';
-import { makeCa, makeServer } from '../../identity/pki.fixture.js';
+import { until } from '../../base/manual-clock.fixture.js';
+import { makeCa, makeServer } from '../../http/tls/pki.fixture.js';
+import type { GroupDiscovery } from '../../kube/discovery.js';
+import type { JsonObject } from '../../kube/json.js';
 import { ca, makeAggregation, putApiService, putEndpoint, putService } from './aggregation.fixture.js';
 import type { Condition } from './api-service.js';
 import { localApiServices } from './local-api-services.js';

@@ -1,8 +1,8 @@
-import type { ResourceDiscovery } from '../../api/discovery.js';
-import type { Json } from '../../api/json.js';
-import { headerValue } from '../../core/headers.js';
-import type { ObjectReader } from '../object-reader.js';
-import type { OutboundAnswer } from '../outbound.js';
+import { headerValue } from '../../http/headers.js';
+import type { ResourceDiscovery } from '../../kube/discovery.js';
+import type { Json } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
+import type { OutboundAnswer } from '../outbound/outbound.js';
 import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
 import type { RemoteApiService } from './api-service.js';
 import { discoveryPath } from './availability.js';

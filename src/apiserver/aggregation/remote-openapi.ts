@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import type { Clock } from '../../core/clock.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { Clock } from '../../base/clock.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
 import type { RemoteApiService } from './api-service.js';
 import { discoveryPath } from './availability.js';

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Json } from '../../api/json.js';
-import type { TestCertificate } from '../../identity/pki.fixture.js';
+import type { TestCertificate } from '../../http/tls/pki.fixture.js';
+import type { Json } from '../../kube/json.js';
 
 export const LEGACY_LIST: Json = {
   kind: 'APIResourceList',

@@ -1,4 +1,4 @@
-import type { StatusDetails } from '../../api/status.js';
+import type { StatusDetails } from '../../kube/status.js';
 import type { FieldSet } from './field-set.js';
 import { compare, type Manager, managerKey } from './managed-fields.js';
 import { formatPath } from './path-element.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { AppliedObjectError, type ApplyRequest, applyServerSide } from './apply.js';
 import { readManagers } from './managed-fields.js';

@@ -1,5 +1,5 @@
-import { type JsonObject, jsonEqual } from '../../api/json.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { type JsonObject, jsonEqual } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { ApplyConflictError, type Conflict } from './apply-conflict.js';
 import { AppliedObjectError, checkApplied } from './check-applied.js';

@@ -1,6 +1,6 @@
-import { goText } from '../../api/go-text.js';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { ANY, memberSchema, type Schema } from '../schema/schema.js';
+import { goText } from '../values/go-text.js';
 import { fieldElement, formatPath, ItemError, itemElement } from './path-element.js';
 import { isAtomic, shapeOf } from './structure.js';
 import type { Writer } from './track-update.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';

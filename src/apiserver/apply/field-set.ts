@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { comparePathElements } from './path-element.js';
 
 /**

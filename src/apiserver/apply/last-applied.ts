@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { compareFields } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { FieldSet } from './field-set.js';
 
 export type ManagerOperation = 'Apply' | 'Update';

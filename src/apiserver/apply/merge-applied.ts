@@ -1,4 +1,4 @@
-import { cloneJson, isObject, type Json, type JsonObject, member, setMember } from '../../api/json.js';
+import { cloneJson, isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { itemElement } from './path-element.js';
 import { fieldSchema, isAtomic, shapeOf } from './structure.js';

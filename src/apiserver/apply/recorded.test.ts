@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
-import { PatchError } from '../../api/json-patch-error.js';
-import { applyMergePatch } from '../../api/merge-patch.js';
-import { applyStrategicMergePatch } from '../../api/strategic-merge-patch.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js';
+import { PatchError } from '../patch/json-patch-error.js';
+import { applyMergePatch } from '../patch/merge-patch.js';
+import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import { withDefaults } from '../schema/defaults.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';

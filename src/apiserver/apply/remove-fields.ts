@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import type { FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import { ANY, memberSchema, type Schema } from '../schema/schema.js';
 
 export type Shape = 'map' | 'list' | 'scalar';

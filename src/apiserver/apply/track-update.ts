@@ -1,5 +1,5 @@
-import { isObject, type JsonObject, member } from '../../api/json.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { compareFields } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';

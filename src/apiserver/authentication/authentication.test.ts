@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { Attributes } from '../authorization/authorizer.js';
 import { createRbacAuthorizer } from '../authorization/rbac.js';
+import { MASTERS_GROUP, type User } from '../contracts/user.js';
 import { type RecordedCase, recorded, recordedWorld, TOKEN_FILE, user } from '../reviews/recorded.fixture.js';
 import { userInfo } from '../reviews/review-object.js';
-import { MASTERS_GROUP, type User } from '../user.js';
 import { ConstrainedImpersonation } from './constrained-impersonation.js';
 import { impersonatedUser } from './impersonation.js';
 import { isImpersonationHeader } from './impersonation-headers.js';

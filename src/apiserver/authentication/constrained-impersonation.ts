@@ -1,11 +1,11 @@
-import { goQuote } from '../../api/go-quote.js';
-import { dnsSubdomainProblems } from '../../api/object-meta.js';
-import type { RawHeaders } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
+import type { RawHeaders } from '../../http/headers.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { Attributes, ResourceAttributes } from '../authorization/authorizer.js';
 import { demand } from '../authorization/demand.js';
 import { forbiddenError } from '../authorization/forbidden.js';
-import { MASTERS_GROUP, type User } from '../user.js';
+import { MASTERS_GROUP, type User } from '../contracts/user.js';
+import { goQuote } from '../values/go-quote.js';
+import { dnsSubdomainProblems } from '../values/object-meta.js';
 import { type Authorize, completeUser, rightsTo } from './impersonation.js';
 import { nodeOfUserName, refusalWithConstraints, type WantedUser, wantedUser } from './impersonation-headers.js';
 import { EXTRA, splitServiceAccountUserName } from './service-account-user.js';

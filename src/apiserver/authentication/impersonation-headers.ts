@@ -1,7 +1,7 @@
-import { goQuote } from '../../api/go-quote.js';
-import { dnsSubdomainProblems } from '../../api/object-meta.js';
-import { headerValue, headerValues, type RawHeaders } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
+import { headerValue, headerValues, type RawHeaders } from '../../http/headers.js';
+import { StatusError } from '../../kube/status-error.js';
+import { goQuote } from '../values/go-quote.js';
+import { dnsSubdomainProblems } from '../values/object-meta.js';
 
 const USER_HEADER = 'impersonate-user';
 const GROUP_HEADER = 'impersonate-group';

@@ -1,7 +1,7 @@
-import type { RawHeaders } from '../../core/headers.js';
+import type { RawHeaders } from '../../http/headers.js';
 import type { Attributes, Decision, ResourceAttributes } from '../authorization/authorizer.js';
 import { demand } from '../authorization/demand.js';
-import { AUTHENTICATED_GROUP, type User } from '../user.js';
+import { AUTHENTICATED_GROUP, type User } from '../contracts/user.js';
 import { refusalWithoutConstraints, type WantedUser, wantedUser } from './impersonation-headers.js';
 import { serviceAccountGroups, splitServiceAccountUserName } from './service-account-user.js';
 

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { isObject, type JsonObject, member } from '../../api/json.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 
 /** A key that tokens are checked with. */
 export interface VerificationKey {

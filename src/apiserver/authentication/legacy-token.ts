@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type JsonObject, member } from '../../api/json.js';
+import { type JsonObject, member } from '../../kube/json.js';
 import { text } from '../authorization/policy-rule.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import { type ServiceAccountFacts, splitServiceAccountUserName } from './service-account-user.js';
 import { metadataOf } from './stored-subject.js';
 import { TokenError } from './token-error.js';

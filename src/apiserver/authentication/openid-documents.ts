@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { VerificationKey } from './json-web-token.js';
 
 /** Where others learn how to check our tokens. */

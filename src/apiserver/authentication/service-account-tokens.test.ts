@@ -1,7 +1,7 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { ManualClock } from '../../core/manual-clock.fixture.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import type { JsonObject } from '../../kube/json.js';
 import { StoredObjects } from '../authorization/stored-objects.fixture.js';
 import { recorded } from '../reviews/recorded.fixture.js';
 import { KeyError, parseToken, readSigningKey, readVerificationKeys, signToken } from './json-web-token.js';

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { goQuoteList } from '../../api/go-quote.js';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
-import { type Clock, systemClock } from '../../core/clock.js';
-import type { ObjectReader } from '../object-reader.js';
+import { type Clock, systemClock } from '../../base/clock.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
+import { goQuoteList } from '../values/go-quote.js';
 import {
   isSignedBy,
   parseToken,

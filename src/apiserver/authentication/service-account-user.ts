@@ -1,5 +1,5 @@
-import { dnsLabelProblems, dnsSubdomainProblems } from '../../api/object-meta.js';
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
+import { dnsLabelProblems, dnsSubdomainProblems } from '../values/object-meta.js';
 
 const USER_PREFIX = 'system:serviceaccount:';
 export const SERVICE_ACCOUNTS_GROUP = 'system:serviceaccounts';

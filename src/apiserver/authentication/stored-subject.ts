@@ -1,6 +1,6 @@
-import { type Json, type JsonObject, member } from '../../api/json.js';
+import { type Json, type JsonObject, member } from '../../kube/json.js';
 import { text } from '../authorization/policy-rule.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import { TokenError } from './token-error.js';
 
 /** What a token names: who it is for, or what it lives as long as. */

@@ -1,4 +1,4 @@
-import { AUTHENTICATED_GROUP, type User } from '../user.js';
+import { AUTHENTICATED_GROUP, type User } from '../contracts/user.js';
 import type { ServiceAccountTokens } from './service-account-tokens.js';
 import { commonAudiences, type TokenAnswer, TokenError } from './token-error.js';
 import { tokenHash } from './token-hash.js';

@@ -1,4 +1,4 @@
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
 
 /** Whom a token stands for, and for which of the audiences asked about it was made. */
 export interface TokenAnswer {

@@ -1,4 +1,4 @@
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
 
 /** A token file that cannot be read as one. */
 export class TokenFileError extends Error {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 
 /** Who makes the recorded requests. */
 export const TESTER = { name: 'tester', uid: 'tester-uid', group: 'developers' } as const;

@@ -1,4 +1,4 @@
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
 
 /** What is asked for, as RBAC and access reviews see it. */
 export type Attributes = ResourceAttributes | PathAttributes;

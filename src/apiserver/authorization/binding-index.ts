@@ -1,6 +1,6 @@
-import { goQuote } from '../../api/go-quote.js';
-import { isObject, type JsonObject, member } from '../../api/json.js';
-import type { User } from '../user.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
+import type { User } from '../contracts/user.js';
+import { goQuote } from '../values/go-quote.js';
 import { type RoleRef, readRoleRef, text } from './policy-rule.js';
 
 export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:';

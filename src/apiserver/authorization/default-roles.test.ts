@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { user } from '../reviews/recorded.fixture.js';
 import { aggregatedRules, defaultRbacObjects, reconcileBinding, reconcileRole } from './default-roles.js';
 import { createRbacAuthorizer } from './rbac.js';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
-import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../../api/label-selector.js';
-import { nameOf } from '../../api/metadata-of.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
+import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../select/label-selector.js';
 import { RBAC_GROUP, readRoleRef, rulesOf, text, writeRule } from './policy-rule.js';
 import { uncoveredRules } from './rule-coverage.js';
 

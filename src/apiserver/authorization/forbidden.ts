@@ -1,6 +1,6 @@
-import { goQuote } from '../../api/go-quote.js';
-import { StatusError } from '../../core/status-error.js';
-import type { GroupResource } from '../object-reader.js';
+import { StatusError } from '../../kube/status-error.js';
+import type { GroupResource } from '../contracts/object-reader.js';
+import { goQuote } from '../values/go-quote.js';
 import type { Attributes } from './authorizer.js';
 
 /** The message of the answer to a request that nobody allowed. */

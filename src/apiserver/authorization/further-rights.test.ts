@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import type { Identity } from '../../core/identity.js';
+import type { Identity } from '../../http/identity.js';
+import type { JsonObject } from '../../kube/json.js';
 import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
-import type { Outbound } from '../outbound.js';
+import type { Outbound } from '../outbound/outbound.js';
 import { userWith } from '../user-with.fixture.js';
 
 const REGISTRATION = '/apis/admissionregistration.k8s.io/v1';

@@ -1,5 +1,5 @@
-import { goQuoteList } from '../../api/go-quote.js';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { goQuoteList } from '../values/go-quote.js';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
 

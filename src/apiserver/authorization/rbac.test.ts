@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { goQuote } from '../../api/go-quote.js';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
+import type { User } from '../contracts/user.js';
 import { recorded, recordedWorld, user } from '../reviews/recorded.fixture.js';
-import type { User } from '../user.js';
+import { goQuote } from '../values/go-quote.js';
 import type { ResourceAttributes } from './authorizer.js';
 import { forbiddenError, forbiddenMessage } from './forbidden.js';
 import { createRbacAuthorizer } from './rbac.js';

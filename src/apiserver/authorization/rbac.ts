@@ -1,6 +1,6 @@
-import { goQuote } from '../../api/go-quote.js';
-import type { GroupResource, ObjectReader } from '../object-reader.js';
-import { MASTERS_GROUP, type User } from '../user.js';
+import type { GroupResource, ObjectReader } from '../contracts/object-reader.js';
+import { MASTERS_GROUP, type User } from '../contracts/user.js';
+import { goQuote } from '../values/go-quote.js';
 import type { Attributes, Authorizer, Decision } from './authorizer.js';
 import { type Binding, BindingIndex } from './binding-index.js';
 import { CompiledRules } from './compiled-rules.js';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../api/json.js';
-import { type BodyStream, readBody } from '../../core/body-stream.js';
-import type { Identity } from '../../core/identity.js';
+import { type BodyStream, readBody } from '../../http/body-stream.js';
+import type { Identity } from '../../http/identity.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
-import type { Outbound } from '../outbound.js';
-import { MASTERS_GROUP } from '../user.js';
+import { MASTERS_GROUP } from '../contracts/user.js';
+import type { Outbound } from '../outbound/outbound.js';
 import { type AccessSpec, isWriter, rightOf, shownAccess, shownAnswer, shownReview, TESTER } from './asked.fixture.js';
 import type { Attributes, Authorizer } from './authorizer.js';
 import { DIFFERENT, differenceOf, type RecordedDifference } from './recorded-differences.fixture.js';

@@ -1,5 +1,5 @@
-import { type FieldSelector, parseFieldSelector, requiredFieldValue } from '../../api/field-selector.js';
-import { SelectorError } from '../../api/label-selector.js';
+import { type FieldSelector, parseFieldSelector, requiredFieldValue } from '../select/field-selector.js';
+import { SelectorError } from '../select/label-selector.js';
 
 /**
  * The one name that a list, watch or deletion of many is limited to by `fieldSelector=metadata.name=…`; empty for none. A

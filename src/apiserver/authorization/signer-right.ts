@@ -1,4 +1,4 @@
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
 import type { Authorizer } from './authorizer.js';
 
 /**

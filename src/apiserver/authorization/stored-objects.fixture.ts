@@ -1,5 +1,5 @@
-import { isObject, type JsonObject } from '../../api/json.js';
-import type { GroupResource, ObjectReader } from '../object-reader.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import type { GroupResource, ObjectReader } from '../contracts/object-reader.js';
 
 /** What would be stored, held in memory; changes tell whoever listens, as the watch caches do. */
 export class StoredObjects implements ObjectReader {

@@ -1,4 +1,4 @@
-import { type JsonObject, member } from '../../api/json.js';
+import { type JsonObject, member } from '../../kube/json.js';
 import {
   canonicalQuantity,
   compareQuantities,
@@ -6,7 +6,7 @@ import {
   parseQuantity,
   type Quantity,
   QuantityError,
-} from '../../api/quantity.js';
+} from '../values/quantity.js';
 import { child } from './fields.js';
 
 /** Amounts by the name of a resource, in canonical form. */

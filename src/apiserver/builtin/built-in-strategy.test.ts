@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { cloneJson, type JsonObject } from '../../api/json.js';
-import { FakeObjects } from '../object-reader.fixture.js';
+import { cloneJson, type JsonObject } from '../../kube/json.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import type { Strategy } from '../registry/strategy.js';
 import { loadSurface } from '../surfaces/load-surface.js';
 import { builtInStrategy } from './built-in-strategy.js';

@@ -1,9 +1,9 @@
-import { cloneJson, type JsonObject, member, setMember } from '../../api/json.js';
+import { cloneJson, type JsonObject, member, setMember } from '../../kube/json.js';
 import type { PartStrategy, Strategy, StrategyContext } from '../registry/strategy.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import type { Schema } from '../schema/schema.js';
+import { dnsSubdomainProblems } from './built-in-formats.js';
 import { child, childOrNew, number, remove, restore } from './fields.js';
-import { dnsSubdomainProblems } from './formats.js';
 import {
   type BuiltInOptions,
   DEFAULT_BUILT_IN_OPTIONS,
@@ -11,7 +11,7 @@ import {
   type PartRules,
   type Surroundings,
 } from './kind-rules.js';
-import { KIND_RULES } from './kinds/index.js';
+import { KIND_RULES } from './kinds/all-kinds.js';
 import { Problems } from './problems.js';
 import { withBuiltInDefaults } from './set-defaults.js';
 import type { SurfaceTraits } from './type-defaults.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
 
 /** Reading and writing members of objects whose schema has been checked, with nothing standing for what is missing. */
 

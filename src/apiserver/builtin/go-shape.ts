@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
-import { canonicalQuantity, QuantityError } from '../../api/quantity.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
+import { canonicalQuantity, QuantityError } from '../values/quantity.js';
 import { GO_SHAPE_FACTS } from './go-shape-facts.js';
 
 interface ShapeFacts {

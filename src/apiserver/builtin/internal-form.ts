@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import { INTERNAL_FORMS } from './internal-forms.js';
 
 interface InternalField {

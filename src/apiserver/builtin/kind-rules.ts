@@ -1,4 +1,4 @@
-import { type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { type JsonObject, jsonEqual, member } from '../../kube/json.js';
 import type { StrategyContext } from '../registry/strategy.js';
 import type { Problems } from './problems.js';
 import type { SurfaceTraits } from './type-defaults.js';

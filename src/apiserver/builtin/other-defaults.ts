@@ -1,4 +1,4 @@
-import { type JsonObject, setMember } from '../../api/json.js';
+import { type JsonObject, setMember } from '../../kube/json.js';
 import { child, childOrNew, fill, flag, has, number, objects, remove, text, texts } from './fields.js';
 import type { TypeDefaultsTable } from './type-defaults.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { addQuantities, type QuantityMap, quantities } from './amounts.js';
 import { child, childOrNew, fill, flag, has, number, objects, text } from './fields.js';
 import type { TypeDefaultsTable } from './type-defaults.js';

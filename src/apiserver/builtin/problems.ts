@@ -1,4 +1,4 @@
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 import { type FieldProblem, PROBLEMS_MAX } from '../schema/field-problems.js';
 
 /** Collects what is wrong with an object of a built-in kind, in kube-apiserver's words. */

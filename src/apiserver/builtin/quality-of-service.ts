@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { addQuantities, compareAmounts, isZeroAmount, type QuantityMap, quantities } from './amounts.js';
 import { child, objects } from './fields.js';
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { cloneJson, isObject, type Json, type JsonObject } from '../../api/json.js';
-import { applyMergePatch } from '../../api/merge-patch.js';
-import { StatusError } from '../../core/status-error.js';
+import { cloneJson, isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { AdmissionRequest } from '../admission/admission.js';
-import { builtInAdmission, certificateRequester } from '../admission/built-in/index.js';
-import type { GroupResource, ObjectReader } from '../object-reader.js';
+import { builtInAdmission, certificateRequester } from '../admission/plugins/all-plugins.js';
+import type { GroupResource, ObjectReader } from '../contracts/object-reader.js';
+import { applyMergePatch } from '../patch/merge-patch.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { StrategyContext } from '../registry/strategy.js';
 import { loadSurface } from '../surfaces/load-surface.js';

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
+import { type AddressRange, isInRange, parseRange } from './built-in-formats.js';
 import { child, childOrNew, number, objects, text, texts } from './fields.js';
-import { type AddressRange, isInRange, parseRange } from './formats.js';
 import type { Surroundings } from './kind-rules.js';
 
 const SERVICES = { group: '', resource: 'services' };

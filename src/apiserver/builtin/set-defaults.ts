@@ -1,4 +1,4 @@
-import { cloneJson, isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { cloneJson, isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { asGoWrites, isPointerField } from './go-shape.js';
 import { OTHER_DEFAULTS } from './other-defaults.js';

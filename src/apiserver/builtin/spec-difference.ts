@@ -1,4 +1,4 @@
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 
 const CONTEXT_LINES = 3;
 /** Longer documents have lines that tell nothing, being everywhere: they start no match. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 
 /** What kube-apiserver fills in by code. Changes its object in place; members are not yet defaulted when it is called. */
 export type TypeDefaults = (object: JsonObject, surface: SurfaceTraits) => void;

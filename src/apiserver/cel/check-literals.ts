@@ -1,9 +1,9 @@
+import { type CelType, formatType, sameType } from './cel-types.js';
 import type { Issue } from './compile-error.js';
 import { CelFailure } from './failure.js';
 import { compilePattern } from './library/regex.js';
 import type { Call, Expr, Literal } from './syntax.js';
 import { parseDuration, parseTimestamp, TIMESTAMP_SECONDS_END, TIMESTAMP_SECONDS_MIN } from './time-text.js';
-import { type CelType, formatType, sameType } from './types.js';
 
 /**
  * What is wrong with things written out in a checked expression: patterns and times that cannot be read, lists and maps of

@@ -1,10 +1,10 @@
+import * as t from './cel-types.js';
+import { type CelType, formatType, isDynamic, listOf, mapOf, optionalOf } from './cel-types.js';
 import { literalIssues } from './check-literals.js';
 import { CelCompileError, type Issue } from './compile-error.js';
 import { FUNCTIONS } from './library/functions.js';
 import type { Overload } from './overload.js';
 import type { Call, Comprehension, Expr, Ident, Literal, Select } from './syntax.js';
-import * as t from './types.js';
-import { type CelType, formatType, isDynamic, listOf, mapOf, optionalOf } from './types.js';
 import { mostGeneral, Substitutions } from './unify.js';
 import { kindOf } from './values.js';
 

@@ -1,5 +1,5 @@
-import { jsonEqual } from '../../api/json.js';
-import { compareQuantities } from '../../api/quantity.js';
+import { jsonEqual } from '../../kube/json.js';
+import { compareQuantities } from '../values/quantity.js';
 import { CelBudgetExceeded, fail, noSuchOverload } from './failure.js';
 import { JsonMap, StructValue } from './json-values.js';
 import {

@@ -1,5 +1,5 @@
-import type { Json } from '../../api/json.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import type { Json } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, invalidText } from '../schema/field-problems.js';
 import { goJson } from '../schema/go-values.js';
 import type { Schema, SchemaRule } from '../schema/schema.js';

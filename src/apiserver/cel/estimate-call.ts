@@ -1,4 +1,5 @@
 import { CHARACTER_COST, LIST_COST, PATTERN_COST } from './budget.js';
+import type { CelType } from './cel-types.js';
 import {
   addSizes,
   addUp,
@@ -11,7 +12,6 @@ import {
   unionOf,
 } from './estimate-size.js';
 import type { Expr } from './syntax.js';
-import type { CelType } from './types.js';
 
 export interface CallNode extends Estimate {
   readonly expr: Expr;

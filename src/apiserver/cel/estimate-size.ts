@@ -1,4 +1,4 @@
-import type { CelType } from './types.js';
+import type { CelType } from './cel-types.js';
 
 /** The least and the most of something. */
 export interface Size {

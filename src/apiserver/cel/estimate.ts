@@ -1,9 +1,9 @@
 import { LIST_COST, MAP_COST } from './budget.js';
+import type { CelType } from './cel-types.js';
 import { type CallNode, callEstimate } from './estimate-call.js';
 import { addUp, type Estimate, multiply, type Size, UNKNOWN, unionOf } from './estimate-size.js';
 import type { Call, Comprehension, Expr, Select } from './syntax.js';
 import { characterCount } from './text.js';
-import type { CelType } from './types.js';
 import { sizeOf, type Value } from './values.js';
 
 /**

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 import { CelBudget } from './budget.js';
+import { compile } from './cel-program.js';
+import * as t from './cel-types.js';
 import { CelCompileError } from './compile-error.js';
 import { CelFailure } from './failure.js';
 import { dynamicValue } from './json-values.js';
-import { compile } from './program.js';
-import * as t from './types.js';
 import { CelDouble, CelList, CelOptional, CelUint, INT_MAX, INT_MIN, intFrom, MapValue, type Value } from './values.js';
 
 /** What a value looks like in the tables below. */

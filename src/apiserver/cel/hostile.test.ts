@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../api/json.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import type { Schema, SchemaRule } from '../schema/schema.js';
+import { compile } from './cel-program.js';
+import * as t from './cel-types.js';
 import { CelCompileError } from './compile-error.js';
 import { compileRules } from './definition-rules.js';
 import { CelBudgetExceeded, CelFailure } from './failure.js';
 import { typedValue } from './json-values.js';
-import { compile } from './program.js';
 import { celTypeOf } from './schema-type.js';
-import * as t from './types.js';
 import { ruleProblems } from './validate-rules.js';
 import type { Value } from './values.js';
 

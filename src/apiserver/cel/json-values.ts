@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import type { CelField, CelType } from './cel-types.js';
 import { fail, noSuchOverload } from './failure.js';
 import { parseDuration, parseTimestamp } from './time-text.js';
-import type { CelField, CelType } from './types.js';
 import { CelDouble, CelList, MapValue, type Value } from './values.js';
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { CelCompileError } from './compile-error.js';
 import { compileMatchCondition, conditionsBudget, type MatchInput, matchConditionProblem } from './match-condition.js';
 

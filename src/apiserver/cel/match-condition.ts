@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { CelBudget, CONDITIONS_COST_MAX } from './budget.js';
+import { compile, type Program } from './cel-program.js';
+import * as t from './cel-types.js';
+import { type CelField, type CelType, formatType, listOf, mapOf } from './cel-types.js';
 import { CelCompileError } from './compile-error.js';
 import { CelBudgetExceeded, CelFailure } from './failure.js';
 import { dynamicValue, typedValue } from './json-values.js';
-import { compile, type Program } from './program.js';
-import * as t from './types.js';
-import { type CelField, type CelType, formatType, listOf, mapOf } from './types.js';
 import type { Value } from './values.js';
 
 /** What the conditions of a webhook are asked of. */

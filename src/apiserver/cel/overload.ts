@@ -1,6 +1,6 @@
 import { CHARACTER_COST } from './budget.js';
-import type { CelType } from './types.js';
-import * as t from './types.js';
+import type { CelType } from './cel-types.js';
+import * as t from './cel-types.js';
 import { sizeOf, type Value } from './values.js';
 
 /** What a call costs, from its arguments and its result. */

@@ -1,4 +1,5 @@
 import { CelBudget, CHARACTER_COST, LIST_COST, MAP_COST, RULE_COST_MAX } from './budget.js';
+import type { CelField, CelType } from './cel-types.js';
 import { TYPE_NAMES } from './checker.js';
 import { equals, takeComparisons } from './compare.js';
 import { CelBudgetExceeded, fail, NO_SUCH_OVERLOAD, noSuchOverload } from './failure.js';
@@ -10,7 +11,6 @@ import type { Overload } from './overload.js';
 import { planComprehension } from './plan-comprehension.js';
 import type { Frame, Step, StepPlanner } from './step.js';
 import type { Call, Expr, ListNode, MapNode, Select } from './syntax.js';
-import type { CelField, CelType } from './types.js';
 import {
   CelList,
   CelMap,

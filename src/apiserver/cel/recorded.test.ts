@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { ANY, type Schema } from '../schema/schema.js';

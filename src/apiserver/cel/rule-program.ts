@@ -1,10 +1,10 @@
 import type { Schema, SchemaRule } from '../schema/schema.js';
+import { fieldPathOf } from './cel-field-path.js';
+import { compile, type Program } from './cel-program.js';
+import { BOOL, type CelType, formatType, optionalOf, STRING } from './cel-types.js';
 import { CelCompileError } from './compile-error.js';
 import { CelFailure } from './failure.js';
-import { fieldPathOf } from './field-path.js';
-import { compile, type Program } from './program.js';
 import { celTypeOf } from './schema-type.js';
-import { BOOL, type CelType, formatType, optionalOf, STRING } from './types.js';
 
 /** One rule, compiled. A rule that does not compile has a problem and no program. */
 export interface RuleProgram {

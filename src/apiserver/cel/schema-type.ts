@@ -1,6 +1,6 @@
 import type { Schema } from '../schema/schema.js';
+import type { CelField, CelType, Declared } from './cel-types.js';
 import { escapeName } from './names.js';
-import type { CelField, CelType, Declared } from './types.js';
 
 /** No request is larger; so nothing in it is. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024;

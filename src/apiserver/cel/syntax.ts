@@ -1,5 +1,5 @@
+import type { CelType } from './cel-types.js';
 import type { Overload } from './overload.js';
-import type { CelType } from './types.js';
 import type { Value } from './values.js';
 
 /** `at` is where a node is told of in messages: the operator, the dot or the opening bracket of it. */

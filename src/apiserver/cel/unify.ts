@@ -1,4 +1,4 @@
-import { type CelType, isDynamic, sameType } from './types.js';
+import { type CelType, isDynamic, sameType } from './cel-types.js';
 
 /** What the type variables of one expression stand for. Changed only by `assignable` and its kin. */
 export class Substitutions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { hasRules, ruleProblems } from './validate-rules.js';
 

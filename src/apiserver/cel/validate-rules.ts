@@ -1,11 +1,11 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
 import { duplicate, type FieldProblem, forbidden, invalid, NO_FIELD, required } from '../schema/field-problems.js';
 import type { Schema, SchemaRule } from '../schema/schema.js';
 import { CelBudget, OBJECT_COST_MAX, RULE_COST_MAX } from './budget.js';
+import type { Program } from './cel-program.js';
 import { CelBudgetExceeded, CelFailure, NO_SUCH_OVERLOAD } from './failure.js';
 import { typedValue } from './json-values.js';
-import type { Program } from './program.js';
 import { type PlaceRules, type RuleProgram, rulesOf } from './rule-program.js';
 import { CelOptional, NONE, type Value } from './values.js';
 

@@ -1,4 +1,4 @@
-import type { Quantity } from '../../api/quantity.js';
+import type { Quantity } from '../values/quantity.js';
 
 /**
  * What expressions compute with. An int is a number as long as it is a safe integer and a bigint beyond, always in this one

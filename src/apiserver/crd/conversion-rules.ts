@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
-import { dns1035LabelProblems, dnsSubdomainProblems } from '../../api/object-meta.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, notSupported, required } from '../schema/field-problems.js';
+import { dns1035LabelProblems, dnsSubdomainProblems } from '../values/object-meta.js';
 import { objectIn, textIn, textsIn } from './definition.js';
 
 /** Versions of ConversionReview that are spoken here. */

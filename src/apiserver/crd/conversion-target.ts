@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/json.js';
-import type { OutboundTarget } from '../outbound.js';
-import type { ServiceAddress, ServiceReference } from '../service-address.js';
+import type { JsonObject } from '../../kube/json.js';
+import type { ServiceAddress, ServiceReference } from '../aggregation/service-address.js';
+import type { OutboundTarget } from '../outbound/outbound.js';
 import { objectIn, textIn } from './definition.js';
 
 /** Where a webhook of a definition is, and how to name it when it is not reached. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../api/json.js';
-import { type OutboundAnswer, OutboundError, type OutboundRequest, type OutboundTarget } from '../outbound.js';
+import type { Json, JsonObject } from '../../kube/json.js';
+import { type OutboundAnswer, OutboundError, type OutboundRequest, type OutboundTarget } from '../outbound/outbound.js';
 import type { Conversion } from '../registry/resource-type.js';
 import { CONVERSION_BATCH_MAX, trivialConversion, webhookConversion } from './conversion.js';
 

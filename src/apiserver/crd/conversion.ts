@@ -7,12 +7,12 @@ import {
   type JsonObject,
   jsonEqual,
   member,
-} from '../../api/json.js';
-import { labelKeyProblems, labelValueProblems } from '../../api/object-meta.js';
-import { StatusError } from '../../core/status-error.js';
-import type { Outbound, OutboundAnswer } from '../outbound.js';
+} from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import type { ServiceAddress, ServiceReference } from '../aggregation/service-address.js';
+import type { Outbound, OutboundAnswer } from '../outbound/outbound.js';
 import type { Conversion } from '../registry/resource-type.js';
-import type { ServiceAddress, ServiceReference } from '../service-address.js';
+import { labelKeyProblems, labelValueProblems } from '../values/object-meta.js';
 import { REVIEW_VERSIONS } from './conversion-rules.js';
 import { conversionTarget } from './conversion-target.js';
 import { objectIn, textIn, textsIn } from './definition.js';

@@ -1,7 +1,6 @@
-import { isObject, type JsonObject, member } from '../../api/json.js';
-import { dnsSubdomainProblems, labelKeyProblems } from '../../api/object-meta.js';
-import { StatusError } from '../../core/status-error.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import { hasRules } from '../cel/validate-rules.js';
 import type { ScalePaths } from '../registry/resource-type.js';
 import type { PartStrategy, Strategy } from '../registry/strategy.js';
@@ -13,6 +12,7 @@ import { newListTypeProblems } from '../schema/list-types.js';
 import type { Schema } from '../schema/schema.js';
 import { objectProblemSteps, objectUpdateProblemSteps } from '../schema/validate.js';
 import { valueProblemSteps } from '../schema/validate-value.js';
+import { dnsSubdomainProblems, labelKeyProblems } from '../values/object-meta.js';
 import type { RuleProblemSteps } from './default-rules.js';
 import { objectIn, textsIn } from './definition.js';
 import { scaleSpecProblems, scaleStatusProblems } from './scale-values.js';

@@ -1,11 +1,11 @@
-import { selectableFieldsOfCustomResource } from '../../api/field-selector-kinds.js';
-import { groupVersion } from '../../api/gvr.js';
-import type { JsonObject } from '../../api/json.js';
+import { groupVersion } from '../../kube/gvr.js';
+import type { JsonObject } from '../../kube/json.js';
 import { compareVersions } from '../aggregation/order-groups.js';
 import type { Conversion, ResourceType, ScalePaths, Subresource } from '../registry/resource-type.js';
 import { customResourcePrefix } from '../registry/storage-layout.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import type { Schema } from '../schema/schema.js';
+import { selectableFieldsOfCustomResource } from '../select/field-selector-kinds.js';
 import { customPrinter, JsonPathError, type PrinterColumn } from '../table/custom-printer.js';
 import type { TablePrinter } from '../table/table.js';
 import { type ConversionDependencies, trivialConversion, webhookConversion } from './conversion.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { partSchema } from '../schema/custom-resource-schema.js';
 import { embeddedResourceProblems } from '../schema/embedded-resources.js';
 import { type FieldProblem, invalid, NO_FIELD } from '../schema/field-problems.js';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../api/json.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
 import { isReserved } from '../registry/storage-layout.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { formatProblems } from '../schema/validate.js';

@@ -1,8 +1,8 @@
-import { goQuote } from '../../api/go-quote.js';
-import { isObject, type JsonObject } from '../../api/json.js';
-import { dnsSubdomainProblems } from '../../api/object-meta.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
 import type { PartStrategy, Strategy } from '../registry/strategy.js';
-import { isKnownFormat } from '../schema/formats.js';
+import { isKnownFormat } from '../schema/schema-formats.js';
+import { goQuote } from '../values/go-quote.js';
+import { dnsSubdomainProblems } from '../values/object-meta.js';
 import { listIn, objectIn, readDefinition, textIn, textsIn } from './definition.js';
 import { setDefinitionDefaults } from './set-definition-defaults.js';
 import { markDefinitionDeleted } from './settle-definitions.js';

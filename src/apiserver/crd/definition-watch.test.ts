@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { ManualClock } from '../../core/manual-clock.fixture.js';
-import { FakeObjects } from '../object-reader.fixture.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import type { JsonObject } from '../../kube/json.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import { DEFINITIONS, DefinitionWatch } from './definition-watch.js';
 
 const CONDITION = { status: 'True', reason: '', message: '', lastTransitionTime: '2026-01-02T03:04:05Z' };

@@ -1,5 +1,5 @@
-import { type JsonObject, jsonEqual } from '../../api/json.js';
-import type { ObjectReader } from '../object-reader.js';
+import { type JsonObject, jsonEqual } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { type CustomResourceDependencies, customResourceTypes } from './custom-resource-types.js';
 import { isConditionTrue, objectIn, textIn } from './definition.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
 
 /** What is read of a CustomResourceDefinition. Whatever a document leaves out or has of another type is empty here. */
 export interface Definition {

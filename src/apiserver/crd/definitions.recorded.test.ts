@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { cloneJson, type Json, type JsonObject } from '../../api/json.js';
-import { FakeObjects } from '../object-reader.fixture.js';
+import { cloneJson, type Json, type JsonObject } from '../../kube/json.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { definitionStatus } from './definition-status.js';
 import { definitionStrategy } from './definition-strategy.js';

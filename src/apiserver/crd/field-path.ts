@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member } from '../../api/json.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 import { objectIn } from './definition.js';
 
 export interface FoundField {

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member } from '../../api/json.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, required } from '../schema/field-problems.js';
 import { objectIn, textIn, textsIn } from './definition.js';
 

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { cloneJson, isObject, type Json, type JsonObject } from '../../api/json.js';
+import { cloneJson, isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import { customComponents } from '../documents/openapi-custom-schema.js';
 import { definitionToV2 } from '../documents/openapi-v2-convert.js';
-import { FakeObjects } from '../object-reader.fixture.js';
-import { OutboundError } from '../outbound.js';
+import { OutboundError } from '../outbound/outbound.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
 import { loadSurface } from '../surfaces/load-surface.js';

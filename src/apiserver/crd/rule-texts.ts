@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member } from '../../api/json.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 import { type FieldProblem, invalid, notSupported, required } from '../schema/field-problems.js';
 import { listIn, textIn } from './definition.js';
 import { findField } from './field-path.js';

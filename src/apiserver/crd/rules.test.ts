@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { FakeObjects } from '../object-reader.fixture.js';
+import type { JsonObject } from '../../kube/json.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import { invalid } from '../schema/field-problems.js';
 import { customResourceStrategy } from './custom-resource-strategy.js';

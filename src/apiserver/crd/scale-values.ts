@@ -1,7 +1,7 @@
-import { goText } from '../../api/go-text.js';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import type { ScalePaths } from '../registry/resource-type.js';
 import { type FieldProblem, invalid } from '../schema/field-problems.js';
+import { goText } from '../values/go-text.js';
 
 const REPLICAS_MAX = 2 ** 31 - 1;
 

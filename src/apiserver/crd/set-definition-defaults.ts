@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, member } from '../../api/json.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 import { listIn, objectIn, textIn, textsIn } from './definition.js';
 
 /** What kube-apiserver fills into a definition. Changes the object in place where something is missing. */

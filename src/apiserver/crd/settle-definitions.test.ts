@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { FakeObjects } from '../object-reader.fixture.js';
+import type { JsonObject } from '../../kube/json.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import { conditionOf, isConditionTrue } from './definition.js';
 import { definitionStrategy } from './definition-strategy.js';
 import { setDefinitionDefaults } from './set-definition-defaults.js';

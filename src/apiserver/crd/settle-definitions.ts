@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, jsonEqual } from '../../api/json.js';
+import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
 import {
   type Condition,
   type Definition,

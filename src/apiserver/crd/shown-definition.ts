@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { goJsonInOrder } from '../schema/go-values.js';
 import type { DefinitionVersion, SharedParts } from './definition.js';
 

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, required } from '../schema/field-problems.js';
 import { patternProblem } from '../schema/go-pattern.js';
 import { listIn, objectIn, textIn } from './definition.js';

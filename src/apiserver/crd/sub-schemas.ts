@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { SCHEMA_LEVELS_MAX } from '../schema/custom-resource-schema.js';
 
 /** Schemas of more parts are refused: every one is looked at in every request. */

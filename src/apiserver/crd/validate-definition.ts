@@ -1,7 +1,6 @@
-import { type Json, type JsonObject, jsonEqual } from '../../api/json.js';
-import { dns1035LabelProblems, dnsSubdomainProblems } from '../../api/object-meta.js';
-import { runAtOnce } from '../../core/work-slices.js';
-import type { GroupResource } from '../object-reader.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { type Json, type JsonObject, jsonEqual } from '../../kube/json.js';
+import type { GroupResource } from '../contracts/object-reader.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import {
   type FieldProblem,
@@ -14,6 +13,7 @@ import {
 import { patternProblem } from '../schema/go-pattern.js';
 import { goJson } from '../schema/go-values.js';
 import { ANY, type Schema } from '../schema/schema.js';
+import { dns1035LabelProblems, dnsSubdomainProblems } from '../values/object-meta.js';
 import { approvalProblems } from './approval.js';
 import { conversionProblems, hasInvalidCaBundle } from './conversion-rules.js';
 import { defaultProblemSteps, type RuleProblems } from './default-rules.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { duplicate, type FieldProblem, invalid, invalidText, required, tooMany } from '../schema/field-problems.js';
 import { goJson } from '../schema/go-values.js';
 import { type DefinitionVersion, objectIn, textIn } from './definition.js';

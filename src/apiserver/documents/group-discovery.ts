@@ -4,10 +4,10 @@ import type {
   ResourceDiscovery,
   SubresourceDiscovery,
   VersionDiscovery,
-} from '../../api/discovery.js';
+} from '../../kube/discovery.js';
 import type { ResourceType, Subresource } from '../registry/resource-type.js';
+import type { GroupOrder, ServedResources, VirtualResource } from '../registry/served-resources.js';
 import { compareApiVersions } from './api-version.js';
-import type { GroupOrder, ServedResources, VirtualResource } from './served-resources.js';
 
 /** What an APIService of a custom resource gets from kube-apiserver. */
 const CUSTOM_GROUP_PRIORITY = 1_000;

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { groupVersionKind, LIST_META, mapMembers, OBJECT_META, reference } from './openapi-schema.js';
 
 /** Where schemas stand inside a schema. */

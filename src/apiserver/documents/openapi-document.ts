@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import { type Discoverable, isCustom, type VersionResources } from './group-discovery.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../api/json.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import type { Subresource } from '../registry/resource-type.js';
 import { type Discoverable, isCustom, subresourcesOf } from './group-discovery.js';
 import { pathParameters, queryParameters, sorted } from './openapi-parameters.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import type { TypeNode, TypeObject } from '../surfaces/surface-file.js';
 
 export const COMPONENTS = '#/components/schemas/';

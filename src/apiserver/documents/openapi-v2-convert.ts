@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
 import { COMPONENTS, mapMembers } from './openapi-schema.js';
 
 const DEFINITIONS = '#/definitions/';

@@ -4,7 +4,7 @@
  * message's list of extensions, as YAML, which JSON is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 
 type Write = (id: number, value: Json) => Buffer;
 type Field = readonly [name: string, id: number, write: Write];

@@ -1,13 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { chooseMediaType } from '../../api/accept.js';
-import type { JsonObject } from '../../api/json.js';
-import type { Exchange, Reply } from '../../core/exchange.js';
-import { headerValues } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { headerValues } from '../../http/headers.js';
+import { chooseMediaType } from '../../kube/accept.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import type { ServedResources } from '../registry/served-resources.js';
 import { byGroupVersion, isCustom, type VersionResources } from './group-discovery.js';
 import { type OpenApiSources, pathOpenApi, versionOpenApi } from './openapi-document.js';
 import { NOT_CACHED, ReadyBytes, replyWith } from './ready-bytes.js';
-import type { ServedResources } from './served-resources.js';
 
 export const OPENAPI_V3_PATH = '/openapi/v3';
 /** All built-in documents together have about 4 MB; a few hundred definitions fit beside them. */

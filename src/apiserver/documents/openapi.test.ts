@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { isObject, type JsonObject } from '../../api/json.js';
-import { headerValue } from '../../core/headers.js';
+import { headerValue } from '../../http/headers.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { loadSurface } from '../surfaces/load-surface.js';
-import { OpenApiV2, openApiV2Reply } from './openapi-v2.js';
 import { definitionToV2, schemaToV2 } from './openapi-v2-convert.js';
 import { OpenApiV3, openApiV3Reply } from './openapi-v3.js';
 import { bodyOf, customType, exchangeFor, servedOf } from './served.fixture.js';
+import { OpenApiV2, openApiV2Reply } from './served-openapi-v2.js';
 
 const surface = await loadSurface('1.36');
 const WIDGET = customType({

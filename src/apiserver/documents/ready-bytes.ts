@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import type { Exchange, Reply } from '../../core/exchange.js';
-import { headerValues, type RawHeaders } from '../../core/headers.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { headerValues, type RawHeaders } from '../../http/headers.js';
 
 const gzipBytes = promisify(gzip);
 

@@ -1,11 +1,11 @@
-import type { JsonObject } from '../../api/json.js';
-import { Exchange } from '../../core/exchange.js';
-import { parseRequestInfo } from '../../core/request-info.js';
+import { Exchange } from '../../http/exchange.js';
+import type { JsonObject } from '../../kube/json.js';
+import { parseRequestInfo } from '../../kube/request-info.js';
 import type { ResourceType, Subresource } from '../registry/resource-type.js';
+import type { ServedResources, VirtualResource } from '../registry/served-resources.js';
 import { ANY } from '../schema/schema.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import type { SurfaceResource } from '../surfaces/surface-file.js';
-import type { ServedResources, VirtualResource } from './served-resources.js';
 
 /** What a server of a surface serves with its default flags. */
 export function servedOf(surface: BuiltInSurface, custom: readonly ResourceType[] = []): ServedResources {

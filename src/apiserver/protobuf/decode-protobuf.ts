@@ -1,6 +1,6 @@
-import { type Json, type JsonObject, setMember } from '../../api/json.js';
-import { BODY_VALUES_MAX } from '../size-bounds.js';
-import { isEnveloped, openEnvelope } from './envelope.js';
+import { type Json, type JsonObject, setMember } from '../../kube/json.js';
+import { isEnveloped, openEnvelope } from '../../kube/protobuf-envelope.js';
+import { BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
 import { intOrString, json, microTime, quantity, rawBytes, time } from './plain-forms.js';
 import { ProtobufError } from './protobuf-error.js';

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
-import { closeEnvelope } from './envelope.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { closeEnvelope } from '../../kube/protobuf-envelope.js';
 import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
 import { intOrString, json, microTime, quantity, time } from './plain-forms.js';
 import { ProtobufError } from './protobuf-error.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Exchange } from '../../core/exchange.js';
+import type { Exchange } from '../../http/exchange.js';
 import { bodyEncoding, parseDocument } from '../verbs/decode.js';
 import { outputForm, watchForm } from '../verbs/output-form.js';
 import { encodeProtobuf } from './encode-protobuf.js';

@@ -1,6 +1,6 @@
 /** Types that are messages in protobuf and plain text or numbers in JSON. */
-import type { Json } from '../../api/json.js';
-import { canonicalQuantity } from '../../api/quantity.js';
+import type { Json } from '../../kube/json.js';
+import { canonicalQuantity } from '../values/quantity.js';
 import { ProtobufError } from './protobuf-error.js';
 import { DELIMITED, VARINT, WireReader } from './wire-reader.js';
 import { WireWriter } from './wire-writer.js';

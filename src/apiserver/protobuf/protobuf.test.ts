@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
+import { closeEnvelope } from '../../kube/protobuf-envelope.js';
 import { loadSurface, surfaceVersions } from '../surfaces/load-surface.js';
 import { decodeProtobuf, PROTOBUF_LEVELS_MAX } from './decode-protobuf.js';
 import { encodeProtobuf } from './encode-protobuf.js';
-import { closeEnvelope } from './envelope.js';
 import { kindMessage } from './message-table.js';
 import { ProtobufError } from './protobuf-error.js';
 import { WireWriter } from './wire-writer.js';

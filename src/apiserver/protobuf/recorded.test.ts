@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { decodeProtobuf } from './decode-protobuf.js';
 import { encodeProtobuf } from './encode-protobuf.js';
 import { encodeWatchFrame, PROTOBUF_WATCH_MEDIA_TYPE } from './watch-frame.js';

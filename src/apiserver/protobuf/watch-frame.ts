@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { encodeProtobuf } from './encode-protobuf.js';
 import { WireWriter } from './wire-writer.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { builtInConversion } from './built-in-conversions.js';
 
 async function there(place: { group: string; version: string; kind: string }, stored: string, object: JsonObject) {

@@ -1,5 +1,5 @@
-import { groupVersion } from '../../api/gvr.js';
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { groupVersion } from '../../kube/gvr.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import type { Conversion } from './resource-type.js';
 
 interface Place {

@@ -1,4 +1,4 @@
-import type { GroupResource } from '../object-reader.js';
+import type { GroupResource } from '../contracts/object-reader.js';
 
 /**
  * Built-in resources, of every Kubernetes version, stored at `/registry/<group>/<resource>/`, where the objects of a

@@ -1,13 +1,13 @@
-import { selectableFieldsOf } from '../../api/field-selector-kinds.js';
-import { groupVersion } from '../../api/gvr.js';
-import type { VirtualResource } from '../documents/served-resources.js';
+import { groupVersion } from '../../kube/gvr.js';
 import { ANY, type Schema } from '../schema/schema.js';
+import { selectableFieldsOf } from '../select/field-selector-kinds.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import type { SurfaceGroup, SurfaceResource } from '../surfaces/surface-file.js';
 import { builtInPrinter } from '../table/built-in-printers.js';
 import { builtInConversion, storedElsewhere } from './built-in-conversions.js';
 import type { ResourceType, Subresource } from './resource-type.js';
 import { isServed, type RuntimeConfig } from './runtime-config.js';
+import type { VirtualResource } from './served-resources.js';
 import { builtInPrefix } from './storage-layout.js';
 import type { Strategy } from './strategy.js';
 

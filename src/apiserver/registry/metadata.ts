@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { isObject, type Json, type JsonObject, jsonEqual } from '../../api/json.js';
-import { metadataOf } from '../../api/metadata-of.js';
-import { ANNOTATIONS_BYTES_MAX, labelKeyProblems, labelValueProblems } from '../../api/object-meta.js';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { type FieldProblem, PROBLEMS_MAX } from '../schema/field-problems.js';
+import { ANNOTATIONS_BYTES_MAX, labelKeyProblems, labelValueProblems } from '../values/object-meta.js';
 import type { ResourceType } from './resource-type.js';
 
 /** Without vowels and look-alikes, so that no word comes about by chance. */

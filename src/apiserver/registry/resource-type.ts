@@ -1,6 +1,6 @@
-import type { SelectableFields } from '../../api/field-selector-kinds.js';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
+import type { SelectableFields } from '../select/field-selector-kinds.js';
 import type { TablePrinter } from '../table/table.js';
 import type { Strategy } from './strategy.js';
 

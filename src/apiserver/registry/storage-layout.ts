@@ -1,4 +1,4 @@
-import type { GroupResource } from '../object-reader.js';
+import type { GroupResource } from '../contracts/object-reader.js';
 import { sharesCustomLayout } from './built-in-names.js';
 
 export const REGISTRY_ROOT = '/registry/';

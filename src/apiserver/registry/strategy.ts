@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { JsonObject } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import type { FieldProblem } from '../schema/validate.js';
 
 export interface StrategyContext {

@@ -1,6 +1,6 @@
-import { gvrKey } from '../../api/gvr.js';
-import type { VirtualResource } from '../documents/served-resources.js';
+import { gvrKey } from '../../kube/gvr.js';
 import type { ResourceType } from './resource-type.js';
+import type { VirtualResource } from './served-resources.js';
 
 /** What this server serves itself, now: the built-in kinds, and those that definitions add and take away. */
 export class TypeRegistry {

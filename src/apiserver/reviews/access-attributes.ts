@@ -1,11 +1,11 @@
-import { parseFieldSelector } from '../../api/field-selector.js';
-import { isObject, type JsonObject, member } from '../../api/json.js';
-import { labelSelectorFromObject, parseLabelSelector } from '../../api/label-selector.js';
-import { labelKeyProblems, labelValueProblems } from '../../api/object-meta.js';
+import { isObject, type JsonObject, member } from '../../kube/json.js';
 import type { Attributes } from '../authorization/authorizer.js';
 import { text } from '../authorization/policy-rule.js';
+import type { User } from '../contracts/user.js';
 import type { FieldProblem } from '../schema/validate.js';
-import type { User } from '../user.js';
+import { parseFieldSelector } from '../select/field-selector.js';
+import { labelSelectorFromObject, parseLabelSelector } from '../select/label-selector.js';
+import { labelKeyProblems, labelValueProblems } from '../values/object-meta.js';
 import { forbiddenField, invalidField, requiredField } from './review.js';
 import { objects, part, pick, texts } from './review-object.js';
 

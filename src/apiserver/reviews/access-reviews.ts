@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import { text } from '../authorization/policy-rule.js';
 import { missingText } from '../authorization/rbac.js';
+import type { User } from '../contracts/user.js';
 import type { FieldProblem } from '../schema/validate.js';
-import type { User } from '../user.js';
 import {
   answeredAttributes,
   attributeProblems,

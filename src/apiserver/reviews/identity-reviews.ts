@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../api/json.js';
-import { timestamp } from '../../api/timestamp.js';
-import { StatusError } from '../../core/status-error.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import { timestamp } from '../../kube/timestamp.js';
 import { bearerToken } from '../authentication/token-authenticator.js';
 import { TokenError } from '../authentication/token-error.js';
 import { text } from '../authorization/policy-rule.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { defaultRbacObjects } from '../authorization/default-roles.js';
 import { StoredObjects } from '../authorization/stored-objects.fixture.js';
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
 
 export interface RecordedCase {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../api/json.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
 
 /** The members that a review has even where its client leaves them out, by kind. */
 const STATUSES: Readonly<Record<string, JsonObject>> = {

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { text } from '../authorization/policy-rule.js';
-import type { User } from '../user.js';
+import type { User } from '../contracts/user.js';
 
 /** The members of `object` in this order, without those that are missing or empty: the form they are answered in. */
 export function pick(object: JsonObject, keys: readonly string[]): JsonObject {

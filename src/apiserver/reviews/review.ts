@@ -1,13 +1,13 @@
-import { goQuote } from '../../api/go-quote.js';
-import type { JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import type { TokenAuthenticator } from '../authentication/token-authenticator.js';
 import type { Authorizer } from '../authorization/authorizer.js';
 import type { HeldRules } from '../authorization/rbac.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
+import type { User } from '../contracts/user.js';
 import { type FieldProblem, formatProblems } from '../schema/validate.js';
-import type { User } from '../user.js';
+import { goQuote } from '../values/go-quote.js';
 
 /** What reviews are answered from. */
 export interface ReviewDependencies {

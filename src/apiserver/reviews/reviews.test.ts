@@ -1,14 +1,14 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import { ManualClock } from '../../core/manual-clock.fixture.js';
-import { StatusError } from '../../core/status-error.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import { parseToken } from '../authentication/json-web-token.js';
 import { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import { TokenAuthenticator, withAuthenticated } from '../authentication/token-authenticator.js';
 import { readTokenFile } from '../authentication/token-file.js';
 import { createRbacAuthorizer } from '../authorization/rbac.js';
-import { MASTERS_GROUP, type User } from '../user.js';
+import { MASTERS_GROUP, type User } from '../contracts/user.js';
 import { type RecordedCase, recorded, recordedWorld, TOKEN_FILE, user } from './recorded.fixture.js';
 import { type ReviewDependencies, type ReviewRequest, reviews } from './reviews.js';
 

@@ -1,11 +1,11 @@
-import { goQuote } from '../../api/go-quote.js';
-import { type JsonObject, member } from '../../api/json.js';
-import { timestamp } from '../../api/timestamp.js';
-import { StatusError } from '../../core/status-error.js';
+import { type JsonObject, member } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import { timestamp } from '../../kube/timestamp.js';
 import type { BoundObject } from '../authentication/service-account-tokens.js';
 import { text } from '../authorization/policy-rule.js';
-import type { ObjectReader } from '../object-reader.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import type { FieldProblem } from '../schema/validate.js';
+import { goQuote } from '../values/go-quote.js';
 import { invalid, invalidField, type ReviewDependencies, type ReviewHandler, type ReviewRequest } from './review.js';
 import { part, pick, texts, typeOf } from './review-object.js';
 

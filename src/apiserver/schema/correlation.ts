@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
 import { goJson } from './go-values.js';
 import { memberSchema, type Schema } from './schema.js';
 

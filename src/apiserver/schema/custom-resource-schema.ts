@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { ANY, type Schema, type SchemaLimits, type SchemaRule, type SchemaType } from './schema.js';
 
 /** Deeper schemas are refused: a definition must not make every later request recurse without end. */

@@ -1,6 +1,6 @@
-import { cloneJson, isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
-import { OBJECT_VALUES_MAX } from '../size-bounds.js';
+import { cloneJson, isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import { OBJECT_VALUES_MAX } from '../contracts/size-bounds.js';
 import { ANY, memberSchema, type Schema } from './schema.js';
 
 /**

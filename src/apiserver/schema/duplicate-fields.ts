@@ -1,5 +1,5 @@
-import type { Json } from '../../api/json.js';
-import { jsonStringEnd } from '../../api/json-text.js';
+import type { Json } from '../../kube/json.js';
+import { jsonStringEnd } from '../values/json-text.js';
 
 /** More duplicates than this are not listed. */
 export const DUPLICATE_FIELDS_MAX = 100;

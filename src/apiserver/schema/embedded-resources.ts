@@ -1,11 +1,11 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import {
   dns1035LabelProblems,
   dnsLabelProblems,
   labelKeyProblems,
   labelValueProblems,
   pathSegmentProblems,
-} from '../../api/object-meta.js';
+} from '../values/object-meta.js';
 import { type FieldProblem, invalid, PROBLEMS_MAX, required } from './field-problems.js';
 import type { Schema } from './schema.js';
 

@@ -1,5 +1,5 @@
-import { goQuote } from '../../api/go-quote.js';
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
+import { goQuote } from '../values/go-quote.js';
 import { goValue } from './go-values.js';
 
 /** One cause of an `Invalid` answer. */

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { customResourceSchema } from './custom-resource-schema.js';
 
 /** One field for everything a definition can ask of a value. */

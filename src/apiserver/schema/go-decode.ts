@@ -1,6 +1,6 @@
-import { goJsonKind } from '../../api/go-text.js';
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import { parseQuantity } from '../../api/quantity.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { goJsonKind } from '../values/go-text.js';
+import { parseQuantity } from '../values/quantity.js';
 import { ANY, memberSchema, type Schema } from './schema.js';
 
 /**

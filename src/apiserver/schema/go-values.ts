@@ -1,5 +1,5 @@
-import { goQuote } from '../../api/go-quote.js';
-import { isObject, type Json } from '../../api/json.js';
+import { isObject, type Json } from '../../kube/json.js';
+import { goQuote } from '../values/go-quote.js';
 
 /** A value as kube-apiserver's messages show it: quoted text, plain numbers, JSON for the rest. */
 export function goValue(value: Json): string {

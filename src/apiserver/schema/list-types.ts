@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { duplicate, type FieldProblem, invalid, PROBLEMS_MAX } from './field-problems.js';
 import { goJson } from './go-values.js';
 import type { Schema } from './schema.js';

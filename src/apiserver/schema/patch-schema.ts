@@ -1,4 +1,4 @@
-import type { PatchField, PatchSchema } from '../../api/strategic-merge-patch.js';
+import type { PatchField, PatchSchema } from '../patch/strategic-merge-patch.js';
 import { memberSchema, type Schema } from './schema.js';
 
 /** A schema as strategic merge patch asks for it. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 
 /**
  * The structure of a value: what pruning, defaulting, validation, patches and server-side apply have to know of a type,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 import { loadSurface } from '../surfaces/load-surface.js';
 import { duplicateFields, namesEachOnce } from './duplicate-fields.js';
 import { GADGET } from './gadget.fixture.js';

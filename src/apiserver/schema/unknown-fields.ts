@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import { ANY, isFreeForm, memberSchema, type Schema } from './schema.js';
 
 export interface Pruned {

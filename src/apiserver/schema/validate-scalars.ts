@@ -1,7 +1,7 @@
 import type { FieldProblem, ValidationOptions } from './field-problems.js';
 import { invalid, NO_FIELD, tooLong, typeInvalid } from './field-problems.js';
-import { textFormat } from './formats.js';
 import type { Schema } from './schema.js';
+import { textFormat } from './schema-formats.js';
 
 /** Where a value is: `name` as texts say it, `field` as causes do, and what to call the whole. */
 export interface ValuePlace {

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { Correlation } from './correlation.js';
 import { enumValuesOf } from './enum-values.js';
 import {
@@ -15,9 +15,9 @@ import {
   typeInvalid,
   type ValidationOptions,
 } from './field-problems.js';
-import { isKnownFormat } from './formats.js';
 import { goJson } from './go-values.js';
 import { ANY, memberSchema, type Schema } from './schema.js';
+import { isKnownFormat } from './schema-formats.js';
 import { formatProblems, numberProblems, stringProblems, type ValuePlace } from './validate-scalars.js';
 
 export interface ValueOptions extends ValidationOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 import { customResourceSchema, SchemaError } from './custom-resource-schema.js';
 import { GADGET } from './gadget.fixture.js';
 import { formatProblems, validateObject } from './validate.js';

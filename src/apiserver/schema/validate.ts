@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.js';
-import { runAtOnce } from '../../core/work-slices.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import type { JsonObject } from '../../kube/json.js';
 import { Correlation } from './correlation.js';
 import { embeddedResourceProblems } from './embedded-resources.js';
 import { type FieldProblem, PROBLEMS_MAX, type ValidationOptions } from './field-problems.js';

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../api/json.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
 import { apiServerId } from './api-server-id.js';
 
 export const LEASES = { group: 'coordination.k8s.io', resource: 'leases' };

@@ -1,9 +1,9 @@
-import type { JsonObject } from '../../api/json.js';
-import { nameOf } from '../../api/metadata-of.js';
-import { timestamp } from '../../api/timestamp.js';
-import type { Clock } from '../../core/clock.js';
-import type { Logger } from '../../observe/logger.js';
-import type { InternalClient } from '../internal-client.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { JsonObject } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
+import { timestamp } from '../../kube/timestamp.js';
+import type { InternalClient } from '../contracts/internal-client.js';
 import type { TypeRegistry } from '../registry/type-registry.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import type { Caches } from '../watch/caches.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { FakeObjects } from '../object-reader.fixture.js';
-import { builtInStrategies } from '../registry/built-in-strategies.js';
+import type { JsonObject } from '../../kube/json.js';
+import { builtInStrategies } from '../built-in-strategies.js';
+import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import { builtInTypes } from '../registry/built-in-types.js';
 import { parseRuntimeConfig } from '../registry/runtime-config.js';
 import { loadSurface } from '../surfaces/load-surface.js';

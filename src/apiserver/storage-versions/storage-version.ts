@@ -1,7 +1,7 @@
-import { groupVersion } from '../../api/gvr.js';
-import { isObject, type JsonObject, jsonEqual } from '../../api/json.js';
+import { groupVersion } from '../../kube/gvr.js';
+import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import type { ObjectReader } from '../contracts/object-reader.js';
 import { DEFINITIONS } from '../crd/definition-watch.js';
-import type { ObjectReader } from '../object-reader.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { SurfaceGroup } from '../surfaces/surface-file.js';
 

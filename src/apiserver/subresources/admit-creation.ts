@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { AdmissionType } from '../admission/admission.js';
 import { admissionRequest } from '../verbs/admission-request.js';
 import type { ApiCall } from '../verbs/api-call.js';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { startTestApiServer, type TestAnswer, type TestApiServer } from '../api-server.fixture.js';
-import type { Outbound } from '../outbound.js';
+import type { Outbound } from '../outbound/outbound.js';
 
 const CONFIGURATIONS = '/apis/admissionregistration.k8s.io/v1';
 const PODS = '/api/v1/namespaces/default/pods';

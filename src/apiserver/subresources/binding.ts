@@ -1,11 +1,12 @@
-import { isObject, type JsonObject } from '../../api/json.js';
-import { metadataOf, nameOf } from '../../api/metadata-of.js';
-import { timestamp } from '../../api/timestamp.js';
-import type { Exchange, Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
+import { timestamp } from '../../kube/timestamp.js';
 import { trackUpdate } from '../apply/track-update.js';
 import { withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
+import { conflict } from '../registry/storage-failure.js';
 import type { PartStrategy } from '../registry/strategy.js';
 import { plainAnswer } from '../verbs/answer.js';
 import type { ApiCall } from '../verbs/api-call.js';
@@ -13,7 +14,6 @@ import { changeObject } from '../verbs/change-object.js';
 import { bodyEncoding, parseDocument } from '../verbs/decode.js';
 import { optionsObject, type WriteOptions, writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
-import { conflict } from '../verbs/storage-failure.js';
 import { writerOf } from '../verbs/writer.js';
 import { admitCreation, type CreationCall } from './admit-creation.js';
 

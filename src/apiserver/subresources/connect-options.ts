@@ -1,6 +1,6 @@
-import { groupVersion } from '../../api/gvr.js';
-import type { Json, JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
+import { groupVersion } from '../../kube/gvr.js';
+import type { Json, JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { ApiCall } from '../verbs/api-call.js';
 import { isTrue } from '../verbs/options.js';
 

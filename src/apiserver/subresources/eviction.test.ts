@@ -2,8 +2,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openEmbeddedBackend } from '../../storage/engines/embedded/embedded-backend.js';
 import { startTestApiServer } from '../api-server.fixture.js';
+import { openEmbeddedBackend } from '../storage/engines/embedded/embedded-backend.js';
 
 const PODS = '/api/v1/namespaces/default/pods';
 

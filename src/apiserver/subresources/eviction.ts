@@ -1,9 +1,9 @@
-import { isObject, type JsonObject } from '../../api/json.js';
-import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../../api/label-selector.js';
-import { metadataOf, nameOf } from '../../api/metadata-of.js';
-import type { Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
-import { servedViews } from '../registry/served-view.js';
+import type { Reply } from '../../http/exchange.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
+import { notFound } from '../registry/storage-failure.js';
+import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../select/label-selector.js';
 import { plainAnswer } from '../verbs/answer.js';
 import { type ApiCall, keyOf } from '../verbs/api-call.js';
 import { bodyEncoding, parseDocument } from '../verbs/decode.js';
@@ -12,7 +12,7 @@ import { type DeleteOptions, readDeleteOptions } from '../verbs/delete-options.j
 import { readNewest } from '../verbs/get.js';
 import { type WriteOptions, writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
-import { notFound } from '../verbs/storage-failure.js';
+import { servedViews } from '../watch/served-view.js';
 import { admitCreation } from './admit-creation.js';
 
 /** A deletion that respects disruption budgets. */

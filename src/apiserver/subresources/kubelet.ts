@@ -1,12 +1,12 @@
-import { isObject, type JsonObject } from '../../api/json.js';
-import type { Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Reply } from '../../http/exchange.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import { forbidden } from '../authorization/forbidden.js';
-import { servedViews } from '../registry/served-view.js';
+import { notFound } from '../registry/storage-failure.js';
 import { admissionRequest } from '../verbs/admission-request.js';
 import { type ApiCall, attributesOfCall, keyOf } from '../verbs/api-call.js';
 import { readNewest } from '../verbs/get.js';
-import { notFound } from '../verbs/storage-failure.js';
+import { servedViews } from '../watch/served-view.js';
 import { connectOptions } from './connect-options.js';
 
 /** Subresources of a pod that are about one of its containers. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import type { Writer } from '../apply/track-update.js';
 import { withScaleManagers } from './scale-managers.js';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { FieldSet } from '../apply/field-set.js';
 import { type Manager, type Managers, managerKey, readManagers, withManagers } from '../apply/managed-fields.js';
 import type { Writer } from '../apply/track-update.js';

@@ -1,13 +1,13 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
-import { applyJsonPatch, parseJsonPatch } from '../../api/json-patch.js';
-import { formatLabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../api/label-selector.js';
-import { applyMergePatch } from '../../api/merge-patch.js';
-import { metadataOf } from '../../api/metadata-of.js';
-import type { Reply } from '../../core/exchange.js';
-import { headerValue } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Reply } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
+import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js';
+import { applyMergePatch } from '../patch/merge-patch.js';
 import type { ResourceType, ScalePaths } from '../registry/resource-type.js';
-import { servedViews } from '../registry/served-view.js';
+import { conflict, notFound } from '../registry/storage-failure.js';
+import { formatLabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../select/label-selector.js';
 import { plainAnswer } from '../verbs/answer.js';
 import { type ApiCall, keyOf } from '../verbs/api-call.js';
 import { changeObject } from '../verbs/change-object.js';
@@ -15,8 +15,8 @@ import { bodyEncoding, parseDocument } from '../verbs/decode.js';
 import { readNewest } from '../verbs/get.js';
 import { optionsObject, writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
-import { conflict, notFound } from '../verbs/storage-failure.js';
 import { writerOf } from '../verbs/writer.js';
+import { servedViews } from '../watch/served-view.js';
 import { withScaleManagers } from './scale-managers.js';
 
 const BUILT_IN_PATHS: ScalePaths = {

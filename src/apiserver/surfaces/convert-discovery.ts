@@ -4,7 +4,7 @@ import type {
   KindReference,
   ResourceDiscovery,
   VersionDiscovery,
-} from '../../api/discovery.js';
+} from '../../kube/discovery.js';
 import type { SurfaceGroup, SurfaceResource, SurfaceVersion } from './surface-file.js';
 
 export interface DiscoveryDocuments {

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
 import type { TypeNode, TypeObject } from './surface-file.js';
 
 const REFERENCE_PREFIX = '#/components/schemas/';

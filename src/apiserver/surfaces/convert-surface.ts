@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { convertDiscovery, type DiscoveryDocuments } from './convert-discovery.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { SURFACE_FORMAT, type SurfaceFile, type SurfaceGroup } from './surface-file.js';

@@ -1,5 +1,5 @@
-import type { GroupDiscoveryList } from '../../api/discovery.js';
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import type { GroupDiscoveryList } from '../../kube/discovery.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import type { DiscoveryDocuments } from './convert-discovery.js';
 import type { ServerDocuments } from './convert-surface.js';
 

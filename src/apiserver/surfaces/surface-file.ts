@@ -1,4 +1,4 @@
-import type { Json } from '../../api/json.js';
+import type { Json } from '../../kube/json.js';
 
 /**
  * What one Kubernetes version serves, as it lies on disk: facts only (names, types, verbs, keys), no prose. One file a

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { GroupDiscoveryList } from '../../api/discovery.js';
+import type { GroupDiscoveryList } from '../../kube/discovery.js';
 import { readSurface, SurfaceFormatError } from './built-in-surface.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { convertSurface, writeSurface } from './convert-surface.js';

@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
-import { formatLabelSelector, labelSelectorFromObject, SelectorError } from '../../api/label-selector.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { formatLabelSelector, labelSelectorFromObject, SelectorError } from '../select/label-selector.js';
 import type { Column } from './table.js';
 
 /** `Name:name Ready Containers*`: a column a word, `_` for a blank, `:type` or `:name`, `*` for wide listings. */

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { at, columns, labelsCell, numberAt, objectsAt, orNone, selectorCell, sizeAt, textAt } from './cells.js';
 import { ageOf } from './human-duration.js';
 import type { TablePrinter } from './table.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { at, columns, textAt } from './cells.js';
 import { ageOf } from './human-duration.js';
 import { evaluateJsonPath, JsonPathError, parseJsonPath } from './json-path.js';

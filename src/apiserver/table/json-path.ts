@@ -1,4 +1,4 @@
-import { isObject, type Json, member } from '../../api/json.js';
+import { isObject, type Json, member } from '../../kube/json.js';
 
 /** The paths that custom resources may use for columns, replicas and the like. */
 export type JsonPath = readonly Step[];

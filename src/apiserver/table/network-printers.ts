@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../api/json.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import { at, objectsAt, orNone, textAt } from './cells.js';
 import { simple } from './core-printers.js';
 import type { TablePrinter } from './table.js';

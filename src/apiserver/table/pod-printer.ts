@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { at, columns, hasCondition, numberAt, objectsAt, orNone, textAt } from './cells.js';
 import { ageOf } from './human-duration.js';
 import type { TablePrinter } from './table.js';

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { at, columns, containerCells, labelsCell, numberAt, objectsAt, orNone, textAt } from './cells.js';
 import { ageCell, nameOf, simple } from './core-printers.js';
 import { humanDuration } from './human-duration.js';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../api/json.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import { builtInPrinter } from './built-in-printers.js';
 import { toTable } from './table.js';
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../api/json.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import { at, columns, objectsAt, textAt } from './cells.js';
 import { ageCell, nameOf, simple } from './core-printers.js';
 import { named } from './network-printers.js';

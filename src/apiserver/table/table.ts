@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../api/json.js';
+import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 
 /** A column of a Table. Descriptions are left empty: no client prints them. */
 export interface Column {

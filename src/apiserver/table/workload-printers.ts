@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import {
   at,
   columns,

@@ -1,15 +1,15 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { dump } from 'js-yaml';
-import type { JsonObject } from '../../api/json.js';
-import { chunkedBody } from '../../core/chunked-body.js';
-import type { Exchange, Reply } from '../../core/exchange.js';
-import { headerValue } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
+import { chunkedBody } from '../../http/chunked-body.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { ServedView } from '../registry/served-view.js';
 import { toTable } from '../table/table.js';
+import { ServedView } from '../watch/served-view.js';
 import { dumpInThread, YAML_INLINE_BYTES_MAX } from '../yaml/yaml-thread.js';
 import type { ApiCall } from './api-call.js';
 import {

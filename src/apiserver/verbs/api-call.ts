@@ -1,18 +1,18 @@
-import type { Clock } from '../../core/clock.js';
-import type { Exchange, Reply } from '../../core/exchange.js';
-import type { RequestInfo } from '../../core/request-info.js';
-import type { WorkSlices } from '../../core/work-slices.js';
-import type { Backend } from '../../storage/backend.js';
+import type { Clock } from '../../base/clock.js';
+import type { WorkSlices } from '../../base/work-slices.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import type { RequestInfo } from '../../kube/request-info.js';
 import type { AdmissionChain } from '../admission/admission-chain.js';
 import type { Authorizer, ResourceAttributes } from '../authorization/authorizer.js';
+import type { User } from '../contracts/user.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { StrategyContext } from '../registry/strategy.js';
-import type { User } from '../user.js';
+import type { Backend } from '../storage/backend.js';
 import type { Caches } from '../watch/caches.js';
 import { storageKey } from '../watch/caches.js';
 import type { StoreFeed } from '../watch/store-feed.js';
+import type { Turns } from './keyed-mutex.js';
 import { nowText } from './now-text.js';
-import type { Turns } from './turns.js';
 
 /** What every verb works with: one per server. */
 export interface Machinery {

@@ -1,7 +1,6 @@
-import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../api/json.js';
-import { metadataOf } from '../../api/metadata-of.js';
-import { StatusError } from '../../core/status-error.js';
-import { isStorageError } from '../../storage/storage-error.js';
+import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
 import {
   finalizersOf,
   metadataForUpdate,
@@ -10,17 +9,25 @@ import {
   withGeneration,
   withMetadata,
 } from '../registry/metadata.js';
+import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { ServedView, servedViews, shape } from '../registry/served-view.js';
+import {
+  conflict,
+  detailsOf,
+  notFound,
+  objectModified,
+  qualifiedResource,
+  storageFailure,
+} from '../registry/storage-failure.js';
 import type { PartStrategy } from '../registry/strategy.js';
+import { isStorageError } from '../storage/storage-error.js';
+import { ServedView, servedViews, shape } from '../watch/served-view.js';
 import type { StoredObject } from '../watch/stored-object.js';
 import { admissionRequest } from './admission-request.js';
 import { type ApiCall, keyOf, strategyContext } from './api-call.js';
 import { readNewest } from './get.js';
-import { refuseInvalid } from './invalid.js';
 import { checkObjectSize } from './object-size.js';
 import { unparsedVersion } from './resource-version.js';
-import { conflict, detailsOf, notFound, objectModified, qualifiedResource, storageFailure } from './storage-failure.js';
 import { storedBytes } from './stored-bytes.js';
 
 /** A change of one object, however it was asked for: PUT, any kind of PATCH, a subresource. */

@@ -1,4 +1,4 @@
-import { StatusError } from '../../core/status-error.js';
+import { StatusError } from '../../kube/status-error.js';
 
 /** Where a list goes on: the revision it is taken at (-1 for the newest), and the last key it gave, below its prefix. */
 export interface ContinueToken {

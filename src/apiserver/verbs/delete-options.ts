@@ -1,7 +1,7 @@
-import { goJsonKind } from '../../api/go-text.js';
-import { isObject, type JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { FieldProblem } from '../schema/validate.js';
+import { goJsonKind } from '../values/go-text.js';
 import type { ApiCall } from './api-call.js';
 import { bodyEncoding, parseDocument } from './decode.js';
 import { dryRunProblems, invalidOptions, isTrue } from './options.js';

@@ -1,20 +1,20 @@
-import { isObject, type JsonObject, jsonEqual } from '../../api/json.js';
-import { metadataOf, nameOf } from '../../api/metadata-of.js';
-import { timestamp } from '../../api/timestamp.js';
-import type { Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
-import { isStorageError } from '../../storage/storage-error.js';
+import type { Reply } from '../../http/exchange.js';
+import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
+import { timestamp } from '../../kube/timestamp.js';
 import { finalizersOf, withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { servedViews, shape } from '../registry/served-view.js';
+import { conflict, detailsOf, notFound, qualifiedResource, storageFailure } from '../registry/storage-failure.js';
+import { isStorageError } from '../storage/storage-error.js';
 import { storageKey } from '../watch/caches.js';
+import { servedViews, shape } from '../watch/served-view.js';
 import type { StoredObject } from '../watch/stored-object.js';
 import { admissionRequest } from './admission-request.js';
 import { objectAnswer, plainAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type DeleteOptions, deleteOptions } from './delete-options.js';
 import { readNewest } from './get.js';
-import { conflict, detailsOf, notFound, qualifiedResource, storageFailure } from './storage-failure.js';
 import { storedBytes } from './stored-bytes.js';
 
 const ATTEMPTS_MAX = 32;

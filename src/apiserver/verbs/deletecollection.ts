@@ -1,8 +1,8 @@
-import { groupVersion } from '../../api/gvr.js';
-import type { JsonObject } from '../../api/json.js';
-import { metadataOf, nameOf } from '../../api/metadata-of.js';
-import type { Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Reply } from '../../http/exchange.js';
+import { groupVersion } from '../../kube/gvr.js';
+import type { JsonObject } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { ApiCall } from './api-call.js';
 import { deleteObject } from './delete.js';
 import { deleteOptions } from './delete-options.js';

@@ -1,11 +1,11 @@
-import type { Reply } from '../../core/exchange.js';
-import { isStorageError } from '../../storage/storage-error.js';
-import { servedViews, trivialView } from '../registry/served-view.js';
+import type { Reply } from '../../http/exchange.js';
+import { notFound, storageFailure } from '../registry/storage-failure.js';
+import { isStorageError } from '../storage/storage-error.js';
+import { servedViews, trivialView } from '../watch/served-view.js';
 import { StoredObject } from '../watch/stored-object.js';
 import { objectAnswer } from './answer.js';
 import { type ApiCall, keyOf } from './api-call.js';
 import { awaitRevision, parseResourceVersion } from './resource-version.js';
-import { notFound, storageFailure } from './storage-failure.js';
 
 /** The newest state, or with a resourceVersion one that is not older. */
 export async function get(call: ApiCall): Promise<Reply> {

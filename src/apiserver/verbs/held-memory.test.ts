@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { systemClock } from '../../core/clock.js';
-import { Exchange, type Reply } from '../../core/exchange.js';
-import { FairLimiter } from '../../core/fair-limiter.js';
-import { parseRequestInfo } from '../../core/request-info.js';
-import { limitsFilter } from '../../filters/limits.js';
+import { systemClock } from '../../base/clock.js';
+import { Exchange, type Reply } from '../../http/exchange.js';
+import { FairLimiter } from '../../http/fair-limiter.js';
+import type { JsonObject } from '../../kube/json.js';
+import { parseRequestInfo } from '../../kube/request-info.js';
+import { limitsFilter } from '../../proxy/chain/limits-filter.js';
 import { ADMIN, startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
 
 const MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../api/json.js';
-import { WorkSlices } from '../../core/work-slices.js';
+import { WorkSlices } from '../../base/work-slices.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import { listJson, listProtobuf } from './list-document.js';
 

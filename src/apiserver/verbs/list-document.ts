@@ -1,5 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../api/json.js';
-import type { WorkSlices } from '../../core/work-slices.js';
+import type { WorkSlices } from '../../base/work-slices.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { encodeProtobufList } from '../protobuf/encode-protobuf.js';
 import { tableHead, tableRow } from '../table/table.js';
 import { partial } from './answer.js';

@@ -1,4 +1,4 @@
-import { StatusError } from '../../core/status-error.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { FieldProblem } from '../schema/validate.js';
 import { invalidOptions, isTrue } from './options.js';
 import { parseResourceVersion } from './resource-version.js';

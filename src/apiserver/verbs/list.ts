@@ -1,9 +1,10 @@
-import { groupVersion } from '../../api/gvr.js';
-import type { Json, JsonObject } from '../../api/json.js';
-import type { Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
-import { isStorageError } from '../../storage/storage-error.js';
-import { type ServedView, servedViews } from '../registry/served-view.js';
+import type { Reply } from '../../http/exchange.js';
+import { groupVersion } from '../../kube/gvr.js';
+import type { Json, JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import { storageFailure } from '../registry/storage-failure.js';
+import { isStorageError } from '../storage/storage-error.js';
+import { type ServedView, servedViews } from '../watch/served-view.js';
 import { StoredObject } from '../watch/stored-object.js';
 import { bytesAnswer, DOCUMENT_BYTES_FACTOR, yamlAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
@@ -21,7 +22,6 @@ import {
 import { reserveReply } from './reserve-reply.js';
 import { awaitNewest, awaitRevision } from './resource-version.js';
 import { type Selection, selectionOf } from './selection.js';
-import { storageFailure } from './storage-failure.js';
 
 /** Read from the store at once while looking for a page of selected objects. */
 const CHUNK_MAX = 500;

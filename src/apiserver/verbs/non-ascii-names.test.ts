@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
-import { nameOf } from '../../api/metadata-of.js';
-import type { Identity } from '../../core/identity.js';
+import type { Identity } from '../../http/identity.js';
+import type { JsonObject } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
 import { startTestApiServer, type TestAnswer, type TestApiServer } from '../api-server.fixture.js';
 
 const RBAC = '/apis/rbac.authorization.k8s.io/v1';

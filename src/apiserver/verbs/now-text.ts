@@ -1,5 +1,5 @@
-import { timestamp } from '../../api/timestamp.js';
-import type { Clock } from '../../core/clock.js';
+import type { Clock } from '../../base/clock.js';
+import { timestamp } from '../../kube/timestamp.js';
 
 let second = -1;
 let text = '';

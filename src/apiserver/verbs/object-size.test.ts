@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { OBJECT_BYTES_MAX, OBJECT_VALUES_MAX } from '../size-bounds.js';
+import { OBJECT_BYTES_MAX, OBJECT_VALUES_MAX } from '../contracts/size-bounds.js';
 import { checkObjectSize } from './object-size.js';
 
 const TOO_LARGE = expect.objectContaining({ status: expect.objectContaining({ code: 413 }) });

@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
-import { OBJECT_BYTES_MAX, OBJECT_VALUES_MAX } from '../size-bounds.js';
+import type { Json, JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import { OBJECT_BYTES_MAX, OBJECT_VALUES_MAX } from '../contracts/size-bounds.js';
 
 /**
  * Throws RequestEntityTooLarge for an object that has become too large to be stored: a body of three bytes for each item of

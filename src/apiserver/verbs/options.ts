@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../api/json.js';
-import { StatusError } from '../../core/status-error.js';
+import type { JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { FieldProblem } from '../schema/validate.js';
 import { formatProblems } from '../schema/validate.js';
 

@@ -1,7 +1,7 @@
-import { type AcceptClause, chooseMediaType, clauseTakes, parseAccept } from '../../api/accept.js';
-import type { Exchange } from '../../core/exchange.js';
-import { headerValue } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Exchange } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
+import { type AcceptClause, chooseMediaType, clauseTakes, parseAccept } from '../../kube/accept.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { ResourceType } from '../registry/resource-type.js';
 
 /** How a client wants its answer. */

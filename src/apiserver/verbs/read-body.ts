@@ -1,9 +1,9 @@
-import { hasMoreValues } from '../../api/json-text.js';
-import type { Exchange } from '../../core/exchange.js';
-import { BODY_WAIT_BYTES_MIN, readWholeBody } from '../../core/gather-body.js';
-import { headerValue } from '../../core/headers.js';
-import { StatusError } from '../../core/status-error.js';
-import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../size-bounds.js';
+import type { Exchange } from '../../http/exchange.js';
+import { BODY_WAIT_BYTES_MIN, readWholeBody } from '../../http/gather-body.js';
+import { headerValue } from '../../http/headers.js';
+import { StatusError } from '../../kube/status-error.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../contracts/size-bounds.js';
+import { hasMoreValues } from '../values/json-text.js';
 import { withoutLongYaml } from '../yaml/long-yaml.js';
 
 const BODY_MS_MAX = 60_000;

@@ -1,7 +1,7 @@
-import { StatusError } from '../../core/status-error.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { ResourceType } from '../registry/resource-type.js';
+import { storageFailure, tooLargeRevision } from '../registry/storage-failure.js';
 import type { ApiCall } from './api-call.js';
-import { storageFailure, tooLargeRevision } from './storage-failure.js';
 
 /** Go's words for a text that is no version. */
 export function unparsedVersion(text: string): string {

@@ -1,13 +1,13 @@
+import { isObject, type JsonObject } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
 import {
   type FieldSelector,
   fieldSelectorForKind,
   matchesFields,
   parseFieldSelector,
   requiredFieldValue,
-} from '../../api/field-selector.js';
-import { isObject, type JsonObject } from '../../api/json.js';
-import { type LabelSelector, matchesLabels, parseLabelSelector } from '../../api/label-selector.js';
-import { StatusError } from '../../core/status-error.js';
+} from '../select/field-selector.js';
+import { type LabelSelector, matchesLabels, parseLabelSelector } from '../select/label-selector.js';
 import { storageKey } from '../watch/caches.js';
 import type { ApiCall } from './api-call.js';
 

@@ -1,4 +1,4 @@
-import { cloneJson, type JsonObject } from '../../api/json.js';
+import { cloneJson, type JsonObject } from '../../kube/json.js';
 import { keepUnknownFields } from '../registry/unknown-kept.js';
 import { isAllKnown } from '../schema/unknown-fields.js';
 import { type EncodedObject, encodeStored, type StoredObject } from '../watch/stored-object.js';

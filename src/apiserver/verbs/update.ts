@@ -1,7 +1,7 @@
-import { cloneJson } from '../../api/json.js';
-import { nameOf } from '../../api/metadata-of.js';
-import type { Reply } from '../../core/exchange.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Reply } from '../../http/exchange.js';
+import { cloneJson } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
+import { StatusError } from '../../kube/status-error.js';
 import { trackUpdateSteps } from '../apply/track-update.js';
 import { objectAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';

@@ -1,4 +1,4 @@
-import type { Reply } from '../../core/exchange.js';
+import type { Reply } from '../../http/exchange.js';
 import { PROTOBUF_WATCH_MEDIA_TYPE } from '../protobuf/watch-frame.js';
 import { WatchEncoder } from '../watch/watch-encoder.js';
 import { WatchSession, type WatchStart } from '../watch/watch-session.js';

@@ -1,5 +1,5 @@
-import { groupVersion } from '../../api/gvr.js';
-import { headerValue } from '../../core/headers.js';
+import { headerValue } from '../../http/headers.js';
+import { groupVersion } from '../../kube/gvr.js';
 import { FieldSet } from '../apply/field-set.js';
 import type { Writer } from '../apply/track-update.js';
 import type { ResourceType } from '../registry/resource-type.js';

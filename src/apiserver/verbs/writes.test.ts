@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../api/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
 
 let api: TestApiServer;

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../api/json.js';
-import type { Backend } from '../../storage/backend.js';
-import type { GroupResource, ObjectReader } from '../object-reader.js';
+import type { JsonObject } from '../../kube/json.js';
+import type { GroupResource, ObjectReader } from '../contracts/object-reader.js';
 import { builtInPrefix } from '../registry/storage-layout.js';
+import type { Backend } from '../storage/backend.js';
 import { ResourceCache } from './resource-cache.js';
 import type { StoreFeed } from './store-feed.js';
 

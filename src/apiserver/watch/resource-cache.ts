@@ -1,4 +1,4 @@
-import type { Backend, WatchEvent } from '../../storage/backend.js';
+import type { Backend, WatchEvent } from '../storage/backend.js';
 import { CacheEvent } from './cache-event.js';
 import { EventLog } from './event-log.js';
 import type { StoreFeed } from './store-feed.js';

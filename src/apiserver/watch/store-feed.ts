@@ -1,7 +1,7 @@
-import type { Clock } from '../../core/clock.js';
-import type { Logger } from '../../observe/logger.js';
-import type { Backend, Watch, WatchEvent } from '../../storage/backend.js';
-import { isStorageError } from '../../storage/storage-error.js';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Backend, Watch, WatchEvent } from '../storage/backend.js';
+import { isStorageError } from '../storage/storage-error.js';
 
 /** Receives what happens below one prefix, in revision order. */
 export interface FeedReceiver {

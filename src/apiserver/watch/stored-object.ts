@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from '../../api/json.js';
-import type { KeyValue } from '../../storage/backend.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
+import type { KeyValue } from '../storage/backend.js';
 
 /**
  * One object as it lies in the store, at one revision. Immutable. Parsed when somebody first asks for more than its bytes,

@@ -1,10 +1,10 @@
-import { groupVersion } from '../../api/gvr.js';
-import type { JsonObject } from '../../api/json.js';
-import type { Status } from '../../api/status.js';
+import { groupVersion } from '../../kube/gvr.js';
+import type { JsonObject } from '../../kube/json.js';
+import type { Status } from '../../kube/status.js';
 import { encodeWatchFrame } from '../protobuf/watch-frame.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { type ServedView, servedViews, trivialView } from '../registry/served-view.js';
 import { tableRow } from '../table/table.js';
+import { type ServedView, servedViews, trivialView } from './served-view.js';
 import type { StoredObject } from './stored-object.js';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';

@@ -1,10 +1,10 @@
-import type { JsonObject } from '../../api/json.js';
-import { status } from '../../api/status.js';
-import { BodyStream } from '../../core/body-stream.js';
-import type { Clock } from '../../core/clock.js';
-import { WorkSlices } from '../../core/work-slices.js';
-import type { Backend, Watch, WatchEvent } from '../../storage/backend.js';
-import { isStorageError } from '../../storage/storage-error.js';
+import type { Clock } from '../../base/clock.js';
+import { WorkSlices } from '../../base/work-slices.js';
+import { BodyStream } from '../../http/body-stream.js';
+import type { JsonObject } from '../../kube/json.js';
+import { status } from '../../kube/status.js';
+import type { Backend, Watch, WatchEvent } from '../storage/backend.js';
+import { isStorageError } from '../storage/storage-error.js';
 import { CacheEvent } from './cache-event.js';
 import type { ResourceCache } from './resource-cache.js';
 import type { StoreFeed } from './store-feed.js';

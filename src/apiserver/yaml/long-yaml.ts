@@ -1,8 +1,8 @@
-import type { Json } from '../../api/json.js';
-import { hasMoreValues } from '../../api/json-text.js';
-import { StatusError } from '../../core/status-error.js';
+import type { Json } from '../../kube/json.js';
+import { StatusError } from '../../kube/status-error.js';
+import { BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 import { namesEachOnce } from '../schema/duplicate-fields.js';
-import { BODY_VALUES_MAX } from '../size-bounds.js';
+import { hasMoreValues } from '../values/json-text.js';
 import { firstDocument } from './first-document.js';
 import { parseInThread, YAML_INLINE_BYTES_MAX } from './yaml-thread.js';
 

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../size-bounds.js';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 
 /** Longer YAML is read and written in a thread of its own. */
 export const YAML_INLINE_BYTES_MAX = 32 * 1024;

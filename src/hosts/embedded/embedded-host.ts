@@ -1,6 +1,6 @@
 import type { ApiServer } from '../../apiserver/api-server.js';
-import type { Exchange, Reply } from '../../core/exchange.js';
 import type { Host } from '../../core/host.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
 
 /** An API server in this process. Ready from its start to its end. */
 export class EmbeddedHost implements Host {

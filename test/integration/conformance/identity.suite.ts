@@ -1,6 +1,6 @@
 import { createHash, X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { makeCa, makeClient } from '../../../src/identity/pki.fixture.js';
+import { makeCa, makeClient } from '../../../src/http/tls/pki.fixture.js';
 import type { Ask } from '../https-client.js';
 import { type Status, WHO_AM_I, type World } from './world.js';
 

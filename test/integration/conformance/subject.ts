@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { type RunningServer, startProxy } from '../../../src/compose.js';
-import type { FlagName } from '../../../src/config/flags.js';
-import { loadProxyConfig } from '../../../src/config/load-proxy-config.js';
-import { createLogger } from '../../../src/observe/logger.js';
+import { createLogger } from '../../../src/base/logger.js';
+import type { FlagName } from '../../../src/compose/config/flags.js';
+import { loadProxyConfig } from '../../../src/compose/config/load-proxy-config.js';
+import { type RunningServer, startProxy } from '../../../src/compose/start-proxy.js';
 import type { Certificates } from '../certificates.js';
 import { type LogLine, proxyFlags } from '../control-plane.js';
 import { type Flags, startEmbedded, temporaryDirectory } from '../embedded-server.js';

@@ -1,4 +1,4 @@
-import type { TestCertificate } from '../../../src/identity/pki.fixture.js';
+import type { TestCertificate } from '../../../src/http/tls/pki.fixture.js';
 import type { Certificates } from '../certificates.js';
 import type { Answer, Ask } from '../https-client.js';
 import type { Subject } from './subject.js';

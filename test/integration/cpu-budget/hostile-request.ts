@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../../src/api/json.js';
 import { encodeProtobuf } from '../../../src/apiserver/protobuf/encode-protobuf.js';
+import type { JsonObject } from '../../../src/kube/json.js';
 import type { Ask } from '../https-client.js';
 
 /** One request of the corpus. Made when it is its turn: some bodies are megabytes. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import type { TestCertificate } from '../../../src/identity/pki.fixture.js';
+import type { TestCertificate } from '../../../src/http/tls/pki.fixture.js';
 import { type Certificates, makeCertificates } from '../certificates.js';
 import { eventually, type LogLine } from '../control-plane.js';
 import { temporaryDirectory } from '../embedded-server.js';

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../../src/api/json.js';
+import type { Json, JsonObject } from '../../../src/kube/json.js';
 
 /** Requests about one object, made one after the other. */
 export interface BuiltInCase {

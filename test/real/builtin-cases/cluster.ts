@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.js';
+import type { JsonObject } from '../../../src/kube/json.js';
 import { kind, merge, spec } from './case.js';
 
 const claim = kind('v1/persistentvolumeclaims', { apiVersion: 'v1', kind: 'PersistentVolumeClaim' });

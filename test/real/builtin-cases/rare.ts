@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.js';
+import type { JsonObject } from '../../../src/kube/json.js';
 import { kind, merge, spec } from './case.js';
 
 const pod = kind('v1/pods', { apiVersion: 'v1', kind: 'Pod' });

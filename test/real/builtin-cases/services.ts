@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.js';
+import type { JsonObject } from '../../../src/kube/json.js';
 import { kind, merge, spec } from './case.js';
 
 const service = kind('v1/services', { apiVersion: 'v1', kind: 'Service' });

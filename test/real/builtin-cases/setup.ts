@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.js';
+import type { JsonObject } from '../../../src/kube/json.js';
 
 /** What is there before the cases: admission looks at it. */
 export interface SetupObject {

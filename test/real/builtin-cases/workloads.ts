@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../src/api/json.js';
+import type { JsonObject } from '../../../src/kube/json.js';
 import { kind, merge, spec } from './case.js';
 
 const deployment = kind('apps/v1/deployments', { apiVersion: 'apps/v1', kind: 'Deployment' });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import type { CheckReport } from '../../../src/inspect/check-report.js';
-import type { DiffReport } from '../../../src/inspect/diff-report.js';
-import type { StatusReport } from '../../../src/inspect/status-report.js';
+import type { CheckReport } from '../../../src/tools/inspect/check-report.js';
+import type { DiffReport } from '../../../src/tools/inspect/diff-report.js';
+import type { StatusReport } from '../../../src/tools/inspect/status-report.js';
 import { type ControlPlane, type Layout, layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
 import { NEWER } from '../rig/skew.js';

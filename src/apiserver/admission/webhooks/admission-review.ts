@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../../api/json.js';
+import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
 import type { AdmissionRequest } from '../admission.js';
 import { type Invocation, kindOf } from './invocation.js';
 import type { VersionedObjects } from './review-versions.js';

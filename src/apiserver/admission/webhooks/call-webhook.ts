@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { isObject, type JsonObject } from '../../../api/json.js';
-import type { OutboundTarget } from '../../outbound.js';
-import { resolveService, serverNameOf } from '../../service-address.js';
+import { isObject, type JsonObject } from '../../../kube/json.js';
+import { resolveService, serverNameOf } from '../../aggregation/service-address.js';
+import type { OutboundTarget } from '../../outbound/outbound.js';
 import type { AdmissionRequest } from '../admission.js';
 import {
   admissionReview,

@@ -1,7 +1,7 @@
-import { goJsonKind } from '../../../api/go-text.js';
-import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../../api/json.js';
-import { headerValue } from '../../../core/headers.js';
-import type { OutboundAnswer } from '../../outbound.js';
+import { headerValue } from '../../../http/headers.js';
+import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../../kube/json.js';
+import type { OutboundAnswer } from '../../outbound/outbound.js';
+import { goJsonKind } from '../../values/go-text.js';
 import type { ReviewVersion } from './admission-review.js';
 
 /** A webhook's answer that is no review. The message is the one kube-apiserver's own client has for it. */

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Json, JsonObject } from '../../../api/json.js';
-import type { TestCertificate } from '../../../identity/pki.fixture.js';
+import type { TestCertificate } from '../../../http/tls/pki.fixture.js';
+import type { Json, JsonObject } from '../../../kube/json.js';
 import { HOOK_CASES, type HookAnswer } from './webhook-cases.fixture.js';
 
 export interface HookServer {

@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../../../api/json.js';
-import { type Labels, matchesLabels } from '../../../api/label-selector.js';
-import { StatusError } from '../../../core/status-error.js';
+import { isObject, type JsonObject } from '../../../kube/json.js';
+import { StatusError } from '../../../kube/status-error.js';
+import { type Labels, matchesLabels } from '../../select/label-selector.js';
 import type { AdmissionRequest, AdmissionType } from '../admission.js';
 import { reviewRequest } from './admission-review.js';
 import { type Invocation, kindOf } from './invocation.js';

@@ -1,4 +1,4 @@
-import { jsonEqual } from '../../../api/json.js';
+import { jsonEqual } from '../../../kube/json.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
 import { callWebhook } from './call-webhook.js';
 import type { Invocation } from './invocation.js';

@@ -1,7 +1,7 @@
-import { groupVersion } from '../../../api/gvr.js';
-import { isObject, type Json, type JsonObject } from '../../../api/json.js';
-import { applyJsonPatch, type JsonPatchOperation, parseJsonPatch } from '../../../api/json-patch.js';
-import { PatchError } from '../../../api/json-patch-error.js';
+import { groupVersion } from '../../../kube/gvr.js';
+import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
+import { applyJsonPatch, type JsonPatchOperation, parseJsonPatch } from '../../patch/json-patch.js';
+import { PatchError } from '../../patch/json-patch-error.js';
 import { goDecodeProblem } from '../../schema/go-decode.js';
 import { goSyntaxProblem } from './decode-answer.js';
 import type { Invocation } from './invocation.js';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../api/json.js';
-import { StatusError } from '../../../core/status-error.js';
-import { makeCa, makeServer } from '../../../identity/pki.fixture.js';
+import { makeCa, makeServer } from '../../../http/tls/pki.fixture.js';
+import type { Json, JsonObject } from '../../../kube/json.js';
+import { StatusError } from '../../../kube/status-error.js';
 import { loadSurface } from '../../surfaces/load-surface.js';
 import type { AdmissionRequest } from '../admission.js';
 import { type HookServer, startHookServer } from './hook-server.fixture.js';

@@ -1,5 +1,5 @@
-import { groupVersion } from '../../../api/gvr.js';
-import { cloneJson, type JsonObject } from '../../../api/json.js';
+import { groupVersion } from '../../../kube/gvr.js';
+import { cloneJson, type JsonObject } from '../../../kube/json.js';
 import type { AdmissionRequest, AdmissionType } from '../admission.js';
 import { kindOf } from './invocation.js';
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../../api/json.js';
+import type { Json } from '../../../kube/json.js';
 
 /** What a webhook does when it is called. `$UID` in a body is the uid of the review it got. */
 export interface HookAnswer {

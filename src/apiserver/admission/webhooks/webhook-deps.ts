@@ -1,8 +1,8 @@
-import type { JsonObject } from '../../../api/json.js';
-import type { Logger } from '../../../observe/logger.js';
-import type { ObjectReader } from '../../object-reader.js';
-import type { Outbound } from '../../outbound.js';
-import type { User } from '../../user.js';
+import type { Logger } from '../../../base/logger.js';
+import type { JsonObject } from '../../../kube/json.js';
+import type { ObjectReader } from '../../contracts/object-reader.js';
+import type { User } from '../../contracts/user.js';
+import type { Outbound } from '../../outbound/outbound.js';
 import type { AdmissionRequest, AdmissionType } from '../admission.js';
 
 /** What the expression of a match condition sees. */

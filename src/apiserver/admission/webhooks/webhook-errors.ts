@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from '../../../api/json.js';
-import type { Status } from '../../../api/status.js';
-import { StatusError } from '../../../core/status-error.js';
+import { isObject, type JsonObject } from '../../../kube/json.js';
+import type { Status } from '../../../kube/status.js';
+import { StatusError } from '../../../kube/status-error.js';
 
 /** A webhook could not be asked, or its answer can't be used: what `failurePolicy` is about. */
 export class WebhookCallError extends Error {

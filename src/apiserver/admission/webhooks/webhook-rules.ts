@@ -1,4 +1,4 @@
-import type { GroupVersionResource } from '../../../api/gvr.js';
+import type { GroupVersionResource } from '../../../kube/gvr.js';
 
 export interface WebhookRule {
   readonly operations: readonly string[];

@@ -1,7 +1,7 @@
-import { isObject, type Json, type JsonObject } from '../../../api/json.js';
-import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../../api/label-selector.js';
-import { nameOf } from '../../../api/metadata-of.js';
-import type { ObjectReader } from '../../object-reader.js';
+import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
+import { nameOf } from '../../../kube/metadata-of.js';
+import type { ObjectReader } from '../../contracts/object-reader.js';
+import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../select/label-selector.js';
 import type { MatchCondition } from './webhook-deps.js';
 import type { WebhookRule } from './webhook-rules.js';
 

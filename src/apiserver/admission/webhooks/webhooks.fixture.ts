@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../../api/json.js';
-import { silentLogger } from '../../../observe/logger.js';
-import { OutboundCalls } from '../../../transport/outbound-calls.js';
-import { FakeObjects } from '../../object-reader.fixture.js';
+import { silentLogger } from '../../../base/logger.js';
+import type { Json, JsonObject } from '../../../kube/json.js';
+import { FakeObjects } from '../../contracts/object-reader.fixture.js';
+import { OutboundCalls } from '../../outbound/outbound-calls.js';
 import type { ResourceType, Subresource } from '../../registry/resource-type.js';
 import type { Strategy } from '../../registry/strategy.js';
 import type { AdmissionRequest } from '../admission.js';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Json, JsonObject } from '../../../api/json.js';
-import { StatusError } from '../../../core/status-error.js';
-import { makeCa, makeServer } from '../../../identity/pki.fixture.js';
+import { makeCa, makeServer } from '../../../http/tls/pki.fixture.js';
+import type { Json, JsonObject } from '../../../kube/json.js';
+import { StatusError } from '../../../kube/status-error.js';
 import type { Subresource } from '../../registry/resource-type.js';
 import type { AdmissionRequest } from '../admission.js';
 import { type HookBehaviour, startHookServer } from './hook-server.fixture.js';

@@ -1,6 +1,11 @@
-import { type Json, type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
+import {
+  dns1035LabelProblems,
+  dnsSubdomainProblems,
+  pathSegmentProblems,
+  portNumberProblems,
+} from '../built-in-formats.js';
 import { child, has, number, objects, restore, text, texts } from '../fields.js';
-import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems, portNumberProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from '../validation/labels.js';

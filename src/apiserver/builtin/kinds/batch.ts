@@ -1,6 +1,6 @@
-import { type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
+import { dnsLabelProblems } from '../built-in-formats.js';
 import { child, childOrNew, fill, flag, has, number, restore, text, textMap } from '../fields.js';
-import { dnsLabelProblems } from '../formats.js';
 import { internalForm } from '../internal-form.js';
 import { IMMUTABLE, type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';

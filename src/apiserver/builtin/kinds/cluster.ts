@@ -1,7 +1,7 @@
-import { type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { quantities } from '../amounts.js';
+import { dnsLabelProblems, labelKeyProblems, labelValueProblems, rangeProblems } from '../built-in-formats.js';
 import { child, childOrNew, has, number, objects, restore, text, texts } from '../fields.js';
-import { dnsLabelProblems, labelKeyProblems, labelValueProblems, rangeProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, keepsMember } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabels } from '../validation/labels.js';

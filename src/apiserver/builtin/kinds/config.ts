@@ -1,6 +1,6 @@
-import { type JsonObject, jsonEqual, member } from '../../../api/json.js';
+import { type JsonObject, jsonEqual, member } from '../../../kube/json.js';
+import { configKeyProblems } from '../built-in-formats.js';
 import { child, flag, text, textMap } from '../fields.js';
-import { configKeyProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, keepsMember } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 

@@ -1,12 +1,12 @@
-import { type JsonObject, jsonEqual } from '../../../api/json.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import {
   addressProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
   endpointAddressProblems,
   portNumberProblems,
-} from '../formats.js';
+} from '../built-in-formats.js';
+import { child, has, number, objects, text, texts } from '../fields.js';
 import { type KindRules, type KindRulesTable, membersChange } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 

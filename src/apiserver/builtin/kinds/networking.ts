@@ -1,6 +1,5 @@
 import { isIP } from 'node:net';
-import type { JsonObject } from '../../../api/json.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
+import type { JsonObject } from '../../../kube/json.js';
 import {
   addressProblems,
   dns1035LabelProblems,
@@ -13,7 +12,8 @@ import {
   portNumberProblems,
   rangeProblems,
   wildcardSubdomainProblems,
-} from '../formats.js';
+} from '../built-in-formats.js';
+import { child, has, number, objects, text, texts } from '../fields.js';
 import { type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import type { SurfaceTraits } from '../type-defaults.js';

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { goJson } from '../../schema/go-values.js';
 import { quantities } from '../amounts.js';
 import { child, childOrNew, has, number, objects, restore, text, textMap } from '../fields.js';

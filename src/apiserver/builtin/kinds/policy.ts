@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { amountOf, compareAmounts, quantities } from '../amounts.js';
+import { labelKeyProblems, pathSegmentProblems } from '../built-in-formats.js';
 import { child, has, number, objects, text, texts } from '../fields.js';
-import { labelKeyProblems, pathSegmentProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkIntOrPercent, checkPercentIsPart } from '../validation/counts.js';

@@ -1,5 +1,4 @@
-import { type JsonObject, jsonEqual } from '../../../api/json.js';
-import { child, childOrNew, has, number, objects, remove, restore, text, textMap, texts } from '../fields.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import {
   addressProblems,
   dns1035LabelProblems,
@@ -9,7 +8,8 @@ import {
   labelKeyProblems,
   portNumberProblems,
   rangeProblems,
-} from '../formats.js';
+} from '../built-in-formats.js';
+import { child, childOrNew, has, number, objects, remove, restore, text, textMap, texts } from '../fields.js';
 import type { KindRules, KindRulesTable, Surroundings } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import {

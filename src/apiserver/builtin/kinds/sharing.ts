@@ -1,6 +1,6 @@
-import { type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
+import { dnsLabelProblems } from '../built-in-formats.js';
 import { child, has, number, objects, text } from '../fields.js';
-import { dnsLabelProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 

@@ -1,7 +1,7 @@
-import { type Json, type JsonObject, jsonEqual } from '../../../api/json.js';
+import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { amountOf, compareAmounts, quantities } from '../amounts.js';
+import { dnsSubdomainProblems, labelKeyProblems } from '../built-in-formats.js';
 import { child, childOrNew, has, number, objects, restore, text, texts } from '../fields.js';
-import { dnsSubdomainProblems, labelKeyProblems } from '../formats.js';
 import { internalForm } from '../internal-form.js';
 import { IMMUTABLE, type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';

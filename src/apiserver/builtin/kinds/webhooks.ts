@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { dnsSubdomainProblems, labelKeyProblems, portNumberProblems } from '../built-in-formats.js';
 import { child, has, number, objects, text, texts } from '../fields.js';
-import { dnsSubdomainProblems, labelKeyProblems, portNumberProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, membersChange, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from '../validation/labels.js';

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, jsonEqual } from '../../../api/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
+import { dnsLabelProblems } from '../built-in-formats.js';
 import { child, childOrNew, has, number, objects, restore, text, textMap } from '../fields.js';
-import { dnsLabelProblems } from '../formats.js';
 import { type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkClaimSpec } from '../validation/claims.js';

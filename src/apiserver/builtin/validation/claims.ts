@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { amountOf } from '../amounts.js';
+import { dnsSubdomainProblems } from '../built-in-formats.js';
 import { child, has, text, texts } from '../fields.js';
-import { dnsSubdomainProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from './labels.js';
 

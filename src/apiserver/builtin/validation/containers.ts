@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { dnsLabelProblems, idProblems, portNameProblems, portNumberProblems } from '../built-in-formats.js';
 import { child, flag, has, number, objects, text, texts } from '../fields.js';
-import { dnsLabelProblems, idProblems, portNameProblems, portNumberProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 import { checkEnvironment } from './environment.js';
 import { checkLifecycle, checkProbes } from './handlers.js';

@@ -1,5 +1,5 @@
-import type { Json } from '../../../api/json.js';
-import { percentProblems } from '../formats.js';
+import type { Json } from '../../../kube/json.js';
+import { percentProblems } from '../built-in-formats.js';
 import type { Problems } from '../problems.js';
 
 /** A count, or a part of the whole as `25%`. */

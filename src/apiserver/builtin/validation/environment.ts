@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { configKeyProblems, dnsLabelProblems, dnsSubdomainProblems, envNameProblems } from '../built-in-formats.js';
 import { child, has, number, objects, text } from '../fields.js';
-import { configKeyProblems, dnsLabelProblems, dnsSubdomainProblems, envNameProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 import { checkLabelName } from './labels.js';
 import { checkLocalPath, checkNoBacksteps } from './paths.js';

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { portNameProblems, portNumberProblems } from '../built-in-formats.js';
 import { child, has, number, objects, text, texts } from '../fields.js';
-import { portNameProblems, portNumberProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'];

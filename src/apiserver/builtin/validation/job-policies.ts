@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { child, has, number, objects, text } from '../fields.js';
 import type { Problems } from '../problems.js';
 

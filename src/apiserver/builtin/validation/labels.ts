@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../api/json.js';
-import { labelSelectorFromObject, matchesLabels, SelectorError } from '../../../api/label-selector.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { labelSelectorFromObject, matchesLabels, SelectorError } from '../../select/label-selector.js';
+import { labelKeyProblems, labelValueProblems } from '../built-in-formats.js';
 import { child, has, objects, text, textMap, texts } from '../fields.js';
-import { labelKeyProblems, labelValueProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 
 export function checkLabelName(problems: Problems, field: string, name: string): void {

@@ -1,4 +1,4 @@
-import { dnsSubdomainProblems } from '../formats.js';
+import { dnsSubdomainProblems } from '../built-in-formats.js';
 import type { Problems } from '../problems.js';
 
 /** Paths inside volumes must stay there. */

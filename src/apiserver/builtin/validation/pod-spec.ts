@@ -1,6 +1,5 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { addQuantities, compareAmounts, type QuantityMap, quantities } from '../amounts.js';
-import { child, flag, has, number, objects, text, textMap, texts } from '../fields.js';
 import {
   addressProblems,
   dnsLabelProblems,
@@ -8,7 +7,8 @@ import {
   idProblems,
   labelKeyProblems,
   searchProblems,
-} from '../formats.js';
+} from '../built-in-formats.js';
+import { child, flag, has, number, objects, text, textMap, texts } from '../fields.js';
 import type { Problems } from '../problems.js';
 import {
   checkAppArmor,

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { amountOf, compareAmounts, quantities } from '../amounts.js';
+import { labelKeyProblems } from '../built-in-formats.js';
 import { child, objects, text } from '../fields.js';
-import { labelKeyProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage']);

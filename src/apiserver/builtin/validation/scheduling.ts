@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems } from '../built-in-formats.js';
 import { child, has, number, objects, text, texts } from '../fields.js';
-import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 import { checkLabelName, checkLabelSelector } from './labels.js';
 

@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { amountOf } from '../amounts.js';
+import { dnsLabelProblems } from '../built-in-formats.js';
 import { child, flag, has, number, objects, text } from '../fields.js';
-import { dnsLabelProblems } from '../formats.js';
 import type { Problems } from '../problems.js';
 import { checkClaimSpec } from './claims.js';
 import { checkDownwardFile } from './environment.js';

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../api/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { child, has, number, objects, text } from '../fields.js';
 
 const DEAD_VOLUMES: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import type { Overload } from '../overload.js';
-import { ADDRESSES } from './addresses.js';
+import { ADDRESSES } from './address-library.js';
 import { CONVERSIONS } from './conversions.js';
-import { NAMED_FORMATS } from './formats.js';
+import { NAMED_FORMATS } from './format-library.js';
 import { LISTS } from './lists.js';
 import { OPERATORS } from './operators.js';
 import { OPTIONALS } from './optionals.js';

@@ -1,4 +1,4 @@
-import { compareQuantities, parseQuantity, type Quantity } from '../../../api/quantity.js';
+import { compareQuantities, parseQuantity, type Quantity } from '../../values/quantity.js';
 import { fail } from '../failure.js';
 import { checkedInt } from '../integers.js';
 import { declare, traversal } from '../overload.js';

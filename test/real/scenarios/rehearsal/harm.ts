@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { harmOf } from '../../../../src/rehearse/rehearsal-result.js';
+import { harmOf } from '../../../../src/tools/rehearse/rehearsal-result.js';
 import type { Rehearsed } from './run-rehearsal.js';
 
 /** All kinds of harm with the proxy off, none with it on, and there was something to harm. */

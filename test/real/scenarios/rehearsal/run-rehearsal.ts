@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { HalfResult, RehearsalResult } from '../../../../src/rehearse/rehearsal-result.js';
+import type { HalfResult, RehearsalResult } from '../../../../src/tools/rehearse/rehearsal-result.js';
 import type { ControlPlane, Server } from '../../rig/control-plane.js';
 import type { KubeSettings } from '../../rig/kube-apiserver.js';
 import { straddleProgram } from '../../rig/program.js';

@@ -1,0 +1,20 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Metrics } from '../../base/metric-catalogue.js';
+import type { ApiClient } from '../../kube/client/api-client.js';
+import type { CatalogueReader } from './resource-catalogue.js';
+
+/** What every controller is given for one term of leadership. */
+export interface ControllerOptions {
+  /** Refuses to change anything once the lease is gone. */
+  readonly client: ApiClient;
+  readonly reader: CatalogueReader;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Runs from its construction until closed. */
+export interface Controller {
+  close(): Promise<void>;
+}

@@ -1,0 +1,105 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Metrics } from '../../base/metric-catalogue.js';
+import type { ApiClient } from '../../kube/client/api-client.js';
+import type { Controller, ControllerOptions } from './controller.js';
+import { DefaultServiceAccounts } from './default-service-account.js';
+import { fenced } from './fenced-client.js';
+import { GarbageCollector } from './garbage-collector.js';
+import { type LEADER_TIMINGS, LeaderElection } from './leader-election.js';
+import { NamespaceController } from './namespace-controller.js';
+import { CatalogueReader } from './resource-catalogue.js';
+
+export const CONTROLLER_NAMES = ['namespace', 'garbagecollector', 'serviceaccount'] as const;
+export type ControllerName = (typeof CONTROLLER_NAMES)[number];
+
+export interface ControllersOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly serverName: string;
+  readonly enabled: readonly ControllerName[];
+  readonly rootCaPem: string | undefined;
+  /** Until it is known who the other servers are, nothing that is missing means anything. */
+  readonly isReady: () => boolean;
+  readonly leaderTimings?: Partial<typeof LEADER_TIMINGS>;
+}
+
+const READY_POLL_MS = 100;
+
+/** Stands for election as soon as this server is ready, and runs the controllers while elected. */
+export class Controllers {
+  readonly #options: ControllersOptions;
+  readonly #election: LeaderElection;
+  #term: readonly Controller[] = [];
+  /** Terms end one after the other, and none begins before the last has ended. */
+  #turn: Promise<void> = Promise.resolve();
+  #cancelPoll = () => {};
+  #closed = false;
+
+  constructor(options: ControllersOptions) {
+    const { client, clock, logger, serverName } = options;
+    this.#options = options;
+    this.#election = new LeaderElection({
+      client,
+      clock,
+      logger,
+      serverName,
+      onGained: () => this.#begin(),
+      onLost: () => this.#end(),
+      ...(options.leaderTimings === undefined ? {} : { timings: options.leaderTimings }),
+    });
+  }
+
+  get isLeader(): boolean {
+    return this.#election.isHeld();
+  }
+
+  start(): void {
+    if (this.#closed) return;
+    if (this.#options.isReady()) this.#election.start();
+    else this.#cancelPoll = this.#options.clock.after(READY_POLL_MS, () => this.start());
+  }
+
+  /** Ends the work that is under way, then gives the lease back. Never rejects. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelPoll();
+    this.#end();
+    await this.#turn;
+    await this.#election.close();
+  }
+
+  #begin(): void {
+    this.#options.metrics.controllersLeader.labels().set(1);
+    this.#turn = this.#turn.then(() => {
+      if (!this.#closed && this.#election.isHeld()) this.#term = this.#startAll();
+    });
+  }
+
+  #end(): void {
+    this.#options.metrics.controllersLeader.labels().set(0);
+    this.#turn = this.#turn.then(async () => {
+      const ending = this.#term;
+      this.#term = [];
+      const results = await Promise.allSettled(ending.map((each) => each.close()));
+      for (const each of results) {
+        if (each.status === 'rejected')
+          this.#options.logger.error('a controller did not end well', { error: each.reason });
+      }
+    });
+  }
+
+  #startAll(): Controller[] {
+    const { clock, logger, metrics, enabled, rootCaPem } = this.#options;
+    const client = fenced(this.#options.client, () => this.#election.isHeld());
+    const options: ControllerOptions = { client, reader: new CatalogueReader(client), clock, logger, metrics };
+    const make: Record<ControllerName, () => Controller> = {
+      namespace: () => new NamespaceController(options),
+      garbagecollector: () => new GarbageCollector(options),
+      serviceaccount: () => new DefaultServiceAccounts({ ...options, rootCaPem }),
+    };
+    return enabled.map((name) => make[name]());
+  }
+}

@@ -1,0 +1,109 @@
+import type { ApiClient, DiscoveredApi } from '../../kube/client/api-client.js';
+import type { GroupDiscovery, VersionDiscovery } from '../../kube/discovery.js';
+import { groupVersion, gvrKey } from '../../kube/gvr.js';
+
+/** A resource as the control plane serves it in one version. */
+export interface ApiResource {
+  /** Tells resources apart, versions included. */
+  readonly key: string;
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+  readonly kind: string;
+  readonly namespaced: boolean;
+  readonly verbs: ReadonlySet<string>;
+  /** Some live server vouches for it; otherwise only the memory of one that went away. */
+  readonly isCurrent: boolean;
+}
+
+/** What the control plane serves, indexed for controllers. Immutable. */
+export class Catalogue {
+  /** Why this may not be all there is; empty for a complete one. */
+  readonly gaps: readonly string[];
+  /** One version of each resource: the first that a live server serves, else the first. */
+  readonly preferred: readonly ApiResource[];
+  readonly #byKind = new Map<string, ApiResource>();
+  readonly #byKey = new Map<string, ApiResource>();
+
+  constructor({ groups, gaps }: DiscoveredApi) {
+    const stale: string[] = [];
+    const preferred = new Map<string, ApiResource>();
+    for (const group of groups) {
+      for (const version of group.versions ?? []) {
+        if (!isFresh(version)) stale.push(groupVersion(group.metadata.name ?? '', version.version));
+        for (const each of resourcesOf(group, version)) this.#add(each, preferred);
+      }
+    }
+    this.preferred = [...preferred.values()];
+    this.gaps = [...gaps, ...stale.map((each) => `${each}: no server that is there now serves it`)];
+  }
+
+  get isComplete(): boolean {
+    return this.gaps.length === 0;
+  }
+
+  ofKind(apiVersion: string, kind: string): ApiResource | undefined {
+    return this.#byKind.get(`${apiVersion} ${kind}`);
+  }
+
+  ofKey(key: string): ApiResource | undefined {
+    return this.#byKey.get(key);
+  }
+
+  #add(resource: ApiResource, preferred: Map<string, ApiResource>): void {
+    this.#byKey.set(resource.key, resource);
+    const kind = `${groupVersion(resource.group, resource.version)} ${resource.kind}`;
+    // Two resources of one kind: owners are objects, so the one that can be read by name counts.
+    if (!this.#byKind.get(kind)?.verbs.has('get')) this.#byKind.set(kind, resource);
+    const place = `${resource.group}/${resource.resource}`;
+    const known = preferred.get(place);
+    if (!known || (!known.isCurrent && resource.isCurrent)) preferred.set(place, resource);
+  }
+}
+
+function resourcesOf(group: GroupDiscovery, version: VersionDiscovery): ApiResource[] {
+  const name = group.metadata.name ?? '';
+  return (version.resources ?? []).map((each) => ({
+    key: gvrKey(name, version.version, each.resource),
+    group: name,
+    version: version.version,
+    resource: each.resource,
+    kind: each.responseKind?.kind ?? '',
+    namespaced: each.scope === 'Namespaced',
+    verbs: new Set(each.verbs ?? []),
+    isCurrent: isFresh(version),
+  }));
+}
+
+/** Documents without the field come from servers that have no such doubt. */
+function isFresh({ freshness }: VersionDiscovery): boolean {
+  return freshness === undefined || freshness === 'Current';
+}
+
+/** The path of a collection, or of one object in it. */
+export function pathOf(resource: ApiResource, namespace: string, name = ''): string {
+  const { group, version } = resource;
+  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+  const within = resource.namespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  return `${root}${within}/${resource.resource}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
+}
+
+/** Reads discovery anew whenever asked, and indexes it only when it has changed. */
+export class CatalogueReader {
+  readonly #client: ApiClient;
+  #from: DiscoveredApi | undefined;
+  #catalogue: Catalogue | undefined;
+
+  constructor(client: ApiClient) {
+    this.#client = client;
+  }
+
+  /** Rejects where discovery can't be read in full: then nothing is known. */
+  async read(): Promise<Catalogue> {
+    const discovered = await this.#client.discover();
+    if (this.#catalogue && discovered === this.#from) return this.#catalogue;
+    this.#from = discovered;
+    this.#catalogue = new Catalogue(discovered);
+    return this.#catalogue;
+  }
+}

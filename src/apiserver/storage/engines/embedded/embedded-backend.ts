@@ -1,0 +1,202 @@
+import { type Clock, wallClock } from '../../../../storage/clock.js';
+import type {
+  Backend,
+  DeleteResult,
+  Key,
+  KeyValue,
+  ListOptions,
+  ListResult,
+  ReadOptions,
+  WatchOptions,
+  WriteOptions,
+} from '../../backend.js';
+import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
+import { checkRevision, keyBytes, storableKey } from '../../keys.js';
+import { failures, StorageError } from '../../storage-error.js';
+import { openDataDir } from './data-dir.js';
+import { EventTail } from './event-tail.js';
+import { GroupCommit, type GroupCommitLimits } from './group-commit.js';
+import { Housekeeping } from './housekeeping.js';
+import { LogWatch } from './log-watch.js';
+import { Neighbours } from './neighbours.js';
+import { newestRevisionOf, snapshotGet, snapshotList } from './snapshot-reads.js';
+import { openTables, type SharedTables, type Tables } from './tables.js';
+
+export interface EmbeddedOptions {
+  /** Made if it does not exist. On a local disk: a network file system does not keep the store's locks. */
+  readonly dataDir: string;
+  readonly clock?: Clock;
+  readonly compaction?: CompactionPolicy;
+  /** Larger than the largest request an API server takes (3 MiB): the server adds to what it stores. */
+  readonly valueBytesMax?: number;
+  readonly limits?: GroupCommitLimits;
+  /** Told of failures in the background; the work is tried again by itself. */
+  readonly onError?: (error: unknown) => void;
+}
+
+const VALUE_BYTES_MAX = 4 * 2 ** 20;
+const DEFAULT_LIMITS: GroupCommitLimits = { pendingWritesMax: 20_000, pendingBytesMax: 128 * 2 ** 20 };
+/** How much of the log is cleared in one transaction, so that callers' writes get their turn in between. */
+const SWEEP_REVISIONS_MAX = 256;
+
+/** Opens the store of a directory, which other processes on this machine may have open too. */
+export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<EmbeddedBackend> {
+  const dir = openDataDir(options.dataDir);
+  const backend = new EmbeddedBackend(openTables(dir.storePath), dir.neighboursPath, options);
+  await backend.start();
+  return backend;
+}
+
+export class EmbeddedBackend implements Backend {
+  readonly #tables: Tables;
+  readonly #closeTables: () => Promise<void>;
+  readonly #clock: Clock;
+  readonly #valueBytesMax: number;
+  readonly #tail: EventTail;
+  readonly #neighbours: Neighbours;
+  readonly #commits: GroupCommit;
+  readonly #housekeeping: Housekeeping;
+  readonly #watches = new Set<LogWatch>();
+  readonly #stopCompaction: () => void;
+  #sweeping: Promise<void> | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(shared: SharedTables, neighboursPath: string, options: EmbeddedOptions) {
+    const onError = options.onError ?? (() => {});
+    const { tables } = shared;
+    this.#tables = tables;
+    this.#closeTables = shared.close;
+    this.#clock = options.clock ?? wallClock;
+    this.#valueBytesMax = options.valueBytesMax ?? VALUE_BYTES_MAX;
+    this.#tail = new EventTail(tables);
+    this.#neighbours = new Neighbours(neighboursPath, () => this.#tail.refresh());
+    this.#commits = new GroupCommit(
+      tables,
+      () => this.#clock.nowMs(),
+      options.limits ?? DEFAULT_LIMITS,
+      (events) => {
+        this.#neighbours.nudge();
+        this.#tail.committed(events);
+      },
+    );
+    this.#housekeeping = new Housekeeping({
+      tables,
+      clock: this.#clock,
+      commits: this.#commits,
+      tail: this.#tail,
+      neighbours: this.#neighbours,
+      onError,
+    });
+    this.#stopCompaction = compactInBackground(this, options.compaction ?? DEFAULT_COMPACTION, this.#clock, onError);
+  }
+
+  async start(): Promise<void> {
+    const nudged = await this.#neighbours.join();
+    this.#housekeeping.start(nudged);
+  }
+
+  async get(key: Key, options: ReadOptions = {}): Promise<KeyValue | undefined> {
+    this.#checkOpen();
+    if (options.revision !== undefined) checkRevision(options.revision, 1);
+    return snapshotGet(this.#tables, storableKey(key), options.revision);
+  }
+
+  async isNewest(key: Key, modRevision: number): Promise<boolean> {
+    this.#checkOpen();
+    return newestRevisionOf(this.#tables, storableKey(key)) === modRevision;
+  }
+
+  async list(prefix: Key, options: ListOptions = {}): Promise<ListResult> {
+    this.#checkOpen();
+    if (options.revision !== undefined) checkRevision(options.revision, 1);
+    if (options.limit !== undefined) checkRevision(options.limit, 1);
+    return snapshotList(this.#tables, keyBytes(prefix), options);
+  }
+
+  async create(key: Key, value: Uint8Array, options: WriteOptions = {}): Promise<KeyValue> {
+    const entry = this.#checkEntry(key, value, options);
+    return this.#commits.write(entry.bytes, (transaction) => transaction.create(entry.key, entry.value, entry.ttlMs));
+  }
+
+  async update(
+    key: Key,
+    value: Uint8Array,
+    expectedModRevision: number,
+    options: WriteOptions = {},
+  ): Promise<KeyValue> {
+    const entry = this.#checkEntry(key, value, options);
+    checkRevision(expectedModRevision, 1);
+    return this.#commits.write(entry.bytes, (transaction) =>
+      transaction.update(entry.key, entry.value, expectedModRevision, entry.ttlMs),
+    );
+  }
+
+  async delete(key: Key, expectedModRevision?: number): Promise<DeleteResult> {
+    const bytes = storableKey(key);
+    if (expectedModRevision !== undefined) checkRevision(expectedModRevision, 1);
+    return this.#commits.write(bytes.length, (transaction) => transaction.delete(bytes, expectedModRevision));
+  }
+
+  watch(prefix: Key, options: WatchOptions): LogWatch {
+    checkRevision(options.fromRevision, 1);
+    const place = { prefix: keyBytes(prefix), fromRevision: options.fromRevision };
+    const watch = new LogWatch(this.#tail, place, this.#clock, (ended) => this.#watches.delete(ended));
+    if (this.#closing === undefined) this.#watches.add(watch);
+    else watch.closeWithStore();
+    return watch;
+  }
+
+  async currentRevision(): Promise<number> {
+    this.#checkOpen();
+    return this.#tail.refresh();
+  }
+
+  async compact(revision: number): Promise<void> {
+    checkRevision(revision, 1);
+    await this.#commits.write(0, (transaction) => transaction.compact(revision));
+    this.#sweeping ??= this.#sweep().finally(() => {
+      this.#sweeping = undefined;
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    this.#stopCompaction();
+    this.#housekeeping.stop();
+    for (const watch of [...this.#watches]) watch.closeWithStore();
+    await this.#commits.close();
+    await this.#sweeping;
+    await this.#neighbours.close();
+    await this.#closeTables();
+  }
+
+  /** Left unfinished, by a crash or by closing, it is taken up again by the next compaction. */
+  async #sweep(): Promise<void> {
+    let more = true;
+    while (more && this.#closing === undefined) {
+      more = await this.#commits.write(0, (transaction) => transaction.sweep(SWEEP_REVISIONS_MAX)).catch(() => false);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#closing !== undefined) throw failures.closed();
+  }
+
+  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: WriteOptions) {
+    const bytes = storableKey(key);
+    if (value.length > this.#valueBytesMax) throw failures.tooLarge('the value', value.length, this.#valueBytesMax);
+    if (ttlSeconds !== undefined && !(ttlSeconds > 0)) {
+      throw new StorageError('invalid', `${ttlSeconds} is no time to live`);
+    }
+    return {
+      key: bytes,
+      value: keyBytes(value),
+      bytes: bytes.length + value.length,
+      ttlMs: (ttlSeconds ?? 0) * 1000,
+    };
+  }
+}

@@ -1,0 +1,192 @@
+import type { SecureContextOptions } from 'node:tls';
+import type { Clock } from '../../../../storage/clock.js';
+import { failures, StorageError } from '../../storage-error.js';
+import { decodeAuthenticate, encodeAuthenticate, METHODS } from './etcd-messages.js';
+import { GRPC, GrpcError } from './grpc-error.js';
+import { type GrpcCall, type GrpcLimits, GrpcSession, type Metadata } from './grpc-session.js';
+import { toStorageError } from './to-storage-error.js';
+
+export interface EtcdClientOptions {
+  /** `http://host:port` or `https://host:port`, all of one cluster. */
+  readonly endpoints: readonly string[];
+  /** Authorities to trust and, where etcd asks for one, the client's certificate and key. */
+  readonly tls?: SecureContextOptions;
+  readonly credentials?: { readonly name: string; readonly password: string };
+  readonly clock: Clock;
+  /** How long one call may take, attempts and all. */
+  readonly requestTimeoutMs: number;
+  readonly limits: GrpcLimits;
+}
+
+/** `repeatable`: doing it twice does no harm, so it may be tried again though it may have happened. */
+export type CallKind = 'repeatable' | 'write';
+
+/** Calls under way at once; more are refused, so that a stalled cluster cannot fill the memory. */
+const CALLS_MAX = 10_000;
+const ATTEMPTS_MAX = 4;
+const BACKOFF_FIRST_MS = 25;
+
+/**
+ * Calls to whichever member answers. All calls share one connection; when it is lost, or its member says that it cannot
+ * serve, the next endpoint's turn comes.
+ */
+export class EtcdClient {
+  readonly #options: EtcdClientOptions;
+  #endpointIndex = 0;
+  #session: GrpcSession | undefined;
+  #connecting: Promise<GrpcSession> | undefined;
+  #token: Promise<string> | undefined;
+  #calls = 0;
+  #closed = false;
+
+  constructor(options: EtcdClientOptions) {
+    if (options.endpoints.length === 0) throw new StorageError('invalid', 'no etcd endpoint is given');
+    const odd = options.endpoints.find(
+      (endpoint) => !/^https?:\/\/[^/]+\/?$/.test(endpoint) || !URL.canParse(endpoint),
+    );
+    if (odd !== undefined) throw new StorageError('invalid', `${odd} is no etcd endpoint: http(s)://host:port is one`);
+    this.#options = options;
+  }
+
+  /** Fails with StorageError: `uncertain` for a write that may have happened. */
+  async call(method: string, message: Uint8Array, kind: CallKind): Promise<Buffer> {
+    if (this.#calls >= CALLS_MAX) throw new StorageError('unavailable', 'too many calls are waiting for etcd');
+    this.#calls++;
+    try {
+      return await this.#callWithRetries(method, message, kind);
+    } finally {
+      this.#calls--;
+    }
+  }
+
+  async #callWithRetries(method: string, message: Uint8Array, kind: CallKind): Promise<Buffer> {
+    const { clock, requestTimeoutMs } = this.#options;
+    const deadlineMs = clock.nowMs() + requestTimeoutMs;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#attempt(method, message, deadlineMs);
+      } catch (error) {
+        if (!(error instanceof GrpcError)) throw error;
+        const nextMs = clock.nowMs() + BACKOFF_FIRST_MS * 2 ** attempt;
+        if (this.#closed)
+          throw error.maybeProcessed && kind === 'write' ? toStorageError(error, kind) : failures.closed();
+        if (attempt === ATTEMPTS_MAX || nextMs >= deadlineMs || !mayRepeat(error, kind)) {
+          throw toStorageError(error, kind);
+        }
+        // A stale token costs no time: the member is well.
+        if (!isStaleToken(error)) await this.pause(nextMs - clock.nowMs());
+      }
+    }
+  }
+
+  /** A call that stays open. Fails with GrpcError, as its messages do; the caller decides about trying again. */
+  async stream(method: string, metadata: Metadata): Promise<{ call: GrpcCall; abandon: (error: unknown) => void }> {
+    const session = await this.#connected();
+    const token = await this.#metadata(session, this.#options.requestTimeoutMs);
+    const call = session.stream(method, { ...metadata, ...token });
+    return { call, abandon: (error) => this.#settle(error, session) };
+  }
+
+  pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.#options.clock.after(delayMs, resolve));
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#session?.destroy();
+  }
+
+  async #attempt(method: string, message: Uint8Array, deadlineMs: number): Promise<Buffer> {
+    const { clock } = this.#options;
+    const session = await this.#connected();
+    try {
+      const metadata = await this.#metadata(session, deadlineMs - clock.nowMs());
+      return await session.unary(method, message, metadata, Math.max(1, deadlineMs - clock.nowMs()));
+    } catch (error) {
+      this.#settle(error, session);
+      throw error;
+    }
+  }
+
+  /** Draws the consequences of a failure for the calls to come. */
+  #settle(error: unknown, session: GrpcSession): void {
+    if (!(error instanceof GrpcError)) return;
+    if (isStaleToken(error)) this.#token = undefined;
+    if (error.status !== GRPC.unavailable && session.usable) return;
+    if (this.#session === session) {
+      this.#session = undefined;
+      this.#endpointIndex++;
+    }
+    session.retire();
+  }
+
+  #connected(): Promise<GrpcSession> {
+    if (this.#closed) throw failures.closed();
+    if (this.#session?.usable) return Promise.resolve(this.#session);
+    this.#connecting ??= this.#connect().finally(() => {
+      this.#connecting = undefined;
+    });
+    return this.#connecting;
+  }
+
+  /** Tries every endpoint once, beginning with the one whose turn it is. */
+  async #connect(): Promise<GrpcSession> {
+    const { endpoints, tls, clock, limits } = this.#options;
+    let failure: unknown;
+    for (let tried = 0; tried < endpoints.length && !this.#closed; tried++) {
+      const endpoint = endpoints[this.#endpointIndex % endpoints.length]!;
+      try {
+        const session = await GrpcSession.connect(endpoint, tls, clock, limits);
+        if (this.#closed) session.destroy();
+        this.#session = session;
+        return session;
+      } catch (error) {
+        failure = error;
+        this.#endpointIndex++;
+      }
+    }
+    throw failure ?? failures.closed();
+  }
+
+  async #metadata(session: GrpcSession, timeoutMs: number): Promise<Metadata> {
+    const { credentials } = this.#options;
+    if (credentials === undefined) return {};
+    this.#token ??= authenticate(session, credentials, Math.max(1, timeoutMs));
+    const mine = this.#token;
+    try {
+      const token = await mine;
+      return token === '' ? {} : { token };
+    } catch (error) {
+      if (this.#token === mine) this.#token = undefined;
+      throw error;
+    }
+  }
+}
+
+async function authenticate(
+  session: GrpcSession,
+  credentials: { readonly name: string; readonly password: string },
+  timeoutMs: number,
+): Promise<string> {
+  try {
+    return decodeAuthenticate(
+      await session.unary(METHODS.authenticate, encodeAuthenticate(credentials), {}, timeoutMs),
+    );
+  } catch (error) {
+    if (!(error instanceof GrpcError)) throw error;
+    // Credentials for a cluster that has not switched authentication on (yet) do no harm.
+    if (error.status === GRPC.failedPrecondition && error.message.includes('authentication is not enabled')) return '';
+    // Whatever went wrong, the call itself was not sent.
+    throw new GrpcError(error.status, error.message, false, error);
+  }
+}
+
+export function isStaleToken(error: GrpcError): boolean {
+  return error.message.includes('invalid auth token') || error.message.includes('revision of auth store is old');
+}
+
+function mayRepeat(error: GrpcError, kind: CallKind): boolean {
+  // Refused for its token, or by a member that has no leader to hand it to: certainly not done.
+  if (isStaleToken(error) || error.message === 'etcdserver: no leader') return true;
+  return error.status === GRPC.unavailable && (kind === 'repeatable' || !error.maybeProcessed);
+}

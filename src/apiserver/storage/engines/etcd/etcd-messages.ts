@@ -1,0 +1,257 @@
+import { ProtobufReader, ProtobufWriter } from '../../../../storage/engines/etcd/protobuf.js';
+import type { KeyValue } from '../../backend.js';
+
+/** The messages of etcd's v3 API that are used here; the numbers are its field numbers. */
+
+export const METHODS = {
+  range: '/etcdserverpb.KV/Range',
+  txn: '/etcdserverpb.KV/Txn',
+  compact: '/etcdserverpb.KV/Compact',
+  watch: '/etcdserverpb.Watch/Watch',
+  leaseGrant: '/etcdserverpb.Lease/LeaseGrant',
+  leaseRevoke: '/etcdserverpb.Lease/LeaseRevoke',
+  authenticate: '/etcdserverpb.Auth/Authenticate',
+} as const;
+
+export interface RangeRequest {
+  readonly key: Uint8Array;
+  /** Exclusive; absent for a single key. */
+  readonly rangeEnd?: Uint8Array;
+  readonly limit?: number;
+  readonly revision?: number;
+  readonly keysOnly?: boolean;
+  readonly countOnly?: boolean;
+}
+
+export interface RangeResponse {
+  readonly revision: number;
+  readonly kvs: KeyValue[];
+  /** Of all keys in the range, whatever the limit. */
+  readonly count: number;
+}
+
+function rangeMessage(request: RangeRequest): ProtobufWriter {
+  const writer = new ProtobufWriter().bytes(1, request.key);
+  if (request.rangeEnd !== undefined) writer.bytes(2, request.rangeEnd);
+  return writer
+    .number(3, request.limit ?? 0)
+    .number(4, request.revision ?? 0)
+    .flag(8, request.keysOnly === true)
+    .flag(9, request.countOnly === true);
+}
+
+export function encodeRange(request: RangeRequest): Buffer {
+  return rangeMessage(request).finish();
+}
+
+export function decodeRange(bytes: Buffer): RangeResponse {
+  return readRange(new ProtobufReader(bytes));
+}
+
+function readRange(reader: ProtobufReader): RangeResponse {
+  let revision = 0;
+  let count = 0;
+  const kvs: KeyValue[] = [];
+  while (reader.next()) {
+    if (reader.field === 1) revision = reader.message(readHeader);
+    else if (reader.field === 2) kvs.push(reader.message(readKeyValue));
+    else if (reader.field === 4) count = reader.number();
+  }
+  return { revision, kvs, count };
+}
+
+/** The store's revision is all that is wanted of a header. */
+function readHeader(reader: ProtobufReader): number {
+  let revision = 0;
+  while (reader.next()) if (reader.field === 3) revision = reader.number();
+  return revision;
+}
+
+const NOTHING: Buffer = Buffer.alloc(0);
+type Writable<T> = { -readonly [name in keyof T]: T[name] };
+
+function readKeyValue(reader: ProtobufReader): KeyValue {
+  const kv: Writable<KeyValue> = { key: NOTHING, value: NOTHING, createRevision: 0, modRevision: 0 };
+  while (reader.next()) {
+    if (reader.field === 1) kv.key = reader.bytes();
+    else if (reader.field === 2) kv.createRevision = reader.number();
+    else if (reader.field === 3) kv.modRevision = reader.number();
+    else if (reader.field === 5) kv.value = reader.bytes();
+  }
+  return kv;
+}
+
+export type TxnOperation =
+  | { readonly type: 'range'; readonly key: Uint8Array; readonly keysOnly?: boolean }
+  | { readonly type: 'put'; readonly key: Uint8Array; readonly value: Uint8Array; readonly lease: bigint }
+  | { readonly type: 'delete'; readonly key: Uint8Array };
+
+export interface TxnRequest {
+  /** The transaction succeeds if the key was last written at this revision; 0: if it does not exist. */
+  readonly ifModRevision?: { readonly key: Uint8Array; readonly revision: number };
+  readonly success: readonly TxnOperation[];
+  readonly failure: readonly TxnOperation[];
+}
+
+export interface TxnResponse {
+  readonly revision: number;
+  readonly succeeded: boolean;
+  /** What the operations read or deleted, in their order; a put answers nothing. */
+  readonly kvs: readonly (readonly KeyValue[])[];
+}
+
+const COMPARE_EQUAL = 0;
+const COMPARE_MOD_REVISION = 2;
+
+export function encodeTxn(request: TxnRequest): Buffer {
+  const writer = new ProtobufWriter();
+  if (request.ifModRevision !== undefined) {
+    const { key, revision } = request.ifModRevision;
+    const compare = new ProtobufWriter().number(1, COMPARE_EQUAL).number(2, COMPARE_MOD_REVISION).bytes(3, key);
+    writer.message(1, compare.number(6, revision));
+  }
+  for (const operation of request.success) writer.message(2, operationMessage(operation));
+  for (const operation of request.failure) writer.message(3, operationMessage(operation));
+  return writer.finish();
+}
+
+function operationMessage(operation: TxnOperation): ProtobufWriter {
+  const writer = new ProtobufWriter();
+  if (operation.type === 'range') return writer.message(1, rangeMessage(operation));
+  const { key } = operation;
+  if (operation.type === 'delete') return writer.message(3, new ProtobufWriter().bytes(1, key).flag(3, true));
+  return writer.message(2, new ProtobufWriter().bytes(1, key).bytes(2, operation.value).number(3, operation.lease));
+}
+
+export function decodeTxn(bytes: Buffer): TxnResponse {
+  const reader = new ProtobufReader(bytes);
+  let revision = 0;
+  let succeeded = false;
+  const kvs: KeyValue[][] = [];
+  while (reader.next()) {
+    if (reader.field === 1) revision = reader.message(readHeader);
+    else if (reader.field === 2) succeeded = reader.flag();
+    else if (reader.field === 3) kvs.push(reader.message(readOperationResponse));
+  }
+  return { revision, succeeded, kvs };
+}
+
+function readOperationResponse(reader: ProtobufReader): KeyValue[] {
+  let kvs: KeyValue[] = [];
+  while (reader.next()) {
+    if (reader.field === 1) kvs = reader.message(readRange).kvs;
+    else if (reader.field === 3) kvs = reader.message(readDeleted);
+  }
+  return kvs;
+}
+
+function readDeleted(reader: ProtobufReader): KeyValue[] {
+  const kvs: KeyValue[] = [];
+  while (reader.next()) if (reader.field === 3) kvs.push(reader.message(readKeyValue));
+  return kvs;
+}
+
+export function encodeCompact(revision: number): Buffer {
+  return new ProtobufWriter().number(1, revision).finish();
+}
+
+export interface WatchCreateRequest {
+  readonly key: Uint8Array;
+  readonly rangeEnd: Uint8Array;
+  readonly startRevision: number;
+}
+
+export function encodeWatchCreate(request: WatchCreateRequest): Buffer {
+  const create = new ProtobufWriter()
+    .bytes(1, request.key)
+    .bytes(2, request.rangeEnd)
+    .number(3, request.startRevision)
+    .flag(4, true) // tell progress now and then
+    .flag(6, true) // with what was there before
+    .flag(8, true); // in parts, where it would be too much for one message
+  return new ProtobufWriter().message(1, create).finish();
+}
+
+export function encodeWatchProgress(): Buffer {
+  return new ProtobufWriter().message(3, new ProtobufWriter()).finish();
+}
+
+export interface EtcdEvent {
+  readonly deleted: boolean;
+  readonly kv: KeyValue;
+  readonly previous: KeyValue | undefined;
+}
+
+export interface WatchResponse {
+  readonly revision: number;
+  readonly created: boolean;
+  readonly canceled: boolean;
+  readonly compactRevision: number;
+  readonly cancelReason: string;
+  /** More of the same response follows. */
+  readonly fragment: boolean;
+  readonly events: EtcdEvent[];
+}
+
+export function decodeWatch(bytes: Buffer): WatchResponse {
+  const reader = new ProtobufReader(bytes);
+  const response = {
+    revision: 0,
+    created: false,
+    canceled: false,
+    compactRevision: 0,
+    cancelReason: '',
+    fragment: false,
+    events: [] as EtcdEvent[],
+  };
+  while (reader.next()) {
+    if (reader.field === 1) response.revision = reader.message(readHeader);
+    else if (reader.field === 3) response.created = reader.flag();
+    else if (reader.field === 4) response.canceled = reader.flag();
+    else if (reader.field === 5) response.compactRevision = reader.number();
+    else if (reader.field === 6) response.cancelReason = reader.text();
+    else if (reader.field === 7) response.fragment = reader.flag();
+    else if (reader.field === 11) response.events.push(reader.message(readEvent));
+  }
+  return response;
+}
+
+const EVENT_DELETE = 1;
+
+function readEvent(reader: ProtobufReader): EtcdEvent {
+  let deleted = false;
+  let kv: KeyValue = { key: NOTHING, value: NOTHING, createRevision: 0, modRevision: 0 };
+  let previous: KeyValue | undefined;
+  while (reader.next()) {
+    if (reader.field === 1) deleted = reader.number() === EVENT_DELETE;
+    else if (reader.field === 2) kv = reader.message(readKeyValue);
+    else if (reader.field === 3) previous = reader.message(readKeyValue);
+  }
+  return { deleted, kv, previous };
+}
+
+export function encodeLeaseGrant(ttlSeconds: number): Buffer {
+  return new ProtobufWriter().number(1, ttlSeconds).finish();
+}
+
+export function decodeLeaseGrant(bytes: Buffer): bigint {
+  const reader = new ProtobufReader(bytes);
+  let id = 0n;
+  while (reader.next()) if (reader.field === 2) id = reader.bigint();
+  return id;
+}
+
+export function encodeLeaseRevoke(id: bigint): Buffer {
+  return new ProtobufWriter().number(1, id).finish();
+}
+
+export function encodeAuthenticate(credentials: { readonly name: string; readonly password: string }): Buffer {
+  return new ProtobufWriter().text(1, credentials.name).text(2, credentials.password).finish();
+}
+
+export function decodeAuthenticate(bytes: Buffer): string {
+  const reader = new ProtobufReader(bytes);
+  let token = '';
+  while (reader.next()) if (reader.field === 2) token = reader.text();
+  return token;
+}

@@ -1,0 +1,221 @@
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect,
+  constants,
+  type IncomingHttpHeaders,
+} from 'node:http2';
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type SecureContextOptions } from 'node:tls';
+import type { Clock } from '../../../../storage/clock.js';
+import { GRPC, GrpcError } from './grpc-error.js';
+import { FrameParser, frame } from './grpc-frames.js';
+
+export interface GrpcLimits {
+  readonly connectTimeoutMs: number;
+  /** The largest message that is taken. */
+  readonly messageBytesMax: number;
+}
+
+/** Own sockets, because Node's HTTP/2 client keeps their errors to itself. */
+function openSocket(url: URL, tls: SecureContextOptions | undefined): Socket {
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.protocol !== 'https:') return connectPlain({ host, port: Number(url.port || 80), noDelay: true });
+  const name = isIP(host) === 0 ? { servername: host } : {};
+  return connectTls({ ...tls, ...name, host, port: Number(url.port || 443), ALPNProtocols: ['h2'] }).setNoDelay(true);
+}
+
+export type Metadata = Readonly<Record<string, string>>;
+
+/** Room for one stream's data in flight. A reader that pauses holds at most this much. */
+const STREAM_WINDOW_BYTES = 2 ** 20;
+const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
+/** etcd hangs up on clients that ask more often than every five seconds. */
+const PING_INTERVAL_MS = 10_000;
+const PING_TIMEOUT_MS = 5_000;
+
+/** One HTTP/2 connection to one etcd member. Once lost it stays lost. */
+export class GrpcSession {
+  readonly #http: ClientHttp2Session;
+  readonly #clock: Clock;
+  readonly #limits: GrpcLimits;
+  #openStreams = 0;
+
+  private constructor(http: ClientHttp2Session, clock: Clock, limits: GrpcLimits) {
+    this.#http = http;
+    this.#clock = clock;
+    this.#limits = limits;
+    http.on('error', () => {});
+    http.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
+    this.#schedulePing();
+  }
+
+  static connect(
+    endpoint: string,
+    tls: SecureContextOptions | undefined,
+    clock: Clock,
+    limits: GrpcLimits,
+  ): Promise<GrpcSession> {
+    return new Promise((resolve, reject) => {
+      const socket = openSocket(new URL(endpoint), tls);
+      const settings = { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false };
+      const http = connect(endpoint, { createConnection: () => socket, settings });
+      const fail = (cause: unknown) => {
+        cancelTimer();
+        http.destroy();
+        const reason = cause instanceof Error ? cause.message : String(cause);
+        reject(new GrpcError(GRPC.unavailable, `${endpoint} cannot be reached: ${reason}`, false, cause));
+      };
+      const cancelTimer = clock.after(limits.connectTimeoutMs, () =>
+        fail(`no answer in ${limits.connectTimeoutMs} ms`),
+      );
+      http.once('error', fail);
+      // Why a server hung up after the handshake (no client certificate, say) is told to the socket only.
+      socket.on('error', fail);
+      http.once('close', () => fail('closed'));
+      http.once('remoteSettings', () => {
+        cancelTimer();
+        http.removeAllListeners('error');
+        http.removeAllListeners('close');
+        resolve(new GrpcSession(http, clock, limits));
+      });
+    });
+  }
+
+  get usable(): boolean {
+    return !this.#http.closed && !this.#http.destroyed;
+  }
+
+  async unary(method: string, message: Uint8Array, metadata: Metadata, timeoutMs: number): Promise<Buffer> {
+    const timeout = { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` };
+    const call = this.#open(method, { ...metadata, ...timeout });
+    const cancelTimer = this.#clock.after(timeoutMs, () =>
+      call.fail(new GrpcError(GRPC.deadlineExceeded, `no answer in ${Math.ceil(timeoutMs)} ms`, true)),
+    );
+    try {
+      call.send(message, true);
+      let answer: Buffer | undefined;
+      for await (const part of call.messages()) answer = part;
+      if (answer === undefined) throw new GrpcError(GRPC.unknown, 'the server answered nothing', true);
+      return answer;
+    } finally {
+      cancelTimer();
+    }
+  }
+
+  stream(method: string, metadata: Metadata): GrpcCall {
+    return this.#open(method, metadata);
+  }
+
+  /** Lets calls under way finish, takes no new ones. */
+  retire(): void {
+    if (this.usable) this.#http.close();
+  }
+
+  destroy(): void {
+    this.#http.destroy();
+  }
+
+  #open(method: string, metadata: Metadata): GrpcCall {
+    if (!this.usable) throw new GrpcError(GRPC.unavailable, 'the connection is closed', false);
+    const stream = this.#http.request({
+      ':method': 'POST',
+      ':path': method,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+      ...metadata,
+    });
+    this.#openStreams++;
+    stream.once('close', () => this.#openStreams--);
+    return new GrpcCall(stream, this.#limits.messageBytesMax);
+  }
+
+  /** A member that vanished without a word would otherwise leave its watches waiting for ever. */
+  #schedulePing(): void {
+    this.#clock.after(PING_INTERVAL_MS, () => {
+      if (!this.usable) return;
+      if (this.#openStreams > 0) {
+        const cancelTimer = this.#clock.after(PING_TIMEOUT_MS, () => this.#http.destroy());
+        this.#http.ping(() => cancelTimer());
+      }
+      this.#schedulePing();
+    });
+  }
+}
+
+/** One call: messages out, messages in, and how it ended. */
+export class GrpcCall {
+  readonly #stream: ClientHttp2Stream;
+  readonly #messageBytesMax: number;
+  #headers: IncomingHttpHeaders = {};
+  #trailers: IncomingHttpHeaders = {};
+  #failure: GrpcError | undefined;
+
+  constructor(stream: ClientHttp2Stream, messageBytesMax: number) {
+    this.#stream = stream;
+    this.#messageBytesMax = messageBytesMax;
+    stream.on('response', (headers) => {
+      this.#headers = headers;
+    });
+    stream.on('trailers', (trailers) => {
+      this.#trailers = trailers;
+    });
+    stream.on('error', () => {});
+  }
+
+  send(message: Uint8Array, last = false): void {
+    if (this.#stream.destroyed) return;
+    if (last) this.#stream.end(frame(message));
+    else this.#stream.write(frame(message));
+  }
+
+  /** Ends the call with this error, if it has not ended yet. */
+  fail(error: GrpcError): void {
+    this.#failure ??= error;
+    this.#stream.close(constants.NGHTTP2_CANCEL);
+    this.#stream.destroy();
+  }
+
+  /** The answers, read no faster than they are taken. Fails with GrpcError where the call did not end well. */
+  async *messages(): AsyncGenerator<Buffer, void> {
+    const parser = new FrameParser(this.#messageBytesMax);
+    try {
+      for await (const chunk of this.#stream) yield* parser.push(chunk as Buffer);
+    } catch (error) {
+      if (error instanceof GrpcError) this.#failure ??= error;
+      else this.#failure ??= this.#broken(error);
+    } finally {
+      if (!this.#stream.closed) this.#stream.close(constants.NGHTTP2_CANCEL);
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#checkStatus();
+  }
+
+  #broken(cause: unknown): GrpcError {
+    const refused = this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    return new GrpcError(GRPC.unavailable, `the connection broke: ${reason}`, !refused, cause);
+  }
+
+  #checkStatus(): void {
+    // A call that fails at once has its status where others have their headers.
+    const fields = this.#trailers['grpc-status'] !== undefined ? this.#trailers : this.#headers;
+    const status = fields['grpc-status'];
+    if (status === undefined) {
+      const http = String(this.#headers[':status'] ?? 'none');
+      if (this.#stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) throw this.#broken('refused');
+      throw new GrpcError(GRPC.unavailable, `the connection ended without a status (HTTP status ${http})`, true);
+    }
+    if (Number(status) === GRPC.ok) return;
+    throw new GrpcError(Number(status), decodeMessage(String(fields['grpc-message'] ?? '')), true);
+  }
+}
+
+/** gRPC percent-encodes its messages. */
+function decodeMessage(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

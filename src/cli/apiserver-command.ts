@@ -1,0 +1,41 @@
+import type { Command } from 'commander';
+import type { ApiServerConfig } from '../compose/config/api-server-config.js';
+import { loadApiServerConfig } from '../compose/config/load-api-server-config.js';
+import { addServerCommand, type Start } from './serve.js';
+import type { Surroundings } from './surroundings.js';
+
+const EXAMPLES = `
+A Kubernetes API server of its own, with the whole chain before it: no cluster is needed. Certificates are made in the
+data folder, and <data-dir>/kubeconfig appears there when the server is ready.
+
+Examples:
+  On this machine, with the newest API:
+  $ straddle apiserver --data-dir=./data --secure-port=7443 &
+  $ kubectl --kubeconfig=./data/kubeconfig get namespaces
+
+  Two versions on one store, each answering for both:
+  $ straddle apiserver --data-dir=./data --server-name=a --kubernetes-version=1.35 --secure-port=7443 &
+  $ straddle apiserver --data-dir=./data --server-name=b --kubernetes-version=1.36 --secure-port=7444 &
+
+  With etcd, when one machine is not enough:
+  $ straddle apiserver --data-dir=./data --etcd-servers=https://10.0.0.1:2379 --etcd-cafile=etcd-ca.crt
+`;
+
+export interface ApiServerCommandOptions {
+  readonly start: Start<ApiServerConfig>;
+  readonly exitWith: (code: number) => void;
+}
+
+export function addApiServerCommand(
+  program: Command,
+  surroundings: Surroundings,
+  options: ApiServerCommandOptions,
+): void {
+  addServerCommand(program, surroundings, {
+    name: 'apiserver',
+    description: 'Run an API server of its own, on an embedded store or on etcd',
+    examples: EXAMPLES,
+    load: loadApiServerConfig,
+    ...options,
+  });
+}

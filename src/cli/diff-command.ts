@@ -1,0 +1,87 @@
+import type { Command } from 'commander';
+import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
+import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { ConfigError } from '../compose/config/config-error.js';
+import type { ServedResource, Surface } from '../kube/surface.js';
+import { inspectDiff } from '../tools/inspect/diff-inspection.js';
+import { type VersionChange, versionChange } from '../tools/inspect/diff-report.js';
+import { changeText, diffText } from '../tools/inspect/diff-text.js';
+import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
+import type { Surroundings } from './surroundings.js';
+
+const EXAMPLES = `
+Which server serves what by itself, down to subresource and verb; what was added and removed between the versions that are
+there; what a client of each server would miss, and whether a mixed version proxy makes up for it; objects that are stored
+in a version with which a server can do nothing. Without --all, only what not all servers serve alike.
+
+--from and --to compare what comes with two Kubernetes versions, without any cluster; a file of \`straddle surface capture\`
+may stand for a version. What is off by default (alpha and some beta versions) is left out, unless --all is given.
+
+Examples:
+  $ straddle diff
+  $ straddle diff -o wide --context=prod
+  $ straddle diff -o json | jq '.clients[] | select(.uncovered != [])'
+  $ straddle diff --from=1.35 --to=1.36
+  $ straddle diff --from=1.35 --to=./prod.json --all
+`;
+
+interface DiffFlags extends InspectFlags {
+  readonly all?: boolean;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+export function addDiffCommand(program: Command, surroundings: Surroundings): void {
+  addInspectFlags(program.command('diff').description('Show which API is served by which server'))
+    .option('--all', 'also what all servers serve alike')
+    .option('--from <version>', 'compare versions instead of servers: the older one')
+    .option('--to <version>', 'and the newer one')
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: DiffFlags) => surroundings.stdout(await diff(flags, surroundings)));
+}
+
+async function diff({ from, to, all = false, ...flags }: DiffFlags, surroundings: Surroundings): Promise<string> {
+  if (from === undefined && to === undefined) {
+    const report = await inspectDiff(inspectOptions(flags, surroundings), all);
+    return printed(report, flags.output, diffText);
+  }
+  if (from === undefined || to === undefined) throw new ConfigError(['Give both --from and --to, or neither.']);
+  const [before, after] = await Promise.all([surfaceFor(from, '--from'), surfaceFor(to, '--to')]);
+  const change: VersionChange = versionChange(
+    { name: before.version, surface: servedBy(before, all) },
+    { name: after.version, surface: servedBy(after, all) },
+  );
+  return printed(change, flags.output, changeText);
+}
+
+async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {
+  if (text.endsWith('.json')) {
+    return loadSurfaceFile(text).catch((error: NodeJS.ErrnoException) => {
+      throw new ConfigError([`${flag}: ${text} cannot be used (${error.code ?? error.message}).`]);
+    });
+  }
+  const known = await surfaceVersions();
+  const version = text.replace(/^v/, '').split('.').slice(0, 2).join('.');
+  if (known.includes(version)) return loadSurface(version);
+  throw new ConfigError([
+    `${flag}: ${text} does not come with Straddle (${known.join(', ')} do); capture it with \`straddle surface capture\` and name the file.`,
+  ]);
+}
+
+/** What a server of that version serves with no --runtime-config, or with everything on. */
+function servedBy(version: BuiltInSurface, all: boolean): Surface {
+  const resources = new Map<string, ServedResource>();
+  for (const group of version.groups) {
+    for (const each of group.versions) {
+      if (each.offByDefault && !all) continue;
+      for (const resource of each.resources) {
+        if (resource.offByDefault && !all) continue;
+        resources.set(`${group.name}/${each.version}/${resource.name}`, {
+          verbs: new Set(resource.verbs),
+          subresources: new Map((resource.subresources ?? []).map(({ name, verbs }) => [name, new Set(verbs)])),
+        });
+      }
+    }
+  }
+  return { resources, core: [], groups: [], kubernetesVersion: version.capturedFrom };
+}

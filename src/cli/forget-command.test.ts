@@ -1,0 +1,136 @@
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { KubeconfigAccess } from '../compose/config/kubeconfig.js';
+import { makeCa, makeServer } from '../http/tls/pki.fixture.js';
+import { forget, forgetLeaseName } from './forget-command.js';
+
+const SERVER_TIME = Date.parse('2026-03-01T10:00:00Z');
+const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+
+interface Lease {
+  metadata: { name: string; resourceVersion?: string; labels?: Record<string, string> };
+  spec: Record<string, unknown>;
+}
+
+const ca = makeCa('test');
+const serving = makeServer(ca);
+let server: Server | undefined;
+
+afterEach(() => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve())));
+
+interface Api {
+  readonly leases: Map<string, Lease>;
+  /** Writes answered with a conflict before one succeeds. */
+  conflicts?: number;
+  forbidden?: boolean;
+  readonly tokens: string[];
+}
+
+/** As much of an API server as leases need, over real TLS. */
+async function start(api: Api): Promise<KubeconfigAccess> {
+  server = createServer({ key: serving.keyPem, cert: serving.pem }, async (request, response) => {
+    api.tokens.push(request.headers.authorization ?? '');
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const [status, body] = answer(api, request.method ?? '', request.url ?? '', text);
+    response.writeHead(status, { 'content-type': 'application/json', date: new Date(SERVER_TIME).toUTCString() });
+    response.end(JSON.stringify(body));
+  });
+  await new Promise<void>((resolve) => server!.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    context: 'c',
+    server: `https://127.0.0.1:${port}`,
+    ca: { pem: ca.pem },
+    serverName: undefined,
+    clientCert: undefined,
+    clientKey: undefined,
+    token: undefined,
+    tokenFile: '/token',
+    insecureSkipTlsVerify: false,
+  };
+}
+
+function answer(api: Api, method: string, url: string, text: string): [number, unknown] {
+  if (method === 'GET' && url === LEASES) return [200, { items: [...api.leases.values()] }];
+  if (method === 'GET') {
+    const lease = api.leases.get(url.slice(LEASES.length + 1));
+    return lease ? [200, lease] : [404, { message: 'not found' }];
+  }
+  if (api.forbidden) return [403, { message: 'leases is forbidden: User "alice" cannot create' }];
+  if (api.conflicts && api.conflicts-- > 0) return [409, { message: 'conflict' }];
+  const lease = JSON.parse(text) as Lease;
+  const current = api.leases.get(lease.metadata.name);
+  if ((method === 'POST') === Boolean(current)) return [409, {}];
+  if (current && current.metadata.resourceVersion !== lease.metadata.resourceVersion) return [409, {}];
+  const version = String(Number(current?.metadata.resourceVersion ?? 0) + 1);
+  api.leases.set(lease.metadata.name, { ...lease, metadata: { ...lease.metadata, resourceVersion: version } });
+  return [method === 'POST' ? 201 : 200, lease];
+}
+
+const surroundings = { readFile: () => 'secret\n', nowMs: () => 0 };
+
+describe('straddle forget', () => {
+  it('writes the lease with the server’s clock, and again over an earlier one', async () => {
+    const api: Api = { leases: new Map(), tokens: [] };
+    const access = await start(api);
+    const said = await forget('cp2', { access, namespace: 'kube-system', surroundings });
+    expect(said).toContain('to forget cp2 (lease kube-system/straddle-forget-cp2)');
+    await forget('cp2', { access, namespace: 'kube-system', surroundings });
+    const lease = api.leases.get('straddle-forget-cp2');
+    expect(lease?.metadata).toMatchObject({
+      resourceVersion: '2',
+      labels: { 'apiserver.kubernetes.io/identity': 'straddle-forget' },
+    });
+    expect(lease?.spec).toEqual({
+      holderIdentity: 'cp2',
+      leaseDurationSeconds: 3_600,
+      renewTime: '2026-03-01T10:00:01.000000Z',
+    });
+    expect(new Set(api.tokens)).toEqual(new Set(['Bearer secret']));
+  });
+
+  it('tries again after a conflict, but not for ever', async () => {
+    const api: Api = { leases: new Map(), tokens: [], conflicts: 2 };
+    const access = await start(api);
+    await forget('cp2', { access, namespace: 'kube-system', surroundings });
+    expect(api.leases.size).toBe(1);
+    api.conflicts = 1_000;
+    await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(/try again/);
+  });
+
+  it('passes on why it may not', async () => {
+    const access = await start({ leases: new Map(), tokens: [], forbidden: true });
+    await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(/403.*alice/);
+  });
+
+  it('notes that a server still has a valid lease', async () => {
+    const labels = { 'apiserver.kubernetes.io/identity': 'straddle', 'kubernetes.io/hostname': 'cp2' };
+    const alive: Lease = {
+      metadata: { name: 'a', labels },
+      spec: { leaseDurationSeconds: 40, renewTime: '2026-03-01T09:59:50.000000Z' },
+    };
+    const access = await start({ leases: new Map([['a', alive]]), tokens: [] });
+    expect(await forget('cp2', { access, namespace: 'kube-system', surroundings })).toContain(
+      'still has a valid lease',
+    );
+  });
+
+  it('refuses a server that its CA does not vouch for', async () => {
+    const api: Api = { leases: new Map(), tokens: [] };
+    const access = { ...(await start(api)), ca: undefined };
+    await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(
+      /cannot be reached/,
+    );
+    expect(api.tokens).toEqual([]);
+  });
+
+  it('makes names that Kubernetes accepts', () => {
+    expect(forgetLeaseName('10.0.0.2:6443')).toBe('straddle-forget-10.0.0.2-6443');
+    expect(forgetLeaseName('[fd00::1]:6443')).toBe('straddle-forget-fd00-1-6443');
+    expect(forgetLeaseName('CP_1.example.')).toBe('straddle-forget-cp-1.example');
+    expect(forgetLeaseName('::')).toBeUndefined();
+    expect(forgetLeaseName('x'.repeat(400))!.length).toBe(253);
+  });
+});

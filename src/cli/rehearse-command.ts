@@ -1,0 +1,261 @@
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { type Command, CommanderError } from 'commander';
+import { dump } from 'js-yaml';
+import pc from 'picocolors';
+import { surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { systemClock } from '../base/clock.js';
+import { createLogger } from '../base/logger.js';
+import { ConfigError } from '../compose/config/config-error.js';
+import type { RehearsalPlaces } from '../tools/plane/start-rehearsal-plane.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions } from '../tools/rehearse/rehearsal-options.js';
+import type { HalfResult, RehearsalResult } from '../tools/rehearse/rehearsal-result.js';
+import { htmlReport } from '../tools/rehearse/report/html-report.js';
+import { terminalReport } from '../tools/rehearse/report/terminal-report.js';
+import { isHarmful } from '../tools/rehearse/report/verdict.js';
+import { clockText, printable } from '../tools/rehearse/report/words.js';
+import { readManifests } from './manifests.js';
+import { addRehearseFlags, halvesOf, type RehearseFlags } from './rehearse-flags.js';
+import type { Surroundings } from './surroundings.js';
+
+/** Runs a rehearsal on control planes that are started at those places. */
+export type Rehearse = (options: Omit<RehearsalOptions, 'start'>, places: RehearsalPlaces) => Promise<RehearsalResult>;
+
+export interface RehearseCommandOptions {
+  readonly rehearse: Rehearse;
+  readonly exitWith: (code: number) => void;
+}
+
+const HARM = 1;
+/** Scripts must be able to tell "the upgrade does harm" from "nobody could find out". */
+const COULD_NOT_REHEARSE = 2;
+
+const EXAMPLES = `
+A whole rolling upgrade and the way back, on this machine, under load: clients list, get, create, watch and read discovery at
+a load balancer while namespaces and owners are deleted; once with the mixed version proxy off and once with it on. The report
+is printed, and written as one HTML file with plots.
+Exit code: 0 no harm with the proxy on, 1 harm with it on (or --exec failed there), 2 it could not be found out.
+
+Examples:
+  $ straddle rehearse --from=1.35 --to=1.36
+  With your own definitions and objects, and your own client, which finds the load balancer by KUBECONFIG:
+  $ straddle rehearse --from=1.35 --to=1.36 --manifests=./deploy --exec='npm test'
+  Longer and heavier, for a script:
+  $ straddle rehearse --from=1.35 --to=1.36 --servers=5 --hold=1m --rate=300 -o json > rehearsal.json
+  With the real API servers of a test cluster:
+  $ straddle rehearse --from=1.35 --to=1.36 --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 \\
+      --pki-dir=/etc/kubernetes/pki --roll-command='./set-version.sh "$STRADDLE_SERVER" "$STRADDLE_VERSION"'
+`;
+
+export function addRehearseCommand(
+  program: Command,
+  surroundings: Surroundings,
+  { rehearse, exitWith }: RehearseCommandOptions,
+): void {
+  addRehearseFlags(program.command('rehearse').description('Rehearse an upgrade under load, with the proxy off and on'))
+    .addHelpText('after', EXAMPLES)
+    .exitOverride((error) => {
+      throw error.exitCode === 0 ? error : new CommanderError(COULD_NOT_REHEARSE, error.code, error.message);
+    })
+    .action(async (flags: RehearseFlags) => {
+      const colors = pc.createColors(
+        surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined,
+      );
+      try {
+        exitWith(await rehearsal(flags, surroundings, { rehearse, colors }));
+      } catch (error) {
+        for (const problem of problemsOf(error)) surroundings.stderr(`${colors.red('straddle:')} ${problem}\n`);
+        exitWith(COULD_NOT_REHEARSE);
+      }
+    });
+}
+
+interface Running {
+  readonly rehearse: Rehearse;
+  readonly colors: ReturnType<typeof pc.createColors>;
+}
+
+async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, running: Running): Promise<number> {
+  const { colors } = running;
+  await checkFlags(flags);
+  const options = rehearsalOptions(flags);
+  const stop = stopSignal(surroundings);
+  const { workDir, forget } = workFolder(flags.dataDir);
+  const outcome = await eachHalf(flags, surroundings, { ...running, options, workDir, signal: stop.signal }).finally(
+    () => {
+      stop.forget();
+      forget();
+    },
+  );
+  const { result, failure } = outcome;
+  if (failure !== undefined) {
+    const why = stop.signal.aborted ? 'stopped' : problemsOf(failure).join('\n');
+    surroundings.stderr(`${stop.signal.aborted ? colors.yellow('straddle:') : colors.red('straddle:')} ${why}\n`);
+  }
+  if (result !== undefined) publish(result, flags, surroundings);
+  if (failure !== undefined || result === undefined) return COULD_NOT_REHEARSE;
+  return result.halves.some((half) => half.proxy && isHarmful(half)) ? HARM : 0;
+}
+
+/** Everything that can be known to be wrong before anything is started. */
+async function checkFlags({ from, to, servers, upstream, rollCommand, report }: RehearseFlags): Promise<void> {
+  const problems: string[] = [];
+  const [older, newer] = [from, to].map((version) => version.split('.').map(Number) as [number, number]);
+  const order = newer![0] - older![0] || newer![1] - older![1];
+  if (order === 0) problems.push(`--from and --to are both ${to}: nothing would be mixed; give two versions.`);
+  if (order < 0)
+    problems.push(`--to=${to} is older than --from=${from}: give the older one first; the way back is rehearsed too.`);
+  if (upstream.length === 0) {
+    const known = await surfaceVersions();
+    for (const [flag, version] of Object.entries({ '--from': from, '--to': to })) {
+      if (!known.includes(version))
+        problems.push(`${flag}: ${version} does not come with Straddle; ${known.join(', ')} do.`);
+    }
+    if (rollCommand !== undefined) problems.push('--roll-command is for real API servers: give --upstream too.');
+  } else {
+    if (upstream.length < 2) problems.push('--upstream: with one API server nothing is ever mixed; give two or more.');
+    if (servers !== undefined && servers !== upstream.length) {
+      problems.push(`--servers=${servers}, but --upstream names ${upstream.length}; leave --servers out.`);
+    }
+    if (rollCommand === undefined)
+      problems.push('--upstream needs --roll-command: how is a server brought to another version?');
+  }
+  if (report !== false) problems.push(...folderProblems(resolve(report)));
+  if (problems.length > 0) throw new ConfigError(problems);
+}
+
+/** Said now, and not when all has been rehearsed. */
+function folderProblems(report: string): string[] {
+  try {
+    accessSync(dirname(report), constants.W_OK);
+    return [];
+  } catch (error) {
+    return [`--report: ${dirname(report)} cannot be written to (${(error as NodeJS.ErrnoException).code ?? error}).`];
+  }
+}
+
+type HalfOptions = Omit<RehearsalOptions, 'start' | 'halves' | 'progress' | 'signal' | 'clock'>;
+
+function rehearsalOptions(flags: RehearseFlags): HalfOptions {
+  const { from, to, servers, manifests, exec, hold, rate, clients, controllers, resource, upstream } = flags;
+  const isReal = upstream.length > 0;
+  return {
+    from,
+    to,
+    servers: isReal ? upstream.length : (servers ?? REHEARSAL_DEFAULTS.servers),
+    made: isReal ? 'kube-apiserver behind straddle proxy' : 'straddle apiserver',
+    manifests: manifests === undefined ? [] : readManifests(manifests),
+    ...(exec === undefined ? {} : { exec }),
+    secondsPerStep: hold / 1_000,
+    load: { requestsPerSecond: rate, clients },
+    controllers,
+    ...(resource === undefined ? {} : { skewed: resource }),
+  };
+}
+
+/** The first signal ends the rehearsal in good order, the second one the process. */
+function stopSignal({ onStopSignal, exitNow }: Surroundings): { signal: AbortSignal; forget: () => void } {
+  const controller = new AbortController();
+  const forget = onStopSignal(() => {
+    if (controller.signal.aborted) exitNow(COULD_NOT_REHEARSE);
+    controller.abort();
+  });
+  return { signal: controller.signal, forget };
+}
+
+function workFolder(dataDir: string | undefined): { workDir: string; forget: () => void } {
+  try {
+    if (dataDir === undefined) {
+      const workDir = mkdtempSync(join(tmpdir(), 'straddle-rehearse-'));
+      return { workDir, forget: () => rmSync(workDir, { recursive: true, force: true }) };
+    }
+    // The user's own folder stays; each half removes its own below it.
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return { workDir: resolve(dataDir), forget: () => {} };
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    throw new ConfigError([`--data-dir: ${path ?? dataDir} cannot be made (${code ?? error}).`]);
+  }
+}
+
+interface HalfRun extends Running {
+  readonly options: HalfOptions;
+  readonly workDir: string;
+  readonly signal: AbortSignal;
+}
+
+interface Outcome {
+  /** Undefined where not even one half came to its end. */
+  readonly result: RehearsalResult | undefined;
+  readonly failure: unknown;
+}
+
+/** Each half is a rehearsal of its own, so that what the first one has shown is there even if the second one fails. */
+async function eachHalf(flags: RehearseFlags, surroundings: Surroundings, run: HalfRun): Promise<Outcome> {
+  const beganMs = surroundings.nowMs();
+  const halves: HalfResult[] = [];
+  let first: RehearsalResult | undefined;
+  const outcome = (failure: unknown): Outcome => ({ result: first && { ...first, halves }, failure });
+  for (const half of halvesOf(flags)) {
+    const say = (sentence: string) => {
+      const time = clockText(surroundings.nowMs() - beganMs).padStart(5);
+      const words = printable(sentence.replace(/^proxy (on|off): /, ''));
+      surroundings.stderr(`${run.colors.dim(`${time}  proxy ${half.padEnd(3)}  ${words}`)}\n`);
+    };
+    try {
+      run.signal.throwIfAborted();
+      const own = await run.rehearse(
+        { ...run.options, halves: [half], progress: say, signal: run.signal, clock: systemClock },
+        places(flags, surroundings, { ...run, say }),
+      );
+      first ??= own;
+      halves.push(...own.halves);
+    } catch (error) {
+      return outcome(error);
+    }
+  }
+  return outcome(undefined);
+}
+
+function places(
+  { runtimeConfig, upstream, pkiDir, rollCommand }: RehearseFlags,
+  surroundings: Surroundings,
+  { workDir, say }: { readonly workDir: string; readonly say: (sentence: string) => void },
+): RehearsalPlaces {
+  return {
+    workDir,
+    etcdServers: [],
+    runtimeConfig,
+    upstream: upstream.length === 0 ? undefined : { urls: upstream, pkiDir: resolve(pkiDir), rollCommand },
+    self: [...process.execArgv, process.argv[1]!],
+    machine: surroundings,
+    // Servers go away and come back all the time here: only errors are news.
+    logger: createLogger({ level: 'error', format: 'text', write: surroundings.stderr, nowMs: surroundings.nowMs }),
+    note: say,
+  };
+}
+
+function publish(result: RehearsalResult, { output, report }: RehearseFlags, surroundings: Surroundings): void {
+  const { stdout, stderr, stdoutIsTerminal, environment, writeFile } = surroundings;
+  const color = stdoutIsTerminal === true && environment['NO_COLOR'] === undefined;
+  const json = JSON.stringify(result, null, 2);
+  if (output === 'json') stdout(`${json}\n`);
+  // By way of JSON: YAML has a word for every kind of nothing, and readers expect the same in both.
+  else if (output === 'yaml') stdout(dump(JSON.parse(json), { lineWidth: 120, noRefs: true }));
+  else stdout(`\n${terminalReport(result, { color })}\n`);
+  if (report === false) return;
+  const path = resolve(report);
+  try {
+    writeFile(path, htmlReport(result));
+  } catch (error) {
+    throw new ConfigError([`--report: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? error}).`]);
+  }
+  stderr(`The report with plots: ${path}\n`);
+}
+
+function problemsOf(error: unknown): readonly string[] {
+  if (error instanceof ConfigError) return error.problems;
+  // What a server or a program said last may be in it.
+  return [printable(error instanceof Error ? error.message : String(error))];
+}

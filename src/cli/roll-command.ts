@@ -1,0 +1,50 @@
+import { resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import pc from 'picocolors';
+import { controlSocketPath, isSteered, sendRoll } from '../tools/plane/control-socket.js';
+import type { Surroundings } from './surroundings.js';
+
+interface RollFlags {
+  readonly to: string;
+  readonly server?: string;
+  readonly dataDir: string;
+}
+
+const EXAMPLES = `
+Each server is stopped, started in the other version at the same address, and must be ready and agree with the others on
+what is served before the next one goes. The control plane that \`straddle up\` runs does it; ending this command does not.
+
+Examples:
+  $ straddle roll --to=1.36
+  Back again, one server only:
+  $ straddle roll --to=1.35 --server=server-1
+`;
+
+export function addRollCommand(program: Command, surroundings: Surroundings): void {
+  program
+    .command('roll')
+    .description('Bring the servers of a running `straddle up` to another version, one after the other')
+    .requiredOption('--to <version>', 'minor version, such as 1.36', version)
+    .option('--server <name>', 'only this one, such as server-1')
+    .option('--data-dir <path>', 'the one that was given to `straddle up`', './straddle-data')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: RollFlags) => rollServers(flags, surroundings));
+}
+
+async function rollServers({ to, server, dataDir }: RollFlags, surroundings: Surroundings): Promise<void> {
+  const colors = pc.createColors(surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined);
+  const path = controlSocketPath(resolve(dataDir));
+  if (!(await isSteered(path)))
+    throw new Error(
+      `No control plane runs on ${resolve(dataDir)}: start it with \`straddle up\`, or name its --data-dir.`,
+    );
+  const order = { to, ...(server === undefined ? {} : { server }) };
+  const replaced = await sendRoll(path, order, (sentence) => surroundings.stderr(`${colors.dim(sentence)}\n`));
+  const which = server ?? 'every server';
+  surroundings.stdout(replaced === 0 ? `${which} runs ${to} already\n` : `${which} runs ${to} now\n`);
+}
+
+function version(text: string): string {
+  if (!/^v?\d+\.\d+$/.test(text)) throw new InvalidArgumentError('Give a minor version, such as 1.36.');
+  return text.replace(/^v/, '');
+}

@@ -1,0 +1,238 @@
+import { delimiter, join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import pc from 'picocolors';
+import { createLogger } from '../base/logger.js';
+import type { ControlPlaneOptions, RunningControlPlane } from '../compose/start-proxy.js';
+import { BALANCES, type Balance } from '../tools/plane/control-plane-options.js';
+import type { Surroundings } from './surroundings.js';
+
+export type StartControlPlane = (options: ControlPlaneOptions) => Promise<RunningControlPlane>;
+
+interface UpFlags {
+  readonly versions?: readonly string[];
+  readonly dataDir: string;
+  readonly port: number;
+  readonly balance: Balance;
+  readonly proxy: boolean;
+  readonly etcdServers: readonly string[];
+  readonly runtimeConfig: readonly string[];
+  readonly upstream: readonly string[];
+  readonly pkiDir: string;
+  readonly rollCommand?: string;
+}
+
+export interface UpCommandOptions {
+  readonly start: StartControlPlane;
+  readonly exitWith: (code: number) => void;
+}
+
+const EXAMPLES = `
+Several API servers of different Kubernetes versions on one store, each with the mixed version proxy, and a load balancer
+before them, all on this machine. Ctrl-C stops everything; the next start goes on with the same data.
+
+Examples:
+  $ straddle up
+  $ straddle up --versions=1.34,1.35,1.36 --data-dir=./plane
+  See what clients meet without the proxy:
+  $ straddle up --no-proxy
+  Upgrade it, from another terminal:
+  $ straddle roll --to=1.36
+  Before real API servers, with the certificates that kubeadm made:
+  $ straddle up --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 --pki-dir=/etc/kubernetes/pki
+`;
+
+/** What 1.36 has and 1.35 has not, so that there is something to see; and who stores objects in which version. */
+export const SHOWN = ['scheduling.k8s.io/v1alpha2=true', 'internal.apiserver.k8s.io/v1alpha1=true'];
+
+export function addUpCommand(program: Command, surroundings: Surroundings, options: UpCommandOptions): void {
+  program
+    .command('up')
+    .description('Run a mixed-version control plane on this machine')
+    .addOption(
+      new Option(
+        '--versions <list>',
+        'one server for each, oldest first or not (default: those of the last run, else 1.35,1.35,1.36)',
+      ).argParser(versions),
+    )
+    .option('--data-dir <path>', 'store, certificates, logs and the kubeconfig', './straddle-data')
+    .addOption(
+      new Option('--port <number>', 'of the front door; servers take the following ones').argParser(port).default(7440),
+    )
+    .addOption(
+      new Option('--balance <what>', 'what the front door deals out to the servers in turn')
+        .choices(BALANCES)
+        .default('request'),
+    )
+    .option('--no-proxy', 'without the mixed version proxy: what one server does not know is a 404 there')
+    .addOption(
+      new Option('--etcd-servers <urls>', 'store in etcd instead').argParser(list).default([], 'the embedded store'),
+    )
+    .addOption(
+      new Option('--runtime-config <list>', 'versions to turn on or off, on servers that know them')
+        .argParser(list)
+        .default(SHOWN, SHOWN.join(',')),
+    )
+    .addOption(
+      new Option('--upstream <urls>', 'real API servers, each of which gets a sidecar, instead of our own')
+        .argParser(urls)
+        .default([], 'none'),
+    )
+    .option('--pki-dir <path>', 'certificates of the real API servers, as kubeadm names them', '/etc/kubernetes/pki')
+    .option(
+      '--roll-command <command>',
+      'shell command with which `straddle roll` brings a real API server to another version; it is told STRADDLE_SERVER, STRADDLE_UPSTREAM and STRADDLE_VERSION',
+    )
+    .addHelpText('after', EXAMPLES)
+    .action(async (flags: UpFlags) => options.exitWith(await up(flags, surroundings, options.start)));
+}
+
+async function up(flags: UpFlags, surroundings: Surroundings, start: StartControlPlane): Promise<number> {
+  const mayColor = surroundings.environment['NO_COLOR'] === undefined;
+  const colors = pc.createColors(surroundings.stderrIsTerminal && mayColor);
+  let asked = false;
+  const stopped = new Promise<void>((resolveSignal) => {
+    surroundings.onStopSignal(() => {
+      if (asked) surroundings.exitNow(1);
+      asked = true;
+      resolveSignal();
+    });
+  });
+  const { upstream, pkiDir, rollCommand, dataDir, ...rest } = flags;
+  const starting = start({
+    ...rest,
+    versions: flags.versions,
+    controllers: true,
+    restart: true,
+    dataDir: resolve(dataDir),
+    upstream: upstream.length === 0 ? undefined : { urls: upstream, pkiDir: resolve(pkiDir), rollCommand },
+    self: [...process.execArgv, process.argv[1]!],
+    machine: surroundings,
+    logger: createLogger({ level: 'warn', format: 'text', write: surroundings.stderr, nowMs: surroundings.nowMs }),
+    progress: (sentence) => surroundings.stderr(`${colors.dim(sentence)}\n`),
+    note: (sentence) => surroundings.stderr(`${colors.yellow(sentence)}\n`),
+  });
+  // Stopped while it starts, it is stopped when it has started: nothing may be left half-way.
+  const plane = await starting;
+  if (!asked) {
+    const screenColors = pc.createColors(surroundings.stdoutIsTerminal === true && mayColor);
+    surroundings.stdout(screen(plane, flags, { colors: screenColors, self: selfAsTyped(surroundings) }));
+  }
+  await stopped;
+  surroundings.stderr(`${colors.dim('stopping')}\n`);
+  await plane.close();
+  return 0;
+}
+
+/** How to type this program's name in any other terminal. */
+function selfAsTyped({ environment, readFile }: Surroundings): string {
+  const isOnPath = (environment['PATH'] ?? '').split(delimiter).some((dir) => {
+    try {
+      return readFile(join(dir, 'straddle')) !== '';
+    } catch {
+      return false;
+    }
+  });
+  return isOnPath ? 'straddle' : `node ${resolve(process.argv[1] ?? 'bin/straddle.js')}`;
+}
+
+interface ScreenOptions {
+  readonly colors: ReturnType<typeof pc.createColors>;
+  readonly self: string;
+}
+
+function screen(plane: RunningControlPlane, flags: UpFlags, { colors, self }: ScreenOptions): string {
+  const rows = [
+    ['', 'version', 'address', 'process'],
+    ['front door', '', plane.front, String(process.pid)],
+    ...plane.servers.map(({ name, version, address, pid }) => [
+      name,
+      version,
+      address,
+      pid === undefined ? '' : `${pid}`,
+    ]),
+  ];
+  const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const table = rows.map((row) =>
+    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`.trimEnd(),
+  );
+  return `
+${colors.bold(`A control plane is up${flags.proxy ? '' : ', without the mixed version proxy'}.`)}
+
+${table.join('\n')}
+
+Try, in another terminal:
+
+${things(plane, flags, self)
+  .map(({ line, why }) => `  ${line}${why === '' ? '' : `   ${colors.dim(`# ${why}`)}`}`)
+  .join('\n')}
+
+Ctrl-C stops everything${flags.upstream.length === 0 ? '; the data stays' : ' but the API servers themselves'}.
+`;
+}
+
+interface Thing {
+  readonly line: string;
+  readonly why: string;
+}
+
+/** What to try next: each works as it is printed. */
+function things(plane: RunningControlPlane, { proxy, upstream, dataDir }: UpFlags, self: string): Thing[] {
+  const { servers, kubeconfig } = plane;
+  const first = servers[0]!.name;
+  const versionsThere = [...new Set(servers.map(({ version }) => version))].sort();
+  const isMixed = versionsThere.length > 1;
+  const newest = versionsThere.at(-1)!;
+  const setting: Thing = { line: `export KUBECONFIG=${kubeconfig}`, why: '' };
+  const looks: Thing[] = [
+    { line: `${self} status`, why: 'who runs, and who knows whom' },
+    { line: `${self} diff`, why: 'which server serves what' },
+  ];
+  if (upstream.length > 0) return [setting, { line: `kubectl --context=front get nodes`, why: '' }, ...looks];
+  const podgroups: Thing = {
+    line: `kubectl --context=${first} get podgroups.v1alpha2.scheduling.k8s.io -A`,
+    why: !isMixed ? '' : proxy ? `only ${newest} serves it, every server answers` : 'a 404 where it is unknown',
+  };
+  return [
+    setting,
+    podgroups,
+    { line: 'kubectl create deployment web --image=nginx', why: 'through the front door' },
+    {
+      line: `curl --cacert ${join(resolve(dataDir), 'pki', 'ca.crt')} https://${plane.front}/version`,
+      why: 'each answer from the next server',
+    },
+    { line: `${self} roll --to=${newest} --data-dir=${resolve(dataDir)}`, why: 'upgrades one server after the other' },
+    ...looks,
+  ];
+}
+
+function versions(text: string): string[] {
+  const found = list(text);
+  if (found.length === 0 || found.length > 9 || !found.every((each) => /^\d+\.\d+$/.test(each))) {
+    throw new InvalidArgumentError('Give one to nine minor versions, such as 1.35,1.35,1.36.');
+  }
+  return found;
+}
+
+function urls(text: string, before: readonly string[] = []): string[] {
+  const found = list(text);
+  for (const each of found) {
+    const url = URL.canParse(each) ? new URL(each) : undefined;
+    if (url?.protocol !== 'https:')
+      throw new InvalidArgumentError('Give them as https://10.0.0.1:6443, separated by commas.');
+  }
+  return [...before, ...found];
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((each) => each.trim())
+    .filter((each) => each !== '');
+}
+
+function port(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < 1 || value > 65_500)
+    throw new InvalidArgumentError('Give a port from 1 to 65500.');
+  return value;
+}

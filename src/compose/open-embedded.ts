@@ -1,0 +1,157 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ApiServer } from '../apiserver/api-server.js';
+import { bearerToken } from '../apiserver/authentication/token-authenticator.js';
+import { readTokenFile } from '../apiserver/authentication/token-file.js';
+import { OutboundCalls } from '../apiserver/outbound/outbound-calls.js';
+import { parseRuntimeConfig } from '../apiserver/registry/runtime-config.js';
+import { identityOf, requestUser } from '../apiserver/request-user.js';
+import type { Backend } from '../apiserver/storage/backend.js';
+import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
+import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import type { Logger } from '../base/logger.js';
+import { EmbeddedHost } from '../hosts/embedded/embedded-host.js';
+import { headerValue } from '../http/headers.js';
+import { servesInSomeVersion } from '../kube/surface.js';
+import type { Authenticate } from '../proxy/identity/authenticate.js';
+import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
+import type { PeerTable } from '../proxy/peers/peer-table.js';
+import { adminKubeconfig } from './admin-kubeconfig.js';
+import { formatHostPort } from './config/addresses.js';
+import type { ApiServerConfig } from './config/api-server-config.js';
+import type { Backing } from './parts.js';
+import { makePki, replaceFile } from './pki.js';
+import type { RunningServer, ServerSurroundings } from './start-server.js';
+
+/** What an API server of our own needs before anything can be started. */
+export interface OpenedEmbedded {
+  readonly backend: Backend;
+  readonly surface: BuiltInSurface;
+  readonly signingKeyPem: string;
+  readonly verificationKeysPem: readonly string[];
+  readonly staticTokens: ReturnType<typeof readTokenFile> | undefined;
+  /** Tells the admin where the server is, once it is ready. */
+  announce(running: RunningServer): Promise<void>;
+}
+
+/** Makes certificates where there are none, reads the API to serve, opens the store. */
+export async function openEmbedded(config: ApiServerConfig, logger: Logger): Promise<OpenedEmbedded> {
+  const pki = await makePki(config);
+  const surface = await surfaceOf(config);
+  const read = (path: string): Promise<string> => readFile(path, 'utf8');
+  const signingKeyPem = await read(config.serviceAccounts.signingKeyFile);
+  const verificationKeysPem = await Promise.all(config.serviceAccounts.keyFiles.map(read));
+  const staticTokens = config.tokenAuthFile === undefined ? undefined : readTokenFile(await read(config.tokenAuthFile));
+  const backend = await openBackend(config, logger);
+  return {
+    backend,
+    surface,
+    signingKeyPem,
+    verificationKeysPem: verificationKeysPem.length === 0 ? [] : [...verificationKeysPem, signingKeyPem],
+    staticTokens,
+    async announce({ port }) {
+      if (!pki || config.adminKubeconfig === undefined) return;
+      const host = ['0.0.0.0', '::'].includes(config.bindAddress) ? '127.0.0.1' : config.bindAddress;
+      await replaceFile(config.adminKubeconfig, adminKubeconfig(formatHostPort({ host, port }), pki));
+    },
+  };
+}
+
+async function surfaceOf({ surfaceFile, kubernetesVersion }: ApiServerConfig): Promise<BuiltInSurface> {
+  if (surfaceFile !== undefined) return loadSurfaceFile(surfaceFile);
+  const known = await surfaceVersions();
+  const version = kubernetesVersion ?? known.at(-1)!;
+  if (!known.includes(version)) {
+    throw new Error(
+      `--kubernetes-version=${version} does not come with Straddle (${known.join(', ')} do): capture it with \`straddle surface capture\` and give --surface-file.`,
+    );
+  }
+  return loadSurface(version);
+}
+
+async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Backend> {
+  const compaction = { historyMs: config.compactionMs, historyRevisionsMax: 500_000 };
+  if (!config.etcd) {
+    // One of the two engines is enough: a start should not wait for the other.
+    const { openEmbeddedBackend } = await import('../apiserver/storage/engines/embedded/embedded-backend.js');
+    const onError = (error: unknown): void => logger.error('the embedded store has a problem', { error });
+    return openEmbeddedBackend({ dataDir: join(config.dataDir, 'store'), compaction, onError });
+  }
+  const { openEtcdBackend } = await import('../apiserver/storage/engines/etcd/etcd-backend.js');
+  const { endpoints, caFile, certFile, keyFile } = config.etcd;
+  const read = async (path: string | undefined): Promise<string | undefined> =>
+    path === undefined ? undefined : readFile(path, 'utf8');
+  const [ca, cert, key] = await Promise.all([read(caFile), read(certFile), read(keyFile)]);
+  const tls = {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert }),
+    ...(key === undefined ? {} : { key }),
+  };
+  return openEtcdBackend({ endpoints, ...(ca === undefined && cert === undefined ? {} : { tls }), compaction });
+}
+
+/** An API server in this process. */
+export function embeddedBacking(
+  config: ApiServerConfig,
+  opened: OpenedEmbedded,
+  surroundings: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls'> & { readonly peers: () => PeerTable },
+): Backing {
+  const { clock, logger, tls, peers } = surroundings;
+  const outbound = new OutboundCalls({ clientCertificate: () => tls.frontProxy?.current, clock });
+  const { requestHeader } = config;
+  const server = new ApiServer({
+    serverName: config.serverName,
+    keepsLease: config.peeringActive,
+    backend: opened.backend,
+    surface: opened.surface,
+    runtimeConfig: parseRuntimeConfig(config.runtimeConfig),
+    eventTtlSeconds: config.eventTtlSeconds,
+    serviceCidr: config.serviceCidr,
+    serverAddress: formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
+    tokens: {
+      issuer: config.serviceAccounts.issuer,
+      signingKeyPem: opened.signingKeyPem,
+      ...(opened.verificationKeysPem.length === 0 ? {} : { verificationKeysPem: opened.verificationKeysPem }),
+      ...(opened.staticTokens === undefined ? {} : { staticTokens: opened.staticTokens }),
+    },
+    bootstrap: {
+      serviceCidr: config.serviceCidr,
+      clientCa: tls.clientCas?.current.pem,
+      requestHeader: {
+        ca: tls.requestHeaderCas?.current.pem,
+        allowedNames: requestHeader.allowedNames,
+        headers: requestHeader,
+      },
+    },
+    extensions: { outbound, aggregationOutbound: outbound, makeHeaders: createOutgoingHeaders(requestHeader) },
+    servingPeer: (what) => peers().peers.find(({ surface }) => surface && servesInSomeVersion(surface, what))?.identity,
+    clock,
+    logger,
+  });
+  const host = new EmbeddedHost(server, async () => {
+    await outbound.close();
+    await opened.backend.close();
+  });
+  return {
+    host,
+    fetchLocal: (path, headers, onAbort) => server.client.send('GET', path, headers, undefined, onAbort),
+    start: () => host.start(),
+    advertisedAddress: undefined,
+    ownAddresses: [],
+    authenticate: (fromConnection) => withTokens(fromConnection, server),
+    onSurfaceChange: (listener) => server.onSurfaceChange(listener),
+    sever: () => void opened.backend.close(),
+    renew: () => outbound.renew(),
+  };
+}
+
+/** Tokens are known here, so whoever shows one is somebody from the first filter on, and to peers too. */
+function withTokens(fromConnection: Authenticate, server: ApiServer): Authenticate {
+  return (exchange) => {
+    const found = fromConnection(exchange);
+    if (found.identity.kind === 'established') return found;
+    if (bearerToken(headerValue(exchange.headers, 'authorization')) === undefined) return found;
+    exchange.identity = found.identity;
+    return { ...found, identity: identityOf(requestUser(exchange, server.tokens)) };
+  };
+}

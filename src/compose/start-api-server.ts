@@ -1,0 +1,32 @@
+import type { Logger } from '../base/logger.js';
+import type { Reach } from '../transport/reach.js';
+import type { ApiServerConfig } from './config/api-server-config.js';
+import { embeddedBacking, openEmbedded } from './open-embedded.js';
+import { surroundingsOf } from './program-surroundings.js';
+import { controllersWithin } from './start-controllers.js';
+import { type InProcessServer, startServer } from './start-server.js';
+
+/** Starts an API server of its own. Rejects, with nothing left running, when it cannot start as configured. */
+export async function startApiServer(
+  config: ApiServerConfig,
+  io: { readonly logger: Logger; readonly reach?: Reach },
+): Promise<InProcessServer> {
+  const embedded = await openEmbedded(config, io.logger);
+  try {
+    const surroundings = await surroundingsOf(config, io.logger, undefined);
+    const running = await startServer(config, {
+      ...surroundings,
+      kubeconfig: undefined,
+      reach: io.reach,
+      makeBacking: (_, peers) => embeddedBacking(config, embedded, { ...surroundings, peers }),
+      ...(config.controllers.length === 0
+        ? {}
+        : { makeControllers: (within) => controllersWithin(config, within, surroundings) }),
+    });
+    await embedded.announce(running);
+    return running;
+  } catch (error) {
+    await embedded.backend.close();
+    throw error;
+  }
+}

@@ -1,0 +1,30 @@
+import type { Logger } from '../base/logger.js';
+import type { WorkerProgram } from '../proxy/workers/worker-process.js';
+import type { ProxyConfig } from './config/proxy-config.js';
+import { surroundingsOf } from './program-surroundings.js';
+import { type RunningServer, startServer } from './start-server.js';
+import { upstreamBacking } from './upstream-backing.js';
+
+export { type RunningControlPlane, startControlPlane } from '../tools/plane/control-plane.js';
+export type { ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
+export { type RehearsalPlaces, startRehearsalPlane } from '../tools/plane/start-rehearsal-plane.js';
+export { startApiServer } from './start-api-server.js';
+export type { RunningServer } from './start-server.js';
+
+/** Starts a sidecar. Rejects, with nothing left running, when it cannot start as configured. */
+export async function startProxy(
+  config: ProxyConfig,
+  io: { readonly logger: Logger; readonly program?: WorkerProgram },
+): Promise<RunningServer> {
+  if (config.limits.workers > 1) {
+    if (!io.program) throw new Error('Several workers need a program to run; use `straddle proxy --workers`.');
+    const { startProxyHead } = await import('./proxy-head.js');
+    return startProxyHead(config, { logger: io.logger, program: io.program });
+  }
+  const surroundings = await surroundingsOf(config, io.logger, config.upstream);
+  return startServer(config, {
+    ...surroundings,
+    kubeconfig: config.kubeconfig,
+    makeBacking: (surface) => upstreamBacking(config, surroundings, surface),
+  });
+}

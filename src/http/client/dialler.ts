@@ -1,0 +1,156 @@
+import { isIP, type OnReadOpts } from 'node:net';
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import type { Reach } from '../../transport/reach.js';
+import type { ConnectionTls } from '../tls/connection-tls.js';
+
+const TCP_KEEP_ALIVE_MS = 60_000;
+
+export interface DiallerOptions {
+  /** host:port, an IPv6 host in brackets */
+  readonly address: string;
+  readonly tls: ConnectionTls;
+  /** For TCP and TLS together. */
+  readonly timeoutMs: number;
+  /** What is offered, the preferred one first. */
+  readonly protocols: readonly string[];
+  readonly reach: Reach | undefined;
+}
+
+/** One of the two is called, once, never within `dial` and not after `cancel`. */
+export interface DialOutcome {
+  opened(socket: TLSSocket): void;
+  failed(error: Error): void;
+}
+
+export interface Dialling {
+  cancel(): void;
+}
+
+/** Makes TLS connections to one server with one identity; each resumes the session of the one before. */
+export class Dialler {
+  readonly #options: DiallerOptions;
+  readonly #host: string;
+  readonly #port: number;
+  readonly #servername: string | undefined;
+  #context: SecureContext | undefined;
+  #session: Buffer | undefined;
+
+  constructor(options: DiallerOptions) {
+    this.#options = options;
+    const url = new URL(`https://${options.address}`);
+    this.#host = url.hostname.replace(/^\[|\]$/g, '');
+    this.#port = Number(url.port || 443);
+    // RFC 6066, 3: an address is not a name that can be announced.
+    this.#servername = options.tls.servername ?? (isIP(this.#host) === 0 ? this.#host : undefined);
+  }
+
+  dial(outcome: DialOutcome, onread?: OnReadOpts): Dialling {
+    const dialling = new OneDialling(outcome, this.#options.timeoutMs);
+    const { reach, address } = this.#options;
+    if (!reach) {
+      this.#begin(dialling, onread);
+      return dialling;
+    }
+    reach.admit(address).then(
+      () => this.#begin(dialling, onread),
+      (error: Error) => dialling.fail(error),
+    );
+    return dialling;
+  }
+
+  open(): Promise<TLSSocket> {
+    return new Promise((resolve, reject) => this.dial({ opened: resolve, failed: reject }));
+  }
+
+  #begin(dialling: OneDialling, onread: OnReadOpts | undefined): void {
+    if (dialling.over) return;
+    let socket: TLSSocket;
+    try {
+      socket = this.#connect(onread);
+    } catch (error) {
+      process.nextTick(() => dialling.fail(error as Error));
+      return;
+    }
+    socket.setNoDelay(true);
+    socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+    socket.on('session', this.#keepSession);
+    dialling.begin(socket);
+    const { reach, address } = this.#options;
+    if (reach) socket.prependOnceListener('secureConnect', () => reach.opened(address, socket));
+  }
+
+  #connect(onread: OnReadOpts | undefined): TLSSocket {
+    const { tls, protocols } = this.#options;
+    // Reading certificates takes longer than all else here.
+    this.#context ??= createSecureContext({
+      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
+      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key! }),
+    });
+    return connect({
+      host: this.#host,
+      port: this.#port,
+      secureContext: this.#context,
+      ALPNProtocols: [...protocols],
+      ...(this.#servername === undefined ? {} : { servername: this.#servername }),
+      ...(this.#session === undefined ? {} : { session: this.#session }),
+      ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+      ...(onread === undefined ? {} : { onread }),
+    });
+  }
+
+  /** Given only for connections that were verified. */
+  #keepSession = (session: Buffer): void => {
+    this.#session = session;
+  };
+}
+
+class OneDialling implements Dialling {
+  readonly #outcome: DialOutcome;
+  readonly #timer: NodeJS.Timeout;
+  #socket: TLSSocket | undefined;
+  over = false;
+
+  constructor(outcome: DialOutcome, timeoutMs: number) {
+    this.#outcome = outcome;
+    this.#timer = setTimeout(() => {
+      this.fail(Object.assign(new Error('connection timed out'), { code: 'ETIMEDOUT' }));
+    }, timeoutMs);
+  }
+
+  begin(socket: TLSSocket): void {
+    this.#socket = socket;
+    // Stays for the whole life of the socket: what fails late, after it was given up, is nobody's concern.
+    socket.on('error', this.fail);
+    socket.once('close', this.#onClose);
+    socket.once('secureConnect', this.#onSecure);
+  }
+
+  cancel(): void {
+    this.#finish();
+    this.#socket?.destroy();
+  }
+
+  fail = (error: Error): void => {
+    if (this.over) return;
+    this.#finish();
+    this.#socket?.destroy();
+    this.#outcome.failed(error);
+  };
+
+  #onClose = (): void => {
+    this.fail(Object.assign(new Error('the server closed the connection'), { code: 'ECONNRESET' }));
+  };
+
+  #onSecure = (): void => {
+    if (this.over) return;
+    this.#finish();
+    const socket = this.#socket!;
+    socket.off('close', this.#onClose);
+    this.#outcome.opened(socket);
+  };
+
+  #finish(): void {
+    this.over = true;
+    clearTimeout(this.#timer);
+  }
+}

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest';
+import { FieldKind, knownName } from './known-field-names.js';
+
+it.each([
+  ['Content-Length', FieldKind.contentLength],
+  ['content-LENGTH', FieldKind.contentLength],
+  ['Transfer-Encoding', FieldKind.transferEncoding],
+  ['Proxy-Authenticate', FieldKind.hopByHop],
+  ['Trailer', FieldKind.ordinary],
+  ['X-Content-Length', FieldKind.ordinary],
+  ['', FieldKind.invalid],
+  ['A b', FieldKind.invalid],
+  ['A\u010a', FieldKind.invalid],
+  ['\xe4', FieldKind.invalid],
+  ['__proto__', FieldKind.ordinary],
+])('tells what %j means, the first time and after', (name, kind) => {
+  expect(knownName(name).kind).toBe(kind);
+  expect(knownName(name).kind).toBe(kind);
+});
+
+it('is not led astray by however many names', () => {
+  for (let i = 0; i < 5_000; i++) expect(knownName(`X-${i}`).kind).toBe(FieldKind.ordinary);
+  expect(knownName('X'.repeat(10_000)).kind).toBe(FieldKind.ordinary);
+  expect(knownName('Connection').kind).toBe(FieldKind.connection);
+});

@@ -1,0 +1,151 @@
+import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
+import { AttemptError } from '../../core/host.js';
+import { attemptError } from '../../transport/attempt-errors.js';
+import { BodyStream } from '../body-stream.js';
+import type { Reply } from '../exchange.js';
+import type { OutgoingRequest } from '../outgoing.js';
+import { replyHeaders } from './reply-headers.js';
+import type { Place } from './shared-connections.js';
+
+export interface StreamEvents {
+  resolve(reply: Reply): void;
+  reject(error: Error): void;
+  /** Whatever came of it, it is no longer in flight. Once. */
+  onOver(): void;
+}
+
+/** One request without a body on one stream of a connection that others share. */
+export class StreamAttempt {
+  readonly #address: string;
+  readonly #request: OutgoingRequest;
+  readonly #events: StreamEvents;
+  #stream: ClientHttp2Stream | undefined;
+  #body: BodyStream | undefined;
+  #trailers: readonly string[] = [];
+  #failure: Error | undefined;
+  #done = false;
+  #stopListening: () => void = () => {};
+
+  constructor(address: string, request: OutgoingRequest, events: StreamEvents) {
+    this.#address = address;
+    this.#request = request;
+    this.#events = events;
+  }
+
+  get awaitsHead(): boolean {
+    return this.#body === undefined;
+  }
+
+  /** Once it is on its way everything may have reached the server. */
+  get mayBeProcessed(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  /** False where the request cannot be said in HTTP/2; nothing has happened then. */
+  start({ session, giveBack }: Place): boolean {
+    try {
+      this.#stream = session.request(requestHeaders(this.#request), { endStream: true });
+    } catch {
+      return false;
+    }
+    const stream = this.#stream;
+    stream.once('close', giveBack);
+    // The third argument is the fields as they came, one by one.
+    stream.once('response', (...heard: unknown[]) => this.#onHead(heard[2] as string[]));
+    stream.once('trailers', (...heard: unknown[]) => {
+      this.#trailers = heard[2] as string[];
+    });
+    stream.on('error', (error) => {
+      this.#failure ??= error;
+    });
+    stream.once('end', () => {
+      // Node.js ends a stream that was reset, too.
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR && this.#body) this.#complete(this.#body);
+    });
+    stream.once('close', () => this.#onClose(stream.rstCode));
+    this.#stopListening = this.#request.onAbort(() =>
+      this.abandon(new AttemptError('maybe', 'aborted', 'the client left')),
+    );
+    return true;
+  }
+
+  /** Ends the attempt from our side, whatever stage it is in. */
+  abandon(error: Error): void {
+    if (this.#done) return;
+    this.#failure = error;
+    this.#stream?.close(constants.NGHTTP2_CANCEL);
+    this.#fail(error);
+  }
+
+  #onHead(raw: readonly string[]): void {
+    if (this.#done) return;
+    const stream = this.#stream!;
+    const { status, fields } = readHead(raw);
+    this.#body = new BodyStream({
+      pause: () => stream.pause(),
+      resume: () => stream.resume(),
+      cancel: (error) => this.abandon(error),
+    });
+    stream.on('data', (chunk: Buffer) => this.#body!.push(chunk));
+    this.#events.resolve({ status, headers: replyHeaders(fields), body: this.#body });
+  }
+
+  #complete(body: BodyStream): void {
+    if (this.#done) return;
+    this.#finish();
+    body.end(this.#trailers);
+  }
+
+  #onClose(code: number): void {
+    // The server says that it has not begun: RFC 9113, 8.7.
+    const begun = code !== constants.NGHTTP2_REFUSED_STREAM;
+    const cause = this.#failure ?? Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
+    this.#fail(attemptError(this.#address, cause, begun));
+  }
+
+  #fail(error: Error): void {
+    if (this.#done) return;
+    this.#finish();
+    if (this.#body) this.#body.fail(error);
+    else this.#events.reject(error);
+  }
+
+  #finish(): void {
+    this.#done = true;
+    this.#stopListening();
+    this.#events.onOver();
+  }
+}
+
+/** What speaks of one HTTP/1.1 connection, or is said by a pseudo-header. */
+const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
+  ...['connection', 'content-length', 'host', 'http2-settings', 'keep-alive', 'proxy-connection'],
+  ...['te', 'transfer-encoding', 'upgrade'],
+]);
+
+function requestHeaders({ method, target, headers }: OutgoingRequest): OutgoingHttpHeaders {
+  // Without a prototype: `constructor` is a name like any other.
+  const fields: OutgoingHttpHeaders = Object.create(null);
+  Object.assign(fields, { ':method': method, ':scheme': 'https', ':path': target });
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    const value = headers[i + 1]!;
+    if (name === 'host') fields[':authority'] = value;
+    if (NOT_IN_HTTP2.has(name)) continue;
+    const before = fields[name];
+    if (before === undefined) fields[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else fields[name] = [String(before), value];
+  }
+  return fields;
+}
+
+function readHead(raw: readonly string[]): { status: number; fields: string[] } {
+  const fields: string[] = [];
+  let status = 0;
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    if (raw[i] === ':status') status = Number(raw[i + 1]);
+    else if (!raw[i]!.startsWith(':')) fields.push(raw[i]!, raw[i + 1]!);
+  }
+  return { status, fields };
+}

@@ -1,0 +1,283 @@
+import { constants, createSecureServer, type Http2SecureServer, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { until } from '../../base/manual-clock.fixture.js';
+import { AttemptError } from '../../core/host.js';
+import type { BodyStream } from '../body-stream.js';
+import { headerValue } from '../headers.js';
+import { makeServer } from '../tls/pki.fixture.js';
+import { ca, outgoing, serveScript, serveTls, textOf, tls } from '../tls/tls-server.fixture.js';
+import { PooledDestination } from './pooled-destination.js';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** An empty frame of that type, the first that each side sends. */
+const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
+
+const certificate = makeServer(ca, { dnsNames: ['kubernetes.default.svc'], ipAddresses: [] });
+
+interface H2Server {
+  readonly address: string;
+  readonly streams: ServerHttp2Stream[];
+  readonly heads: Record<string, unknown>[];
+  sessions: number;
+  breakAll(): void;
+}
+
+async function serveHttp2(onStream: (stream: ServerHttp2Stream) => void, streamsMax = 250): Promise<H2Server> {
+  const server: Http2SecureServer = createSecureServer({
+    cert: certificate.pem,
+    key: certificate.keyPem,
+    allowHTTP1: true,
+    settings: { maxConcurrentStreams: streamsMax },
+  });
+  // For HTTP/1.1.
+  Object.assign(server, { maxHeaderSize: 1024 * 1024 });
+  const sockets = new Set<{ destroy(): unknown }>();
+  const found: H2Server = {
+    address: '',
+    streams: [],
+    heads: [],
+    sessions: 0,
+    breakAll: () => {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+  server.on('secureConnection', (socket) => sockets.add(socket));
+  server.on('session', () => {
+    found.sessions += 1;
+  });
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {});
+    found.streams.push(stream);
+    found.heads.push(headers);
+    onStream(stream);
+  });
+  server.on('request', (request, response) => {
+    if (request.httpVersionMajor === 1) response.writeHead(200).end('over 1.1');
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanUps.push(() => {
+    found.breakAll();
+    server.close();
+  });
+  return Object.assign(found, { address: `127.0.0.1:${(server.address() as AddressInfo).port}` });
+}
+
+function to(address: string): PooledDestination {
+  const destination = new PooledDestination({ address, tls, connectTimeoutMs: 3_000, keepAliveMs: 10_000 });
+  cleanUps.push(() => destination.close());
+  return destination;
+}
+
+const watchOf = (target: string, headers: readonly string[] = ['Host', 'client.example']) =>
+  outgoing({ target, headers, isWatch: true }).request;
+
+/** What a body has brought so far, and how it ended. */
+function reading(body: BodyStream) {
+  const seen = { text: '', outcome: '' };
+  body.attach({
+    write: (chunk) => {
+      seen.text += Buffer.from(chunk).toString();
+      return true;
+    },
+    end: () => {
+      seen.outcome = 'end';
+    },
+    fail: (error) => {
+      seen.outcome = error instanceof AttemptError ? `fail ${error.processed} ${error.type}` : `fail ${error.message}`;
+    },
+  });
+  return seen;
+}
+
+it('lets watches share a connection, with their own headers and answers', async () => {
+  const server = await serveHttp2((stream) => {
+    stream.respond({ ':status': 200, 'content-type': 'application/json', 'x-served-by': 'b' });
+    stream.write('{"type":"ADDED"}\n');
+  });
+  const destination = to(server.address);
+  const replies = await Promise.all(
+    ['/a?watch=1', '/b?watch=1', '/c?watch=1'].map((target) =>
+      destination.send(watchOf(target, ['Host', 'example', 'X-Who', target, 'Connection', 'close'])),
+    ),
+  );
+  expect(server.sessions).toBe(1);
+  expect(server.heads.map((head) => head[':path'])).toEqual(['/a?watch=1', '/b?watch=1', '/c?watch=1']);
+  expect(server.heads[1]).toMatchObject({ 'x-who': '/b?watch=1', ':authority': 'example', ':method': 'GET' });
+  expect(replies[0]!.status).toBe(200);
+  expect(headerValue(replies[0]!.headers, 'x-served-by')).toBe('b');
+  expect(destination.inFlight).toBe(3);
+  const seen = reading(replies[2]!.body as BodyStream);
+  await until(() => seen.text === '{"type":"ADDED"}\n');
+  server.streams[2]!.end('{"type":"DELETED"}\n');
+  await until(() => seen.outcome === 'end');
+  expect(seen.text).toContain('DELETED');
+  expect(destination.inFlight).toBe(2);
+});
+
+it('opens no more streams on a connection than the server takes', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }), 2);
+  const destination = to(server.address);
+  await Promise.all(Array.from({ length: 5 }, () => destination.send(watchOf('/a?watch=1'))));
+  expect(server.streams).toHaveLength(5);
+  expect(server.sessions).toBe(3);
+});
+
+it('opens no more streams than the server has come to take since', async () => {
+  const server = await serveHttp2((stream) => {
+    // Acknowledged before the answer is there, and so heard.
+    stream.session!.settings({ maxConcurrentStreams: 1 }, () => stream.respond({ ':status': 200 }));
+  }, 10);
+  const destination = to(server.address);
+  await destination.send(watchOf('/a?watch=1'));
+  await destination.send(watchOf('/b?watch=1'));
+  expect(server.sessions).toBe(2);
+});
+
+it('goes over HTTP/1.1 where the server takes no streams', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }), 0);
+  expect(await textOf(await to(server.address).send(watchOf('/a?watch=1')))).toBe('over 1.1');
+  expect(server.sessions).toBe(1);
+});
+
+it('goes over HTTP/1.1 where the server speaks nothing else', async () => {
+  const server = await serveTls((_, response) => response.end('over 1.1'));
+  cleanUps.push(server.close);
+  const destination = to(server.address);
+  expect(await textOf(await destination.send(watchOf('/a?watch=1')))).toBe('over 1.1');
+  expect(await textOf(await destination.send(watchOf('/b?watch=1')))).toBe('over 1.1');
+  expect(server.requests.map(({ httpVersion }) => httpVersion)).toEqual(['1.1', '1.1']);
+});
+
+it('goes over HTTP/1.1 with headers that HTTP/2 cannot say', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const heads = ['Host', 'example', 'If-Match', 'a', 'If-Match', 'b', 'User-Agent', 'c', 'User-Agent', 'd'];
+  const reply = await to(server.address).send(watchOf('/a?watch=1', heads));
+  expect(await textOf(reply)).toBe('over 1.1');
+  expect(server.streams).toHaveLength(0);
+});
+
+it('carries every name that a field can have', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', 'Constructor', 'a', '__proto__', 'b', 'X-C', 'd']));
+  expect(Object.entries(server.heads[0]!)).toEqual(
+    expect.arrayContaining([
+      ['constructor', 'a'],
+      ['__proto__', 'b'],
+      ['x-c', 'd'],
+    ]),
+  );
+});
+
+it.each([
+  ['many', Array.from({ length: 900 }, (_, i) => [`x-${i}`, 'v'.repeat(58)]).flat()],
+  ['long', ['X-A', 'a'.repeat(500_000)]],
+])('goes over HTTP/1.1 with headers that are so %s that others on the connection could suffer', async (_, headers) => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const reply = await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', ...headers]));
+  expect(await textOf(reply)).toBe('over 1.1');
+  expect(server.sessions).toBe(0);
+});
+
+it.each([
+  ['/a?watch=1', 'a\r\nX-B: c'],
+  ['/a?watch=1 HTTP/1.1', 'a'],
+])('is not sent with what no server should read: %j, %j', async (target, value) => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const sent = to(server.address).send(watchOf(target, ['Host', 'x', 'X-A', value]));
+  await expect(sent).rejects.toMatchObject({ name: 'StatusError', status: { code: 400 } });
+  expect(server.sessions).toBe(0);
+});
+
+it('fails, never ends, when the connection breaks or the server resets the stream', async () => {
+  const server = await serveHttp2((stream) => {
+    stream.respond({ ':status': 200 });
+    stream.write('half');
+  });
+  const destination = to(server.address);
+  const reset = reading((await destination.send(watchOf('/a?watch=1'))).body as BodyStream);
+  const broken = reading((await destination.send(watchOf('/b?watch=1'))).body as BodyStream);
+  await until(() => reset.text === 'half' && broken.text === 'half');
+  server.streams[0]!.destroy(new Error('a fault of the server'));
+  await until(() => reset.outcome !== '');
+  expect(reset.outcome).toMatch(/^fail maybe/);
+  expect(broken.outcome).toBe('');
+  server.breakAll();
+  await until(() => broken.outcome !== '');
+  expect(broken.outcome).toMatch(/^fail maybe/);
+  expect(destination.inFlight).toBe(0);
+  // And the next one gets a new connection.
+  await destination.send(watchOf('/c?watch=1'));
+  expect(server.sessions).toBe(2);
+});
+
+it('says that nothing was done where the server refused the stream', async () => {
+  const server = await serveHttp2((stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
+  await expect(to(server.address).send(watchOf('/a?watch=1'))).rejects.toMatchObject({ processed: 'unsent' });
+});
+
+it('is ended at the server when the client leaves, and others go on', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const destination = to(server.address);
+  const left = await destination.send(watchOf('/a?watch=1'));
+  const stays = reading((await destination.send(watchOf('/b?watch=1'))).body as BodyStream);
+  (left.body as BodyStream).cancel(new Error('left'));
+  await until(() => server.streams[0]!.closed);
+  server.streams[1]!.write('still here');
+  await until(() => stays.text === 'still here');
+  expect(destination.inFlight).toBe(1);
+});
+
+it('holds back a server whose reader is slow, and nobody beside it', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const destination = to(server.address);
+  const slow = (await destination.send(watchOf('/slow?watch=1'))).body as BodyStream;
+  slow.attach({ write: () => false, end: () => {}, fail: () => {} });
+  const quick = reading((await destination.send(watchOf('/quick?watch=1'))).body as BodyStream);
+  server.streams[0]!.write(Buffer.alloc(1024 * 1024, 'x'));
+  server.streams[1]!.write('at once');
+  await until(() => quick.text === 'at once');
+  expect(server.streams[0]!.writableLength).toBeGreaterThan(0);
+  expect(server.sessions).toBe(1);
+});
+
+it('does not reach a server that is not who it should be', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const destination = new PooledDestination({
+    address: server.address,
+    tls: { ...tls, servername: 'somebody.else' },
+    connectTimeoutMs: 3_000,
+    keepAliveMs: 10_000,
+  });
+  cleanUps.push(() => destination.close());
+  await expect(destination.send(watchOf('/a?watch=1'))).rejects.toMatchObject({ processed: 'unsent', type: 'tls' });
+  expect(server.streams).toHaveLength(0);
+});
+
+it('ends with its destination, on connections of certificates before, too', async () => {
+  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+  const destination = to(server.address);
+  const before = reading((await destination.send(watchOf('/a?watch=1'))).body as BodyStream);
+  destination.replaceTls(tls);
+  const after = reading((await destination.send(watchOf('/b?watch=1'))).body as BodyStream);
+  await destination.close();
+  expect([before.outcome, after.outcome]).toEqual(['fail maybe closed', 'fail maybe closed']);
+  expect(destination.inFlight).toBe(0);
+  await until(() => server.streams.every((stream) => stream.closed));
+});
+
+it('leaves no connection behind whose certificate was replaced while the server was silent', async () => {
+  const server = await serveScript(() => {}, 'h2');
+  cleanUps.push(server.close);
+  const destination = to(server.address);
+  const sent = destination.send(watchOf('/a?watch=1')).catch((error) => error);
+  await until(() => server.received().startsWith('PRI'));
+  destination.replaceTls({ ...tls, servername: 'somebody.else' });
+  server.sockets[0]!.write(SETTINGS);
+  expect(await sent).toMatchObject({ processed: 'unsent', type: 'tls' });
+  await until(() => server.connections.size === 0);
+});

@@ -1,0 +1,141 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { settle, until } from '../../base/manual-clock.fixture.js';
+import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from '../../http2/limits.js';
+import { type Frame, frameBytes, GET, POST, startConnection, stopConnections, uint32 } from './frame-client.fixture.js';
+import { ErrorCode, FrameType } from './protocol.js';
+
+afterEach(stopConnections);
+
+const reset = (streamId: number): Frame => ({ type: FrameType.rstStream, streamId, payload: uint32(ErrorCode.cancel) });
+const repeated = (frame: Frame, times: number) => {
+  const bytes = frameBytes(frame);
+  return Buffer.concat(Array.from({ length: times }, () => bytes));
+};
+
+describe('a client that causes work for nothing is sent away', () => {
+  it.each<[string, Frame]>([
+    ['PING', { type: FrameType.ping, payload: Buffer.alloc(8) }],
+    ['SETTINGS', { type: FrameType.settings }],
+    ['PRIORITY', { type: FrameType.priority, streamId: 3, payload: Buffer.alloc(5) }],
+    ['empty DATA', { type: FrameType.data, streamId: 1 }],
+    ['padding and no DATA', { type: FrameType.data, flags: 0x8, streamId: 1, payload: Buffer.of(0) }],
+    ['WINDOW_UPDATE', { type: FrameType.windowUpdate, streamId: 0, payload: uint32(1) }],
+    ['RST_STREAM of streams long closed', { type: FrameType.rstStream, streamId: 3, payload: uint32(0) }],
+    ['unknown frames', { type: 0x55, payload: Buffer.alloc(1) }],
+  ])('by %s', async (_, frame) => {
+    const { client, closedStreams } = await startConnection();
+    client.greet().headers(1, POST, { endStream: false }).headers(3, GET).send(reset(3));
+    await client.roundTrip();
+    client.socket.write(repeated(frame, 10_000));
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+    expect(closedStreams).toEqual([3, 1]);
+  });
+
+  it('by requests taken back at once (CVE-2023-44487)', async () => {
+    const { client, requests } = await startConnection();
+    client.greet();
+    for (let id = 1; id < 10_000; id += 2) client.headers(id, GET).send(reset(id));
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+    expect(requests.length).toBeLessThan(1_000);
+  });
+
+  it('by requests it makes the server reset (CVE-2025-8671)', async () => {
+    const { client, requests } = await startConnection();
+    client.greet();
+    for (let id = 1; id < 10_000; id += 2) {
+      client.headers(id, GET).send({ type: FrameType.windowUpdate, streamId: id, payload: uint32(0) });
+    }
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+    expect(requests.length).toBeLessThan(1_000);
+  });
+
+  it('by requests taken back at once, however much it reads of another answer', async () => {
+    const { client, requests, connection } = await startConnection((stream) => stream.head(200, []));
+    client
+      .greet([4, 2 ** 31 - 1])
+      .send({ type: FrameType.windowUpdate, payload: uint32(1e9) })
+      .headers(1, GET);
+    await client.status(1);
+    const frameCount = () => client.frames.filter(({ type }) => type === FrameType.data).length;
+    for (let id = 3, seen = 0; id < 5_000 && connection.streamCount > 0; id += 2) {
+      client.headers(id, GET).send(reset(id));
+      if (id % 20 !== 1) continue;
+      requests[0]!.write(Buffer.alloc(50_000));
+      await until(() => frameCount() > seen || connection.streamCount === 0);
+      seen = frameCount();
+    }
+    expect(connection.streamCount).toBe(0);
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+    expect(requests.length).toBeLessThan(1_000);
+  });
+
+  it('by malformed requests', async () => {
+    const { client } = await startConnection();
+    client.greet();
+    for (let id = 1; id < 10_000; id += 2) client.headers(id, ['x', 'y']);
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+  });
+
+  it('by a window that it opens byte by byte', async () => {
+    const { client } = await startConnection((stream) => stream.respond(200, [], Buffer.alloc(100_000)));
+    client.greet([4, 0]).headers(1, GET);
+    for (let i = 0; i < 3_000 && !client.isClosed; i++) {
+      client.send({ type: FrameType.windowUpdate, streamId: 1, payload: uint32(1) });
+      await settle(2);
+    }
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+  });
+
+  it('by never reading what answers its frames', async () => {
+    const { client, clock, failures, closings } = await startConnection((stream) =>
+      stream.respond(200, [], Buffer.alloc(1e7)),
+    );
+    client
+      .greet([4, 2 ** 31 - 1])
+      .send({ type: FrameType.windowUpdate, payload: uint32(1e9) })
+      .headers(1, GET);
+    await client.status(1);
+    client.socket.pause();
+    // Slowly enough for the budget: only the bound on what waits can end it.
+    for (let sent = 0; failures.length === 0 && sent < 1e7; sent += 17 * 1_000) {
+      client.socket.write(repeated({ type: FrameType.ping, payload: Buffer.alloc(8) }, 1_000));
+      await clock.advance(10_000);
+      await settle(5);
+    }
+    expect(failures[0]?.message).toMatch(/does not read/);
+    await clock.advance(5_000);
+    await until(() => closings() === 1);
+    expect(CONNECTION_UNSENT_BYTES_MAX + CONTROL_UNSENT_BYTES_MAX).toBeLessThan(1e6);
+  });
+});
+
+describe('a client that is only busy stays', () => {
+  it('with many requests that are answered, each window given back', async () => {
+    const { client, connection } = await startConnection((stream) => stream.respond(200, [], Buffer.alloc(100)));
+    client.greet();
+    for (let id = 1; id < 4_000; id += 2) {
+      client
+        .headers(id, GET)
+        .send(
+          { type: FrameType.windowUpdate, payload: uint32(100) },
+          { type: FrameType.windowUpdate, streamId: id, payload: uint32(100) },
+        );
+      if (id % 20 === 1) await client.roundTrip();
+    }
+    await client.roundTrip();
+    expect(connection.streamCount).toBe(0);
+  });
+
+  it('with every stream taken back at once, now and then', async () => {
+    const { client, clock, closedStreams } = await startConnection(() => {}, { streamsMax: 250 });
+    client.greet();
+    for (let round = 0; round < 10; round++) {
+      const ids = Array.from({ length: 250 }, (_, i) => 2 * (round * 250 + i) + 1);
+      for (const id of ids) client.headers(id, GET);
+      for (const id of ids) client.send(reset(id));
+      await client.roundTrip();
+      await clock.advance(10_000);
+    }
+    expect(closedStreams).toHaveLength(2_500);
+  });
+});

@@ -1,0 +1,81 @@
+import { HpackError } from '../../http2/hpack/hpack-error.js';
+import {
+  CONTINUATION_BYTES_USUAL,
+  HEADER_BLOCK_FACTOR,
+  HEADER_TABLE_BYTES,
+  type ServerConnectionLimits,
+} from '../../http2/limits.js';
+import { type DecodedFields, HeaderDecoder } from './hpack/header-decoder.js';
+import { ConnectionError, ErrorCode, FRAME_PAYLOAD_BYTES_MAX } from './protocol.js';
+
+/** Gathers the pieces of one block of headers and decodes it. At most one block is open on a connection at a time. */
+export class HeaderBlocks {
+  readonly #decoder: HeaderDecoder;
+  readonly #bytesMax: number;
+  readonly #piecesMax: number;
+  #pieces: Buffer[] | undefined;
+  #bytes = 0;
+  #streamId = 0;
+  #endStream = false;
+  #completed = 0;
+
+  constructor(limits: ServerConnectionLimits) {
+    this.#decoder = new HeaderDecoder({
+      tableBytesMax: HEADER_TABLE_BYTES,
+      listBytesMax: limits.headerBytesMax,
+      fieldsMax: limits.headersCountMax,
+    });
+    this.#bytesMax = Math.max(FRAME_PAYLOAD_BYTES_MAX, limits.headerBytesMax) * HEADER_BLOCK_FACTOR;
+    this.#piecesMax = Math.ceil(this.#bytesMax / CONTINUATION_BYTES_USUAL);
+  }
+
+  /** The stream whose block has begun and not ended; 0 for none. Nothing else may come between (RFC 9113, 4.3). */
+  get openFor(): number {
+    return this.#streamId;
+  }
+
+  /** The open block's HEADERS carried END_STREAM. */
+  get endStream(): boolean {
+    return this.#endStream;
+  }
+
+  /** How many blocks were read, to tell one from the next. */
+  get completed(): number {
+    return this.#completed;
+  }
+
+  begin(streamId: number, endStream: boolean, piece: Buffer): void {
+    this.#streamId = streamId;
+    this.#endStream = endStream;
+    this.#pieces = [];
+    this.#bytes = 0;
+    this.add(piece);
+  }
+
+  add(piece: Buffer): void {
+    const pieces = this.#pieces!;
+    this.#bytes += piece.length;
+    if (this.#bytes > this.#bytesMax || pieces.length >= this.#piecesMax) {
+      throw new ConnectionError(ErrorCode.enhanceYourCalm, 'a block of headers is too large');
+    }
+    // A small piece must not keep all alive that was read with it.
+    pieces.push(Buffer.from(piece));
+  }
+
+  end(): DecodedFields {
+    const block = Buffer.concat(this.#pieces!, this.#bytes);
+    this.#pieces = undefined;
+    this.#streamId = 0;
+    return this.decode(block);
+  }
+
+  decode(block: Buffer): DecodedFields {
+    this.#completed++;
+    try {
+      return this.#decoder.decode(block);
+    } catch (error) {
+      if (error instanceof HpackError) throw new ConnectionError(ErrorCode.compressionError, error.message);
+      throw error;
+    }
+  }
+}

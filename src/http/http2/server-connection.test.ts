@@ -1,0 +1,324 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { settle, until } from '../../base/manual-clock.fixture.js';
+import {
+  block,
+  type Frame,
+  frameBytes,
+  GET,
+  POST,
+  settingsPayload,
+  startConnection,
+  stopConnections,
+  uint32,
+} from './frame-client.fixture.js';
+import { ErrorCode, Flag, FrameType, PREFACE, readUint32 } from './protocol.js';
+import type { ServerStream } from './server-stream.js';
+
+afterEach(stopConnections);
+
+const OK = (stream: ServerStream) => stream.respond(200, ['Content-Type', 'text/plain'], Buffer.from('hello'));
+const END_HEADERS = Flag.endHeaders;
+const REQUEST: Frame = {
+  type: FrameType.headers,
+  flags: Flag.endHeaders | Flag.endStream,
+  streamId: 1,
+  payload: block(...GET),
+};
+
+describe('greeting', () => {
+  it('announces its limits, acknowledges the client’s settings and enlarges the connection’s window', async () => {
+    const { client } = await startConnection(OK, { streamsMax: 7, headerBytesMax: 5_000 });
+    client.greet([0x4, 1_000]);
+    const { payload } = await client.frame(FrameType.settings);
+    expect(payload).toEqual(settingsPayload([1, 4_096], [3, 7], [4, 256 * 1024], [6, 5_000]));
+    const update = await client.frame(FrameType.windowUpdate, 0);
+    expect(readUint32(update.payload, 0)).toBe(4 * 1024 * 1024 - 65_535);
+    await until(() => client.frames.some(({ type, flags }) => type === FrameType.settings && flags === Flag.ack));
+  });
+
+  it('reads the preface and frames however they are cut', async () => {
+    const { client } = await startConnection(OK);
+    const bytes = Buffer.concat([PREFACE, frameBytes({ type: FrameType.settings }), frameBytes(REQUEST)]);
+    for (const byte of bytes) {
+      client.socket.write(Buffer.of(byte));
+      await new Promise<void>((resolve) => setImmediate(resolve));
+    }
+    expect(await client.status(1)).toBe('200');
+  });
+
+  it.each([
+    ['HTTP/1.1', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
+    ['a wrong last byte', Buffer.concat([PREFACE.subarray(0, -1), Buffer.of(0)])],
+    [
+      'another frame before SETTINGS',
+      Buffer.concat([PREFACE, frameBytes({ type: FrameType.ping, payload: uint32(0, 0) })]),
+    ],
+    ['an acknowledgement first', Buffer.concat([PREFACE, frameBytes({ type: FrameType.settings, flags: Flag.ack })])],
+  ])('refuses %s', async (_, bytes) => {
+    const { client } = await startConnection(OK);
+    client.socket.write(bytes);
+    expect(await client.goawayCode()).toBe(ErrorCode.protocolError);
+  });
+});
+
+describe('frames that end the connection', () => {
+  const frame = (type: number, streamId: number, payload: Buffer, flags = 0): Frame => ({
+    type,
+    streamId,
+    payload,
+    flags,
+  });
+  const open: Frame = { ...REQUEST, flags: END_HEADERS };
+
+  it.each<[string, number, Frame[]]>([
+    ['a frame of more than 16384 bytes', ErrorCode.frameSizeError, [frame(FrameType.data, 1, Buffer.alloc(16_385))]],
+    ['DATA for no stream', ErrorCode.protocolError, [frame(FrameType.data, 0, Buffer.alloc(1))]],
+    ['DATA for a stream never opened', ErrorCode.protocolError, [frame(FrameType.data, 1, Buffer.alloc(1))]],
+    ['more padding than DATA', ErrorCode.protocolError, [open, frame(FrameType.data, 1, Buffer.of(1), Flag.padded)]],
+    ['HEADERS for no stream', ErrorCode.protocolError, [{ ...REQUEST, streamId: 0 }]],
+    ['HEADERS for a stream of the server', ErrorCode.protocolError, [{ ...REQUEST, streamId: 2 }]],
+    [
+      'more padding than HEADERS',
+      ErrorCode.protocolError,
+      [frame(FrameType.headers, 1, Buffer.of(9), Flag.padded | END_HEADERS)],
+    ],
+    [
+      'HEADERS cut in its priority',
+      ErrorCode.frameSizeError,
+      [frame(FrameType.headers, 1, Buffer.alloc(4), Flag.priority | END_HEADERS)],
+    ],
+    [
+      'a block that is no HPACK',
+      ErrorCode.compressionError,
+      [frame(FrameType.headers, 1, Buffer.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff), END_HEADERS)],
+    ],
+    [
+      'CONTINUATION of nothing',
+      ErrorCode.protocolError,
+      [frame(FrameType.continuation, 1, Buffer.alloc(0), END_HEADERS)],
+    ],
+    [
+      'PING inside a block of headers',
+      ErrorCode.protocolError,
+      [{ ...REQUEST, flags: 0 }, frame(FrameType.ping, 0, Buffer.alloc(8))],
+    ],
+    [
+      'an unknown frame inside a block of headers',
+      ErrorCode.protocolError,
+      [{ ...REQUEST, flags: 0 }, frame(0x77, 0, Buffer.alloc(8))],
+    ],
+    [
+      'CONTINUATION of another stream',
+      ErrorCode.protocolError,
+      [{ ...REQUEST, flags: 0 }, frame(FrameType.continuation, 3, Buffer.alloc(0), END_HEADERS)],
+    ],
+    ['PRIORITY for no stream', ErrorCode.protocolError, [frame(FrameType.priority, 0, Buffer.alloc(5))]],
+    ['RST_STREAM for no stream', ErrorCode.protocolError, [frame(FrameType.rstStream, 0, uint32(0))]],
+    ['RST_STREAM for a stream never opened', ErrorCode.protocolError, [frame(FrameType.rstStream, 5, uint32(0))]],
+    ['RST_STREAM of a wrong length', ErrorCode.frameSizeError, [open, frame(FrameType.rstStream, 1, Buffer.alloc(3))]],
+    ['SETTINGS for a stream', ErrorCode.protocolError, [frame(FrameType.settings, 1, Buffer.alloc(0))]],
+    ['SETTINGS of a wrong length', ErrorCode.frameSizeError, [frame(FrameType.settings, 0, Buffer.alloc(5))]],
+    [
+      'an acknowledgement with settings',
+      ErrorCode.frameSizeError,
+      [frame(FrameType.settings, 0, Buffer.alloc(6), Flag.ack)],
+    ],
+    ['ENABLE_PUSH of 2', ErrorCode.protocolError, [frame(FrameType.settings, 0, settingsPayload([2, 2]))]],
+    [
+      'INITIAL_WINDOW_SIZE of 2^31',
+      ErrorCode.flowControlError,
+      [frame(FrameType.settings, 0, settingsPayload([4, 2 ** 31]))],
+    ],
+    [
+      'MAX_FRAME_SIZE below the least',
+      ErrorCode.protocolError,
+      [frame(FrameType.settings, 0, settingsPayload([5, 16_383]))],
+    ],
+    [
+      'MAX_FRAME_SIZE above the most',
+      ErrorCode.protocolError,
+      [frame(FrameType.settings, 0, settingsPayload([5, 2 ** 24]))],
+    ],
+    ['PUSH_PROMISE', ErrorCode.protocolError, [frame(FrameType.pushPromise, 1, Buffer.alloc(4))]],
+    ['PING for a stream', ErrorCode.protocolError, [frame(FrameType.ping, 1, Buffer.alloc(8))]],
+    ['PING of a wrong length', ErrorCode.frameSizeError, [frame(FrameType.ping, 0, Buffer.alloc(7))]],
+    ['GOAWAY for a stream', ErrorCode.protocolError, [frame(FrameType.goaway, 1, Buffer.alloc(8))]],
+    ['GOAWAY that is too short', ErrorCode.frameSizeError, [frame(FrameType.goaway, 0, Buffer.alloc(7))]],
+    ['WINDOW_UPDATE of a wrong length', ErrorCode.frameSizeError, [frame(FrameType.windowUpdate, 0, Buffer.alloc(3))]],
+    ['WINDOW_UPDATE by nothing', ErrorCode.protocolError, [frame(FrameType.windowUpdate, 0, uint32(0))]],
+    [
+      'WINDOW_UPDATE beyond the largest window',
+      ErrorCode.flowControlError,
+      [frame(FrameType.windowUpdate, 0, uint32(2 ** 31 - 1))],
+    ],
+    ['WINDOW_UPDATE for a stream never opened', ErrorCode.protocolError, [frame(FrameType.windowUpdate, 9, uint32(1))]],
+    [
+      'a window made too large by settings',
+      ErrorCode.flowControlError,
+      [
+        open,
+        frame(FrameType.windowUpdate, 1, uint32(2 ** 31 - 1 - 65_535)),
+        frame(FrameType.settings, 0, settingsPayload([4, 65_536])),
+      ],
+    ],
+    [
+      'a stream opened below the last one',
+      ErrorCode.streamClosed,
+      [
+        { ...open, streamId: 5 },
+        { ...open, streamId: 3 },
+      ],
+    ],
+  ])('%s', async (_, code, frames) => {
+    const { client, failures, requests, closedStreams, closings } = await startConnection();
+    client.greet().send(...frames);
+    expect(await client.goawayCode()).toBe(code);
+    expect(failures).toHaveLength(1);
+    expect(closedStreams).toHaveLength(requests.length);
+    await until(() => closings() === 1);
+  });
+});
+
+describe('frames that are allowed', () => {
+  it('answers PING with its own bytes', async () => {
+    const { client } = await startConnection();
+    client.greet().send({ type: FrameType.ping, payload: Buffer.from('12345678') });
+    expect(await client.frame(FrameType.ping)).toMatchObject({ flags: Flag.ack, payload: Buffer.from('12345678') });
+  });
+
+  it('ignores PRIORITY, unknown frames, unknown settings and reserved bits', async () => {
+    const { client } = await startConnection(OK);
+    client
+      .greet([0x99, 1], [2, 0])
+      .send(
+        { type: FrameType.priority, streamId: 7, payload: Buffer.alloc(5) },
+        { type: 0x42, flags: 0xff, streamId: 3, payload: Buffer.alloc(100) },
+        { ...REQUEST, streamId: 0x80000001, flags: 0xd5 & ~Flag.padded },
+      );
+    expect(await client.status(1)).toBe('200');
+    expect(client.body(1).toString()).toBe('hello');
+  });
+
+  it('takes padding and priority off HEADERS and DATA', async () => {
+    let read = '';
+    const { client } = await startConnection((stream) => {
+      stream.body!.on('data', (chunk: Buffer) => {
+        read += chunk.toString();
+      });
+      stream.body!.on('end', () => OK(stream));
+    });
+    const padded = (bytes: Buffer, padding: number) =>
+      Buffer.concat([Buffer.of(padding), bytes, Buffer.alloc(padding)]);
+    client.greet().send(
+      {
+        type: FrameType.headers,
+        flags: Flag.padded | Flag.priority | END_HEADERS,
+        streamId: 1,
+        payload: padded(Buffer.concat([Buffer.alloc(5), block(...POST)]), 255),
+      },
+      { type: FrameType.data, flags: Flag.padded, streamId: 1, payload: padded(Buffer.from('ab'), 3) },
+      { type: FrameType.data, flags: Flag.padded, streamId: 1, payload: padded(Buffer.alloc(0), 0) },
+      {
+        type: FrameType.data,
+        flags: Flag.padded | Flag.endStream,
+        streamId: 1,
+        payload: padded(Buffer.from('c'), 200),
+      },
+    );
+    expect(await client.status(1)).toBe('200');
+    expect(read).toBe('abc');
+  });
+
+  it('joins a block of headers that comes in pieces', async () => {
+    const { client, requests } = await startConnection(OK);
+    const bytes = block(...GET, 'x-a', 'b');
+    client
+      .greet()
+      .send(
+        { ...REQUEST, flags: Flag.endStream, payload: bytes.subarray(0, 5) },
+        { type: FrameType.continuation, streamId: 1, payload: bytes.subarray(5, 20) },
+        { type: FrameType.continuation, flags: END_HEADERS, streamId: 1, payload: bytes.subarray(20) },
+      );
+    expect(await client.status(1)).toBe('200');
+    expect(requests[0]!.headers).toEqual(['x-a', 'b', 'host', 'server']);
+  });
+
+  it('says that it does not use the table of a client that makes it smaller, before the next answer', async () => {
+    const { client } = await startConnection(OK);
+    client.greet([1, 0]).headers(1, GET).headers(3, GET);
+    expect((await client.frame(FrameType.headers, 1)).payload[0]).toBe(0x20);
+    expect((await client.frame(FrameType.headers, 3)).payload[0]).toBe(0x88);
+  });
+
+  it('says so also with an answer that waited for the client to read', async () => {
+    const { client, requests, arrived } = await startConnection();
+    client.greet([4, 2 ** 31 - 1]).send({ type: FrameType.windowUpdate, payload: uint32(1e9) });
+    client.headers(1, GET).headers(3, GET);
+    await until(() => requests.length === 2);
+    client.socket.pause();
+    requests[0]!.respond(200, [], Buffer.alloc(2e7));
+    await settle(20);
+    requests[1]!.respond(200, [], null);
+    client.send({ type: FrameType.settings, payload: settingsPayload([1, 0]) });
+    await arrived();
+    client.socket.resume();
+    expect((await client.frame(FrameType.headers, 3)).payload[0]).toBe(0x20);
+  });
+});
+
+describe('requests that are refused', () => {
+  it('answers headers that are too large with 431, ends an unfinished request and goes on', async () => {
+    const { client, requests } = await startConnection(OK, { headerBytesMax: 1_000 });
+    client.greet().headers(1, [...GET, 'x-a', 'a'.repeat(2_000)]);
+    client.headers(3, [...POST, 'x-a', 'a'.repeat(2_000)], { endStream: false });
+    client.headers(5, GET);
+    expect(await client.status(1)).toBe('431');
+    expect(await client.status(3)).toBe('431');
+    expect(await client.rstCode(3)).toBe(ErrorCode.noError);
+    expect(await client.status(5)).toBe('200');
+    expect(requests.map(({ id }) => id)).toEqual([5]);
+  });
+
+  it('resets a request with too many headers', async () => {
+    const { client } = await startConnection(OK, { headersCountMax: 10 });
+    client.greet().headers(1, [...GET, ...Array.from({ length: 20 }, (_, i) => [`x-${i}`, '1']).flat()]);
+    expect(await client.rstCode(1)).toBe(ErrorCode.enhanceYourCalm);
+    expect(await client.headers(3, GET).status(3)).toBe('200');
+  });
+
+  it('ends the connection over a block of headers without an end', async () => {
+    const { client } = await startConnection(OK);
+    client.greet().headers(1, GET, { endHeaders: false });
+    const more: Frame = { type: FrameType.continuation, streamId: 1, payload: Buffer.alloc(16_384) };
+    client.send(more, more, more, more, more);
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+  });
+
+  it('ends the connection over a block of headers in tiny pieces', async () => {
+    const { client } = await startConnection(OK);
+    client.greet().headers(1, GET, { endHeaders: false });
+    client.send(
+      ...Array.from({ length: 100 }, () => ({ type: FrameType.continuation, streamId: 1, payload: Buffer.of(0) })),
+    );
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
+  });
+
+  it('refuses streams above the maximum so that the client may try again', async () => {
+    const { client, requests } = await startConnection(() => {}, { streamsMax: 2 });
+    client.greet().headers(1, GET).headers(3, GET).headers(5, GET);
+    expect(await client.rstCode(5)).toBe(ErrorCode.refusedStream);
+    requests[0]!.respond(204, [], null);
+    await client.status(1);
+    client.headers(7, GET);
+    await until(() => requests.length === 3);
+  });
+
+  it('breaks off a request whose handler throws', async () => {
+    const { client, failures } = await startConnection(() => {
+      throw new Error('a fault');
+    });
+    client.greet().headers(1, GET);
+    expect(await client.rstCode(1)).toBe(ErrorCode.internalError);
+    expect(failures.map(({ message }) => message)).toEqual(['a fault']);
+  });
+});

@@ -1,0 +1,330 @@
+import type { Duplex } from 'node:stream';
+import {
+  CONNECTION_WINDOW_BYTES,
+  type ConnectionClock,
+  DRAIN_NOTICE_MS,
+  HEADER_TABLE_BYTES,
+  LINGER_MS,
+  type ServerConnectionLimits,
+} from '../../http2/limits.js';
+import { ConnectionDeadlines } from './connection-deadlines.js';
+import { FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
+import { FrameReader, type FrameReceiver } from './frame-reader.js';
+import { HeaderBlocks } from './header-block.js';
+import {
+  ConnectionError,
+  DEFAULT_WINDOW_BYTES,
+  ErrorCode,
+  Flag,
+  FrameType,
+  PREFACE,
+  readUint31,
+  STREAM_ID_MAX,
+} from './protocol.js';
+import { Sender } from './sender.js';
+import type { ServerStream } from './server-stream.js';
+import { ownSettings, readClientSettings } from './settings.js';
+import { StreamSet } from './stream-set.js';
+
+export interface ServerConnectionEvents {
+  /** Once for each request, whose headers are complete and valid. Its `receiver` has to be set before this returns. */
+  request(stream: ServerStream): void;
+  /** Once, when the socket is closed. */
+  closed(): void;
+  /** Why the connection ended before its time; for a log. */
+  failed(error: Error): void;
+}
+
+export interface ServerConnectionParts {
+  readonly socket: Duplex;
+  readonly limits: ServerConnectionLimits;
+  readonly clock: ConnectionClock;
+  readonly events: ServerConnectionEvents;
+}
+
+/** Tells the answer to our question, whether the client has seen the first GOAWAY, from any other PING. */
+const DRAIN_PING = Buffer.from('draining', 'latin1');
+
+/** The server's side of one HTTP/2 connection (RFC 9113). Nothing is ever thrown out of it. */
+export class ServerConnection implements FrameReceiver {
+  readonly #socket: Duplex;
+  readonly #clock: ConnectionClock;
+  readonly #events: ServerConnectionEvents;
+  readonly #reader: FrameReader;
+  readonly #blocks: HeaderBlocks;
+  readonly #budget: FloodBudget;
+  readonly #sender: Sender;
+  readonly #streams: StreamSet;
+  readonly #deadlines: ConnectionDeadlines;
+  #prefaceBytes = 0;
+  #settingsSeen = false;
+  #draining = false;
+  /** The last GOAWAY is out: only what has begun is still served. */
+  #leaving = false;
+  #ended = false;
+  #cancelWait: (() => void) | undefined;
+
+  constructor({ socket, limits, clock, events }: ServerConnectionParts) {
+    this.#socket = socket;
+    this.#clock = clock;
+    this.#events = events;
+    this.#reader = new FrameReader(this);
+    this.#blocks = new HeaderBlocks(limits);
+    this.#budget = new FloodBudget(clock, limits.streamsMax);
+    this.#sender = new Sender(socket, this.#budget, {
+      answered: (stream) => this.#streams.answered(stream),
+      flushed: () => this.#endWhenEmpty(),
+      failed: (error) => this.#fail(error),
+    });
+    this.#deadlines = new ConnectionDeadlines(clock, limits, {
+      headersLate: () => this.#fail(new ConnectionError(ErrorCode.enhanceYourCalm, 'headers took too long')),
+      idle: () => this.#idle(),
+    });
+    this.#streams = new StreamSet({
+      limits,
+      blocks: this.#blocks,
+      budget: this.#budget,
+      brokenBudget: new FloodBudget(clock, limits.streamsMax),
+      sender: this.#sender,
+      request: (stream) => this.#request(stream),
+      emptied: () => this.#emptied(),
+      stalled: () => this.#stalled(),
+    });
+    this.#greet(limits);
+    this.#listen();
+  }
+
+  get streamCount(): number {
+    return this.#streams.size;
+  }
+
+  /** Tells the client to go elsewhere, serves what has begun, then closes. */
+  drain(): void {
+    if (this.#draining || this.#ended) return;
+    this.#draining = true;
+    // Before anything is said, which may be too much already and end the connection with a wait of its own.
+    this.#wait(DRAIN_NOTICE_MS, () => this.#leave());
+    // RFC 9113, 6.8: first a GOAWAY that refuses nothing, since requests may be on their way already.
+    const out = this.#sender.control();
+    out.goaway(STREAM_ID_MAX, ErrorCode.noError);
+    out.ping(0, DRAIN_PING);
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+    this.#gone();
+  }
+
+  /** Closes the connection if its client has not read what was written to it for `progressMs`. */
+  endIfStalled(nowMs: number, progressMs: number): void {
+    if (!this.#sender.isStalled(nowMs, progressMs)) return;
+    this.#events.failed(new ConnectionError(ErrorCode.enhanceYourCalm, 'the client does not read'));
+    this.destroy();
+  }
+
+  frame(type: number, flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    if (!this.#settingsSeen && (type !== FrameType.settings || (flags & Flag.ack) !== 0)) {
+      throw new ConnectionError(ErrorCode.protocolError, 'the first frame is not SETTINGS');
+    }
+    const blockFor = this.#blocks.openFor;
+    if (blockFor !== 0 && (type !== FrameType.continuation || id !== blockFor)) {
+      throw new ConnectionError(ErrorCode.protocolError, 'a frame in the middle of a block of headers');
+    }
+    switch (type) {
+      case FrameType.headers:
+        this.#streams.headers(flags, id, bytes, start, end);
+        break;
+      case FrameType.data:
+        this.#streams.data(flags, id, bytes, start, end);
+        break;
+      case FrameType.windowUpdate:
+        this.#windowUpdate(id, bytes, start, end);
+        break;
+      case FrameType.continuation:
+        this.#streams.continuation(flags, bytes, start, end);
+        break;
+      case FrameType.rstStream:
+        this.#streams.rstStream(id, end - start);
+        break;
+      case FrameType.settings:
+        this.#settings(flags, id, bytes, start, end);
+        break;
+      case FrameType.ping:
+        this.#ping(flags, id, bytes.subarray(start, end));
+        break;
+      case FrameType.priority:
+        this.#streams.priority(id, end - start);
+        break;
+      case FrameType.goaway:
+        this.#goaway(id, end - start);
+        break;
+      case FrameType.pushPromise:
+        throw new ConnectionError(ErrorCode.protocolError, 'PUSH_PROMISE from a client');
+      default:
+        // RFC 9113, 5.5: unknown ones are ignored.
+        this.#budget.spend(IDLE_FRAME_COST);
+    }
+  }
+
+  #greet(limits: ServerConnectionLimits): void {
+    const out = this.#sender.control();
+    out.settings(ownSettings(limits));
+    out.windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
+  }
+
+  #listen(): void {
+    const socket = this.#socket;
+    socket.on('data', (chunk: Buffer) => this.#read(chunk));
+    socket.on('drain', () => this.#sender.flush());
+    socket.on('error', (error) => {
+      if (!this.#ended) this.#events.failed(error);
+      this.destroy();
+    });
+    // Nobody could be answered any more: the socket ends its own side with the client's.
+    socket.on('end', () => this.destroy());
+    socket.once('close', () => {
+      this.#gone();
+      this.#events.closed();
+    });
+  }
+
+  #read(chunk: Buffer): void {
+    if (this.#ended) return;
+    try {
+      const from = this.#prefaceBytes < PREFACE.length ? this.#readPreface(chunk) : 0;
+      if (from < chunk.length) this.#reader.push(chunk, from);
+      this.#deadlines.watchHeaders(this.#blocks.openFor !== 0 || this.#reader.insideHeaders, this.#blocks.completed);
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** Returns where frames begin. */
+  #readPreface(chunk: Buffer): number {
+    const bytes = Math.min(PREFACE.length - this.#prefaceBytes, chunk.length);
+    if (PREFACE.compare(chunk, 0, bytes, this.#prefaceBytes, this.#prefaceBytes + bytes) !== 0) {
+      throw new ConnectionError(ErrorCode.protocolError, 'this is not HTTP/2');
+    }
+    this.#prefaceBytes += bytes;
+    return bytes;
+  }
+
+  #request(stream: ServerStream): void {
+    this.#deadlines.busy();
+    try {
+      this.#events.request(stream);
+    } catch (error) {
+      this.#events.failed(error as Error);
+      stream.reset(ErrorCode.internalError);
+    }
+  }
+
+  #windowUpdate(id: number, bytes: Buffer, start: number, end: number): void {
+    this.#budget.spend(IDLE_FRAME_COST);
+    if (end - start !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'WINDOW_UPDATE of a wrong length');
+    if (id !== 0) {
+      this.#streams.windowUpdate(id, bytes, start);
+      return;
+    }
+    const increment = readUint31(bytes, start);
+    if (increment === 0) throw new ConnectionError(ErrorCode.protocolError, 'WINDOW_UPDATE by nothing');
+    this.#sender.enlargeWindow(increment);
+  }
+
+  #settings(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'SETTINGS for a stream');
+    this.#budget.spend(IDLE_FRAME_COST);
+    if ((flags & Flag.ack) !== 0) {
+      if (start !== end) throw new ConnectionError(ErrorCode.frameSizeError, 'an acknowledgement with SETTINGS');
+      return;
+    }
+    const settings = readClientSettings(bytes, start, end);
+    this.#settingsSeen = true;
+    if ((settings.headerTableBytes ?? HEADER_TABLE_BYTES) < HEADER_TABLE_BYTES) this.#sender.tableUnused = true;
+    this.#sender.control().settingsAck();
+    if (settings.initialWindowBytes !== undefined) this.#streams.changeInitialWindow(settings.initialWindowBytes);
+  }
+
+  #ping(flags: number, id: number, payload: Buffer): void {
+    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'PING for a stream');
+    if (payload.length !== 8) throw new ConnectionError(ErrorCode.frameSizeError, 'PING of a wrong length');
+    this.#budget.spend(IDLE_FRAME_COST);
+    if ((flags & Flag.ack) === 0) this.#sender.control().ping(Flag.ack, payload);
+    else if (this.#draining && payload.equals(DRAIN_PING)) this.#leave();
+  }
+
+  /** The client opens no more streams; those it has are served. */
+  #goaway(id: number, length: number): void {
+    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'GOAWAY for a stream');
+    if (length < 8) throw new ConnectionError(ErrorCode.frameSizeError, 'GOAWAY is too short');
+    this.#budget.spend(IDLE_FRAME_COST);
+    this.#draining = true;
+    this.#leave();
+  }
+
+  #emptied(): void {
+    this.#deadlines.idleFromNow();
+    // Where nothing is to be written any more, nothing else would lead to the end.
+    if (this.#leaving) this.#sender.control();
+  }
+
+  /** Nobody who stalls all that it asks for needs a connection. */
+  #stalled(): void {
+    if (this.#streams.size === 0) this.drain();
+  }
+
+  #idle(): void {
+    if (this.#prefaceBytes < PREFACE.length) this.destroy();
+    else this.drain();
+  }
+
+  #leave(): void {
+    if (this.#leaving || this.#ended) return;
+    this.#leaving = true;
+    this.#stopWaiting();
+    this.#streams.refuseNew();
+    this.#sender.control().goaway(this.#streams.lastId, ErrorCode.noError);
+  }
+
+  #endWhenEmpty(): void {
+    if (this.#leaving && this.#streams.size === 0) this.#end();
+  }
+
+  #fail(error: unknown): void {
+    if (this.#ended) return;
+    const code = error instanceof ConnectionError ? error.code : ErrorCode.internalError;
+    this.#sender.lastWord().goaway(this.#streams.lastId, code);
+    this.#end();
+    this.#events.failed(error as Error);
+  }
+
+  /** Says no more and hears no more; waits a little for the client to close, lest it lose what was said last. */
+  #end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#deadlines.stop();
+    this.#reader.stop();
+    this.#sender.end();
+    this.#streams.closeAll();
+    this.#wait(LINGER_MS, () => this.#socket.destroy());
+  }
+
+  #gone(): void {
+    this.#ended = true;
+    this.#deadlines.stop();
+    this.#reader.stop();
+    this.#sender.stop();
+    this.#stopWaiting();
+    this.#streams.closeAll();
+  }
+
+  #wait(delayMs: number, then: () => void): void {
+    this.#stopWaiting();
+    this.#cancelWait = this.#clock.after(delayMs, then);
+  }
+
+  #stopWaiting(): void {
+    this.#cancelWait?.();
+    this.#cancelWait = undefined;
+  }
+}

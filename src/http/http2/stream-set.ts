@@ -1,0 +1,327 @@
+import type { ServerConnectionLimits } from '../../http2/limits.js';
+import { ANSWER_EARNS, BROKEN_STREAM_COST, type FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
+import type { HeaderBlocks } from './header-block.js';
+import type { DecodedFields } from './hpack/header-decoder.js';
+import { IncomingBody } from './incoming-body.js';
+import { ConnectionError, DEFAULT_WINDOW_BYTES, ErrorCode, Flag, readUint31, WINDOW_BYTES_MAX } from './protocol.js';
+import { ReceiveWindow } from './receive-window.js';
+import { areTrailers, readRequestHead } from './request-head.js';
+import { writeHead } from './response-head.js';
+import type { Sender } from './sender.js';
+import { ServerStream, type StreamOwner } from './server-stream.js';
+import { StreamTable } from './stream-table.js';
+
+export interface StreamSetParts {
+  readonly limits: ServerConnectionLimits;
+  readonly blocks: HeaderBlocks;
+  readonly budget: FloodBudget;
+  /** For streams that were begun for nothing. Data does not pay for them, or one download would for thousands. */
+  readonly brokenBudget: FloodBudget;
+  readonly sender: Sender;
+  request(stream: ServerStream): void;
+  /** The last stream was closed. */
+  emptied(): void;
+  /** A stream whose client makes no progress was reset. */
+  stalled(): void;
+}
+
+/** Frames for streams that this side has reset are on their way for a while; so many streams are remembered. */
+const RESET_REMEMBERED_PER_STREAM = 2;
+const RESET_REMEMBERED_MIN = 100;
+
+/** The streams of a connection, and every frame that is about one of them (RFC 9113, 5.1). */
+export class StreamSet implements StreamOwner {
+  readonly #parts: StreamSetParts;
+  readonly #window: ReceiveWindow;
+  readonly #streams = new StreamTable();
+  readonly #reset = new Set<number>();
+  readonly #resetMax: number;
+  #lastId = 0;
+  #refusedAbove = Number.POSITIVE_INFINITY;
+  #initialSendWindow = DEFAULT_WINDOW_BYTES;
+
+  constructor(parts: StreamSetParts) {
+    this.#parts = parts;
+    this.#window = new ReceiveWindow(parts.sender);
+    this.#resetMax = RESET_REMEMBERED_MIN + RESET_REMEMBERED_PER_STREAM * parts.limits.streamsMax;
+  }
+
+  get size(): number {
+    return this.#streams.size;
+  }
+
+  /** The last that was or may be served. RFC 9113, 6.8: those that GOAWAY has refused never come back into it. */
+  get lastId(): number {
+    return Math.min(this.#lastId, this.#refusedAbove);
+  }
+
+  /** Streams the client opens from here on are ignored: GOAWAY has told it that they will be. */
+  refuseNew(): void {
+    this.#refusedAbove = this.#lastId;
+  }
+
+  data(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    const frameBytes = end - start;
+    const stream = this.#streams.get(id);
+    if (!stream) this.#checkNotIdle(id);
+    this.#window.received(frameBytes);
+    const padding = paddingOf(flags, bytes, start, end);
+    if (!stream) {
+      this.#window.giveBack(undefined, frameBytes);
+      this.#dataOnClosed(id);
+    } else if (stream.remoteEnded) {
+      this.#window.giveBack(undefined, frameBytes);
+      this.#breakStream(stream, ErrorCode.streamClosed);
+    } else if (stream.receiveWindow < frameBytes) {
+      this.#window.giveBack(undefined, frameBytes);
+      this.#breakStream(stream, ErrorCode.flowControlError);
+    } else {
+      const from = (flags & Flag.padded) !== 0 ? start + 1 : start;
+      stream.receiveWindow -= frameBytes;
+      this.#takeData(stream, flags, { bytes, start: from, end: end - padding, frameBytes });
+    }
+  }
+
+  headers(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
+    if ((id & 1) === 0) throw new ConnectionError(ErrorCode.protocolError, 'HEADERS for a stream clients cannot open');
+    const padding = paddingOf(flags, bytes, start, end);
+    let from = (flags & Flag.padded) !== 0 ? start + 1 : start;
+    if ((flags & Flag.priority) !== 0) from += PRIORITY_BYTES;
+    const to = end - padding;
+    if (from > to) throw new ConnectionError(ErrorCode.frameSizeError, 'HEADERS is too short');
+    const block = bytes.subarray(from, to);
+    const endStream = (flags & Flag.endStream) !== 0;
+    const { blocks } = this.#parts;
+    if ((flags & Flag.endHeaders) === 0) blocks.begin(id, endStream, block);
+    else this.#headersComplete(id, endStream, blocks.decode(block));
+  }
+
+  continuation(flags: number, bytes: Buffer, start: number, end: number): void {
+    const { blocks, budget } = this.#parts;
+    if (start === end) budget.spend(IDLE_FRAME_COST);
+    const id = blocks.openFor;
+    if (id === 0) throw new ConnectionError(ErrorCode.protocolError, 'CONTINUATION of nothing');
+    blocks.add(bytes.subarray(start, end));
+    if ((flags & Flag.endHeaders) !== 0) this.#headersComplete(id, blocks.endStream, blocks.end());
+  }
+
+  /** RFC 9113, 5.3.2: not acted upon. */
+  priority(id: number, length: number): void {
+    this.#parts.budget.spend(IDLE_FRAME_COST);
+    if (id === 0) throw new ConnectionError(ErrorCode.protocolError, 'PRIORITY for the connection');
+    if (length === PRIORITY_BYTES) return;
+    const stream = this.#streams.get(id);
+    if (!stream) throw new ConnectionError(ErrorCode.frameSizeError, 'PRIORITY of a wrong length');
+    this.#breakStream(stream, ErrorCode.frameSizeError);
+  }
+
+  rstStream(id: number, length: number): void {
+    if (length !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'RST_STREAM of a wrong length');
+    const stream = this.#streams.get(id);
+    if (!stream) {
+      this.#checkNotIdle(id);
+      this.#parts.budget.spend(IDLE_FRAME_COST);
+      return;
+    }
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
+    this.#close(stream);
+  }
+
+  windowUpdate(id: number, bytes: Buffer, start: number): void {
+    const stream = this.#streams.get(id);
+    if (!stream) {
+      this.#checkNotIdle(id);
+      return;
+    }
+    const increment = readUint31(bytes, start);
+    if (increment === 0) this.#breakStream(stream, ErrorCode.protocolError);
+    else if (stream.sendWindow + increment > WINDOW_BYTES_MAX) this.#breakStream(stream, ErrorCode.flowControlError);
+    else {
+      stream.sendWindow += increment;
+      if (stream.unsentBytes > 0) this.#parts.sender.wake(stream);
+    }
+  }
+
+  /** RFC 9113, 6.9.2: windows of open streams move with it, also below zero. */
+  changeInitialWindow(bytes: number): void {
+    const difference = bytes - this.#initialSendWindow;
+    this.#initialSendWindow = bytes;
+    for (const stream of this.#streams.all()) {
+      stream.sendWindow += difference;
+      if (stream.sendWindow > WINDOW_BYTES_MAX) {
+        throw new ConnectionError(ErrorCode.flowControlError, 'a window is too large');
+      }
+      if (stream.unsentBytes > 0) this.#parts.sender.wake(stream);
+    }
+  }
+
+  reset(stream: ServerStream, code: number): void {
+    this.#rst(stream.id, code);
+    this.#close(stream);
+  }
+
+  resetStalled(stream: ServerStream): void {
+    this.reset(stream, ErrorCode.cancel);
+    this.#parts.stalled();
+  }
+
+  /** All of the answer is in the connection's hands. */
+  answered(stream: ServerStream): void {
+    this.#parts.brokenBudget.earn(ANSWER_EARNS);
+    // RFC 9113, 8.1: what the client still sends of its request is not wanted.
+    if (!stream.remoteEnded) this.#rst(stream.id, ErrorCode.noError);
+    this.#close(stream);
+  }
+
+  closeAll(): void {
+    for (const stream of this.#streams.all()) this.#close(stream);
+  }
+
+  #takeData(
+    stream: ServerStream,
+    flags: number,
+    data: { bytes: Buffer; start: number; end: number; frameBytes: number },
+  ): void {
+    const { start, end, frameBytes } = data;
+    const length = end - start;
+    if (frameBytes > length) this.#window.giveBack(stream, frameBytes - length);
+    stream.receivedBytes += length;
+    const endStream = (flags & Flag.endStream) !== 0;
+    if (length === 0 && !endStream) this.#parts.budget.spend(IDLE_FRAME_COST);
+    if (stream.expectedBytes >= 0 && stream.receivedBytes > stream.expectedBytes) {
+      this.#window.giveBack(undefined, length);
+      this.#breakStream(stream, ErrorCode.protocolError);
+      return;
+    }
+    stream.incoming!.add(data.bytes, start, end);
+    if (endStream) this.#requestEnded(stream);
+  }
+
+  #requestEnded(stream: ServerStream): void {
+    // The reader of the last bytes may have reset the stream.
+    if (!stream.open) return;
+    if (stream.expectedBytes >= 0 && stream.receivedBytes !== stream.expectedBytes) {
+      this.#breakStream(stream, ErrorCode.protocolError);
+      return;
+    }
+    stream.remoteEnded = true;
+    stream.incoming!.finish();
+  }
+
+  #headersComplete(id: number, endStream: boolean, decoded: DecodedFields): void {
+    const stream = this.#streams.get(id);
+    if (stream) this.#trailers(stream, endStream, decoded);
+    else if (id > this.#lastId) this.#open(id, endStream, decoded);
+    else if (this.#reset.has(id)) this.#parts.budget.spend(IDLE_FRAME_COST);
+    else throw new ConnectionError(ErrorCode.streamClosed, 'HEADERS for a closed stream');
+  }
+
+  /** Checked and dropped: nobody behind this server is told of them. */
+  #trailers(stream: ServerStream, endStream: boolean, decoded: DecodedFields): void {
+    if (stream.remoteEnded) this.#breakStream(stream, ErrorCode.streamClosed);
+    else if (!endStream || decoded.tooLarge || !areTrailers(decoded.fields)) {
+      this.#breakStream(stream, ErrorCode.protocolError);
+    } else this.#requestEnded(stream);
+  }
+
+  #open(id: number, endStream: boolean, decoded: DecodedFields): void {
+    this.#lastId = id;
+    const { limits, sender } = this.#parts;
+    if (id > this.#refusedAbove) {
+      this.#remember(id);
+      this.#parts.budget.spend(IDLE_FRAME_COST);
+      return;
+    }
+    if (this.#streams.size >= limits.streamsMax) {
+      this.#parts.budget.spend(IDLE_FRAME_COST);
+      this.#rst(id, ErrorCode.refusedStream);
+      return;
+    }
+    if (decoded.tooLarge) {
+      this.#refuseLarge(id, endStream, decoded.listBytes > limits.headerBytesMax);
+      return;
+    }
+    const head = readRequestHead(decoded.fields);
+    if (typeof head === 'string' || (endStream && head.contentLength > 0)) {
+      this.#refuse(id, ErrorCode.protocolError);
+      return;
+    }
+    const stream = new ServerStream(id, head, {
+      owner: this,
+      sender,
+      sendWindow: this.#initialSendWindow,
+      remoteEnded: endStream,
+    });
+    if (!endStream) stream.incoming = new IncomingBody((bytes) => this.#window.giveBack(stream, bytes));
+    this.#streams.add(stream);
+    this.#parts.request(stream);
+  }
+
+  #refuseLarge(id: number, endStream: boolean, tooManyBytes: boolean): void {
+    if (!tooManyBytes) {
+      this.#refuse(id, ErrorCode.enhanceYourCalm);
+      return;
+    }
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
+    const { sender } = this.#parts;
+    const { tableUnused } = sender;
+    writeHead(sender.control(), { streamId: id, status: 431, fields: [], endStream: true, tableUnused });
+    sender.tableUnused = false;
+    if (!endStream) this.#rst(id, ErrorCode.noError);
+  }
+
+  #dataOnClosed(id: number): void {
+    if (this.#reset.has(id)) this.#parts.budget.spend(IDLE_FRAME_COST);
+    else this.#refuse(id, ErrorCode.streamClosed);
+  }
+
+  #checkNotIdle(id: number): void {
+    if (id > this.#lastId || (id & 1) === 0) {
+      throw new ConnectionError(ErrorCode.protocolError, 'a frame for a stream that was never opened');
+    }
+  }
+
+  /** The client's fault: pays for the reset, or it could have any number of requests begun and none answered. */
+  #breakStream(stream: ServerStream, code: number): void {
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
+    this.reset(stream, code);
+  }
+
+  #refuse(id: number, code: number): void {
+    this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
+    this.#rst(id, code);
+  }
+
+  #rst(id: number, code: number): void {
+    this.#parts.sender.control().rstStream(id, code);
+    this.#remember(id);
+  }
+
+  #remember(id: number): void {
+    if (this.#reset.size >= this.#resetMax) {
+      const [oldest] = this.#reset;
+      this.#reset.delete(oldest!);
+    }
+    this.#reset.add(id);
+  }
+
+  #close(stream: ServerStream): void {
+    if (!this.#streams.delete(stream)) return;
+    stream.open = false;
+    this.#parts.sender.forget(stream);
+    stream.incoming?.breakOff();
+    stream.receiver?.closed();
+    if (this.#streams.size === 0) this.#parts.emptied();
+  }
+}
+
+const PRIORITY_BYTES = 5;
+
+/** How many bytes at the end of a frame are padding. */
+function paddingOf(flags: number, bytes: Buffer, start: number, end: number): number {
+  if ((flags & Flag.padded) === 0) return 0;
+  if (start === end) throw new ConnectionError(ErrorCode.frameSizeError, 'a padded frame without a length');
+  const padding = bytes[start]!;
+  if (start + 1 + padding > end) throw new ConnectionError(ErrorCode.protocolError, 'more padding than frame');
+  return padding;
+}

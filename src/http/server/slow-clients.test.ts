@@ -1,0 +1,307 @@
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it } from 'vitest';
+import { settle, until } from '../../base/manual-clock.fixture.js';
+import type { Exchange, Handler, Reply } from '../exchange.js';
+import { block, frameBytes, settingsPayload, uint32 } from '../http2/frame-client.fixture.js';
+import { Flag, FrameType, PREFACE } from '../http2/protocol.js';
+import { PIPELINED_REQUESTS_MAX } from './http1-pipeline.js';
+import {
+  ask1,
+  type Http2By,
+  rawConnection,
+  rawExchange,
+  type StartedListener,
+  serverCa,
+  startListener,
+  streamed,
+  text,
+} from './listener.fixture.js';
+import type { ListenerLimits } from './listener.js';
+
+let running: StartedListener | undefined;
+
+afterEach(async () => {
+  await running?.close();
+  running = undefined;
+});
+
+async function start(handler: Handler, limits: Partial<ListenerLimits> = {}, by: Http2By = 'own'): Promise<number> {
+  running = await startListener(handler, limits, by);
+  return running.port;
+}
+
+/** Long enough for a loaded machine, short enough to wait for. */
+const PROGRESS_MS = 400;
+const MEGABYTE = 1024 * 1024;
+
+const large = async (): Promise<Reply> => text('x'.repeat(4 * MEGABYTE));
+const readsBody: Handler = async ({ body }) => {
+  for await (const _ of body ?? []);
+  return text('done');
+};
+
+interface Http2Client {
+  readonly socket: TLSSocket;
+  readonly closed: Promise<void>;
+  receivedBytes(): number;
+}
+
+/** An HTTP/2 connection on which a test writes frames; the client's window for each stream is as told. */
+async function rawHttp2(port: number, windowBytes: number): Promise<Http2Client> {
+  const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ALPNProtocols: ['h2'] });
+  socket.on('error', () => {});
+  let bytes = 0;
+  socket.on('data', (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+  await new Promise<void>((resolve) => socket.once('secureConnect', () => resolve()));
+  socket.write(PREFACE);
+  socket.write(frameBytes({ type: FrameType.settings, payload: settingsPayload([4, windowBytes]) }));
+  return { socket, closed, receivedBytes: () => bytes };
+}
+
+function get(streamId: number): Buffer {
+  const payload = block(':method', 'GET', ':scheme', 'https', ':path', '/', ':authority', 'x');
+  return frameBytes({ type: FrameType.headers, flags: Flag.endHeaders | Flag.endStream, streamId, payload });
+}
+
+describe('a client that makes no progress', () => {
+  it('loses its HTTP/1.1 connection when it sends a body byte by byte', async () => {
+    const port = await start(readsBody, { progressMs: PROGRESS_MS });
+    const { socket, closed } = await rawConnection(port);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n');
+    const dribble = setInterval(() => socket.write('x'), 20);
+    await closed;
+    clearInterval(dribble);
+  });
+
+  it('loses its HTTP/1.1 connection when it goes on with a body after the reply', async () => {
+    const port = await start(async () => text('not wanted', 401), { progressMs: PROGRESS_MS });
+    const { socket, closed, received } = await rawConnection(port);
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n');
+    await until(() => received().includes('not wanted'), 'the reply');
+    const dribble = setInterval(() => socket.write('x'), 20);
+    await closed;
+    clearInterval(dribble);
+  }, 20_000);
+
+  it('loses its HTTP/1.1 connection when it does not read a large reply', async () => {
+    const port = await start(async () => text('x'.repeat(32 * MEGABYTE)), { progressMs: PROGRESS_MS });
+    const { socket } = await rawConnection(port);
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => running!.listener.connectionCount === 0, 'the end of the connection');
+    socket.destroy();
+  });
+
+  it.each(['own', 'node'] as const)('loses its HTTP/2 connection with a window of 0 (%s)', async (by) => {
+    const port = await start(large, { progressMs: PROGRESS_MS }, by);
+    const { socket, closed } = await rawHttp2(port, 0);
+    socket.write(get(1));
+    await closed;
+  });
+
+  it('loses its HTTP/2 connection when it opens its window byte by byte', async () => {
+    const port = await start(large, { progressMs: PROGRESS_MS });
+    const { socket, closed } = await rawHttp2(port, 0);
+    socket.write(get(1));
+    const dribble = setInterval(
+      () => socket.write(frameBytes({ type: FrameType.windowUpdate, streamId: 1, payload: uint32(1) })),
+      20,
+    );
+    await closed;
+    clearInterval(dribble);
+  });
+
+  it('loses its HTTP/2 connection when it reads nothing from it at all', async () => {
+    const port = await start(large, { progressMs: PROGRESS_MS, streamsPerConnectionMax: 50 });
+    const { socket } = await rawHttp2(port, 2 ** 31 - 1);
+    socket.write(frameBytes({ type: FrameType.windowUpdate, payload: uint32(2 ** 30) }));
+    socket.pause();
+    for (let id = 1; id < 60; id += 2) socket.write(get(id));
+    await until(() => running!.listener.connectionCount === 0, 'the end of the connection');
+    socket.destroy();
+  });
+
+  it('loses only its stalled stream where another stream of the connection makes progress', async () => {
+    const watch = streamed();
+    const port = await start(async ({ target }) => (target === '/watch' ? watch.reply : large()), {
+      progressMs: PROGRESS_MS,
+    });
+    const { socket, receivedBytes } = await rawHttp2(port, 0);
+    const payload = block(':method', 'GET', ':scheme', 'https', ':path', '/watch', ':authority', 'x');
+    socket.write(
+      frameBytes({ type: FrameType.headers, flags: Flag.endHeaders | Flag.endStream, streamId: 1, payload }),
+    );
+    socket.write(frameBytes({ type: FrameType.windowUpdate, streamId: 1, payload: uint32(1_000_000) }));
+    socket.write(get(3));
+    const ticking = setInterval(() => watch.body.push(Buffer.from('{}\n')), 20);
+    await until(() => receivedBytes() > 0, 'the heads');
+    await new Promise((resolve) => setTimeout(resolve, 3 * PROGRESS_MS));
+    const before = receivedBytes();
+    await until(() => receivedBytes() > before, 'events after the stalled stream was reset');
+    clearInterval(ticking);
+    socket.destroy();
+  });
+
+  it('keeps its connection while it reads slowly, and gets every byte', async () => {
+    const port = await start(large, { progressMs: PROGRESS_MS });
+    const { socket, received, closed } = await rawConnection(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    const slow = setInterval(() => {
+      socket.resume();
+      setImmediate(() => socket.pause());
+    }, 10);
+    await until(() => received().length > 4 * MEGABYTE, 'the whole reply', 30_000);
+    clearInterval(slow);
+    socket.resume();
+    await closed;
+  }, 40_000);
+
+  it('is not taken for stalled while the server is the one that takes its time', async () => {
+    let answer: ((reply: Reply) => void) | undefined;
+    const port = await start(() => new Promise((resolve) => (answer = resolve)), { progressMs: 50 });
+    const asked = ask1(port, { method: 'POST', body: 'small' });
+    await until(() => answer !== undefined, 'the request');
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    answer!(text('late'));
+    expect((await asked).body.toString()).toBe('late');
+  });
+});
+
+describe('pipelined requests', () => {
+  it('are begun one at a time, so that only one reply waits for a client that does not read', async () => {
+    let begun = 0;
+    const port = await start(
+      async () => {
+        begun += 1;
+        return text('x'.repeat(32 * MEGABYTE));
+      },
+      { progressMs: 60_000 },
+    );
+    const { socket } = await rawConnection(port);
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(20));
+    await until(() => begun === 1, 'the first request');
+    await settle(50);
+    expect(begun).toBe(1);
+    socket.destroy();
+  });
+
+  it('are answered in their order', async () => {
+    const port = await start(async ({ target }) => text(target));
+    const requests = [1, 2, 3].map(
+      (i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n${i === 3 ? 'Connection: close\r\n' : ''}\r\n`,
+    );
+    const received = await rawExchange(port, requests.join(''));
+    expect([...received.matchAll(/\r\n\r\n(\/\d)/g)].map(([, target]) => target)).toEqual(['/1', '/2', '/3']);
+  });
+
+  it('end the connection beyond their bound', async () => {
+    const port = await start(() => new Promise(() => {}));
+    const { socket, closed } = await rawConnection(port);
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED_REQUESTS_MAX + 2));
+    await closed;
+  });
+
+  it('end the connection when their heads take more memory than one head may', async () => {
+    const port = await start(() => new Promise(() => {}), { headerBytesMax: 16 * 1024 });
+    const { socket, closed } = await rawConnection(port);
+    const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(12 * 1024)}\r\n\r\n`;
+    socket.write(large.repeat(3));
+    await closed;
+  });
+
+  it('never get a refusal written into the middle of an earlier reply', async () => {
+    const reply = streamed(200, ['Content-Length', '10']);
+    const port = await start(async ({ target }) => (target === '/first' ? reply.reply : text('second')));
+    const { socket, received, closed } = await rawConnection(port);
+    socket.write('GET /first HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => received().includes('200 OK'), 'the head of the first reply');
+    reply.body.push(Buffer.from('abc'));
+    socket.write('GET /second HTTP/1.1\r\nHost: x\r\n\r\nNONSENSE\r\n\r\n');
+    await closed;
+    expect(received()).not.toContain('400');
+  });
+});
+
+describe('requests that could be read in two ways', () => {
+  const refused = (received: string) => expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"BadRequest"/);
+
+  it.each([
+    ['two Host fields', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
+    ['two equal Host fields', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
+    ['a coding besides chunked', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'an upgrade with a chunked body',
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    ],
+    [
+      'an upgrade with a body of announced length',
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 3\r\n\r\nabc',
+    ],
+  ])('are refused with 400: %s', async (_, bytes) => {
+    let seen: Exchange | undefined;
+    const port = await start(async (exchange) => {
+      seen = exchange;
+      return text('');
+    });
+    refused(await rawExchange(port, bytes));
+    expect(seen).toBeUndefined();
+  });
+
+  it('are carried where they cannot: chunked in any case, and an upgrade of length 0', async () => {
+    const port = await start(readsBody);
+    const chunked =
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n1\r\nx\r\n0\r\n\r\n';
+    expect(await rawExchange(port, chunked)).toMatch(/^HTTP\/1\.1 200 /);
+    const upgrade =
+      'POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 0\r\n\r\n';
+    expect(await rawExchange(port, upgrade)).toMatch(/^HTTP\/1\.1 200 /);
+  });
+});
+
+describe('connections at their bound', () => {
+  const authenticated: Handler = async ({ connection }) => {
+    connection.authenticated = true;
+    return text('hello');
+  };
+  const ask = async (client: Awaited<ReturnType<typeof rawConnection>>) => {
+    client.socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await until(() => client.received().includes('hello'), 'a reply');
+  };
+
+  it('are displaced by new ones, the oldest without an authenticated caller first', async () => {
+    const port = await start(authenticated, { connectionsMax: 3, connectionsPerAddressMax: 3 });
+    const known = await rawConnection(port);
+    await ask(known);
+    const idle = [await rawConnection(port), await rawConnection(port)];
+    const newcomer = await rawConnection(port);
+    await idle[0]!.closed;
+    await ask(newcomer);
+    await ask(known);
+    expect(idle[1]!.socket.destroyed).toBe(false);
+    for (const { socket } of [known, newcomer, idle[1]!]) socket.destroy();
+  });
+
+  it('are refused where all others have authenticated callers', async () => {
+    const port = await start(authenticated, { connectionsMax: 1 });
+    const known = await rawConnection(port);
+    await ask(known);
+    await expect(rawConnection(port)).rejects.toThrow();
+    await ask(known);
+    known.socket.destroy();
+  });
+
+  it('of one address displace only connections of that address', async () => {
+    const port = await start(authenticated, { connectionsMax: 4, connectionsPerAddressMax: 2 });
+    const other = await rawConnection(port, '127.0.0.2');
+    const flood: Awaited<ReturnType<typeof rawConnection>>[] = [];
+    for (let i = 0; i < 6; i++) flood.push(await rawConnection(port));
+    await Promise.all(flood.slice(0, 4).map(({ closed }) => closed));
+    expect(other.socket.destroyed).toBe(false);
+    await ask(other);
+    for (const { socket } of [other, ...flood]) socket.destroy();
+  });
+});

@@ -1,0 +1,117 @@
+import { PassThrough } from 'node:stream';
+import { expect, it } from 'vitest';
+import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
+import { BodyStream } from '../../http/body-stream.js';
+import { Exchange, type Handler, type Reply } from '../../http/exchange.js';
+import { FairLimiter } from '../../http/fair-limiter.js';
+import { gatherSmallBody } from '../../http/gather-body.js';
+import { exchangeFor, user } from '../discovery/exchange.fixture.js';
+import { limitsFilter } from './limits-filter.js';
+
+function limited(next: Handler, { heldMax = 1, memoryBytesMax = 1_000_000 } = {}) {
+  const queue = { queueMax: 2, queuePerGroupMax: 1, waitMsMax: 1_000, clock: new ManualClock() };
+  const places = new FairLimiter({ ...queue, heldMax });
+  const peerPlaces = new FairLimiter({ ...queue, heldMax: 1 });
+  const longRunning = new FairLimiter({ ...queue, heldMax: 2 });
+  const memory = new FairLimiter({ ...queue, heldMax: memoryBytesMax });
+  const isPeersOwn = ({ trustedProxy }: Exchange) => trustedProxy;
+  const filter = limitsFilter({ places, peerPlaces, longRunning, memory, isPeersOwn, judge: () => false });
+  return { places, peerPlaces, longRunning, memory, handler: filter.wrap(next) };
+}
+
+const OK: Reply = { status: 200, headers: [], body: null };
+
+it('holds a place from the request until its reply has been sent, also when it fails', async () => {
+  const answers: ((reply: Reply) => void)[] = [];
+  const { places, handler } = limited(() => new Promise((resolve) => answers.push(resolve)));
+  const exchange = exchangeFor('/a');
+  const first = handler(exchange);
+  const other = exchangeFor('/b', { identity: user('jane') });
+  const second = handler(other);
+  await settle();
+  expect(answers).toHaveLength(1);
+  expect(places.stats).toMatchObject({ held: 1, queued: 1 });
+  answers[0]!(OK);
+  await first;
+  await settle();
+  // The client has not read the reply yet.
+  expect(answers).toHaveLength(1);
+  exchange.end();
+  await settle();
+  expect(answers).toHaveLength(2);
+  answers[1]!(OK);
+  await second;
+  other.end();
+  expect(places.stats.held).toBe(0);
+
+  const failing = limited(() => Promise.reject(new Error('no')));
+  await expect(failing.handler(exchangeFor('/'))).rejects.toThrow('no');
+  expect(failing.places.stats.held).toBe(0);
+});
+
+it('counts a watch as long-running instead of in flight once its reply begins', async () => {
+  const body = new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
+  const { places, longRunning, handler } = limited(async () => ({ ...OK, body }));
+  const watches = ['/api/v1/pods?watch=1', '/api/v1/pods/x/log', '/api/v1/pods?watch=1'].map((path) =>
+    exchangeFor(path),
+  );
+  await handler(watches[0]!);
+  await handler(watches[1]!);
+  expect(places.stats.held).toBe(0);
+  expect(longRunning.stats.held).toBe(2);
+  const third = handler(watches[2]!);
+  await settle();
+  expect(longRunning.stats.queued).toBe(1);
+  watches[0]!.end();
+  await third;
+  watches[1]!.end();
+  watches[2]!.end();
+  expect(longRunning.stats.held).toBe(0);
+});
+
+it('holds no place while a request waits for its body', async () => {
+  const { places, memory, handler } = limited(async (exchange) => {
+    await gatherSmallBody(exchange);
+    return OK;
+  });
+  const body = new PassThrough();
+  const slow = new Exchange(
+    { ...exchangeFor('/api/v1/pods'), method: 'POST', headers: ['Content-Length', '2'], body, target: '/api/v1/pods' },
+    0,
+  );
+  const waiting = handler(slow);
+  await settle();
+  expect(places.stats.held).toBe(0);
+  expect(memory.stats.held).toBeGreaterThan(2);
+  const other = exchangeFor('/b', { identity: user('jane') });
+  await handler(other);
+  other.end();
+  body.end('{}');
+  await waiting;
+  expect(places.stats.held).toBe(1);
+  slow.end();
+  expect(places.stats.held).toBe(0);
+  expect(memory.stats.held).toBe(0);
+});
+
+it('gives requests of other servers for themselves places of their own', async () => {
+  const { places, peerPlaces, handler } = limited(() => new Promise(() => {}));
+  void handler(exchangeFor('/'));
+  const own = exchangeFor('/apis', { identity: user('system:straddle') });
+  own.trustedProxy = true;
+  void handler(own);
+  await settle();
+  expect(places.stats).toMatchObject({ held: 1, queued: 0 });
+  expect(peerPlaces.stats).toMatchObject({ held: 1, queued: 0 });
+});
+
+it('refuses with 429 beyond the queue, and forgets those who leave it', async () => {
+  const { places, handler } = limited(() => new Promise(() => {}));
+  void handler(exchangeFor('/'));
+  const waiting = exchangeFor('/');
+  const left = handler(waiting).catch((error: unknown) => error);
+  await expect(handler(exchangeFor('/'))).rejects.toMatchObject({ status: { code: 429 }, retryAfterSeconds: 1 });
+  waiting.abort();
+  await left;
+  expect(places.stats.queued).toBe(0);
+});

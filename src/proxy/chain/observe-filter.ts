@@ -1,0 +1,45 @@
+import type { Logger } from '../../base/logger.js';
+import type { Metrics } from '../../base/metric-catalogue.js';
+import type { Exchange, Filter, Reply } from '../../http/exchange.js';
+
+export interface ObserveOptions {
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  /** Whether some server is known to serve it: what clients make up must not become metric labels. */
+  readonly known: (exchange: Exchange) => boolean;
+}
+
+/** Counts and times every answer; one log line per rerouted request, at debug level only. */
+export function observeFilter({ metrics, logger, known }: ObserveOptions): Filter {
+  const count = (exchange: Exchange, reply: Reply) => {
+    const { info } = exchange;
+    const code = String(reply.status);
+    const tookMs = performance.now() - exchange.begunAt;
+    if (info.isResource && known(exchange)) {
+      metrics.requests.labels(info.verb, info.group, info.version, info.resource, info.subresource, code).inc();
+    } else {
+      metrics.requests.labels(info.isResource ? 'unknown' : 'nonresource', '', '', '', '', code).inc();
+    }
+    if (!info.longRunning) {
+      metrics.requestSeconds.labels(info.isResource ? info.verb : 'nonresource').observe(tookMs / 1000);
+      metrics.overheadSeconds.labels(routeOf(exchange)).observe((tookMs - exchange.awaitedMs) / 1000);
+    }
+    if (exchange.routed && exchange.routed.to !== 'local') {
+      const { to, why } = exchange.routed;
+      logger.debug('rerouted', { target: exchange.target, method: exchange.method, to, why, code: reply.status });
+    }
+  };
+  return {
+    name: 'observe',
+    wrap: (next) => (exchange) =>
+      next(exchange).then((reply) => {
+        count(exchange, reply);
+        return reply;
+      }),
+  };
+}
+
+function routeOf({ routed }: Exchange): string {
+  if (!routed) return 'own';
+  return routed.to === 'local' ? 'local' : 'reroute';
+}

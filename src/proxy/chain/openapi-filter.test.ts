@@ -1,0 +1,391 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../base/logger.js';
+import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
+import { DocumentFetcher, FETCH_LIMITS } from '../discovery/document-fetch.js';
+import { exchangeFor } from '../discovery/exchange.fixture.js';
+import { OPENAPI_V2_FRESH_MS, OPENAPI_V2_TIMEOUT_MS, OpenApiV2 } from '../discovery/merged-openapi-v2.js';
+import { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
+import { INDEX_FRESH_MS, OpenApiIndexReader } from '../discovery/openapi-v3-index.js';
+import { permission } from '../discovery/permission.js';
+import { etagOf } from '../discovery/ready-document.js';
+import { group, surfaceOf, version } from '../discovery/surface.fixture.js';
+import { tableOf } from '../discovery/table.fixture.js';
+import { ViewCache } from '../discovery/view-cache.js';
+import type { PeerTable } from '../peers/peer-table.js';
+import { openApiFilter } from './openapi-filter.js';
+
+const PROTOBUF = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
+
+/** A server's OpenAPI: documents by path, the index made of them. */
+interface FakeServer {
+  readonly v3: Record<string, object>;
+  readonly v2?: object;
+  /** Answers instead of the documents. */
+  answer?: (target: string) => Reply | Promise<Reply> | undefined;
+}
+
+const document = (title: string, ...paths: string[]) => ({
+  openapi: '3.0.0',
+  info: { title },
+  paths: Object.fromEntries(paths.map((path) => [path, { get: { operationId: title } }])),
+});
+const swagger = (...names: string[]) => ({
+  swagger: '2.0',
+  paths: {},
+  definitions: Object.fromEntries(names.map((name) => [name, {}])),
+});
+const bytesOf = (value: object) => Buffer.from(JSON.stringify(value));
+const hashOf = (value: object) => etagOf(bytesOf(value)).slice(1, -1);
+
+function serve(server: FakeServer, target: string, headers: readonly string[]): Reply | Promise<Reply> {
+  const instead = server.answer?.(target);
+  if (instead) return instead;
+  if (target === '/openapi/v3') {
+    const entries = Object.entries(server.v3).map(([path, value]) => [
+      path,
+      { serverRelativeURL: `/openapi/v3/${path}?hash=${hashOf(value)}` },
+    ]);
+    return reply(bytesOf({ paths: Object.fromEntries(entries) }), 'text/plain; charset=utf-8');
+  }
+  const value = target === '/openapi/v2' ? server.v2 : server.v3[target.slice('/openapi/v3/'.length)];
+  if (!value) return { status: 404, headers: [], body: null };
+  const etag = `"${hashOf(value)}"`;
+  if (headerValue(headers, 'if-none-match') === etag) return { status: 304, headers: ['Etag', etag], body: null };
+  return reply(bytesOf(value), 'application/json', etag);
+}
+
+function reply(body: Buffer, contentType: string, etag?: string): Reply {
+  return { status: 200, headers: ['Content-Type', contentType, ...(etag ? ['Etag', etag] : [])], body };
+}
+
+function setup(
+  servers: Record<string, FakeServer>,
+  more: { table?: PeerTable; host?: () => Reply; self?: string } = {},
+) {
+  const clock = new ManualClock();
+  const asked: string[] = [];
+  const faults: string[] = [];
+  const reached: Exchange[] = [];
+  const self = more.self ?? 'a';
+  const surface = surfaceOf([], [], 'v1.35.8');
+  const peers = Object.keys(servers).filter((name) => name !== self);
+  const newer = Object.fromEntries(peers.map((name) => [name, surfaceOf([], [], 'v1.36.4')]));
+  const table = more.table ?? tableOf(newer);
+  const views = new ViewCache(
+    { self, local: () => surface, peers: () => table },
+    { cacheHit: () => {}, cacheMiss: () => {} },
+  );
+  const fetcher = new DocumentFetcher({
+    send: async (name, target, headers) => {
+      asked.push(`${name} ${target}`);
+      return serve(servers[name]!, target, headers);
+    },
+    clock,
+    logger: silentLogger,
+    onFault: (server, fault) => faults.push(`${server} ${fault}`),
+  });
+  const handle = openApiFilter({
+    active: () => true,
+    self,
+    views,
+    index: new OpenApiIndexReader(fetcher, clock),
+    documents: new OpenApiV3Documents(fetcher),
+    v2: new OpenApiV2(fetcher, clock),
+    authorize: permission(clock),
+    clock,
+  }).wrap(async (exchange) => {
+    reached.push(exchange);
+    return more.host?.() ?? { status: 200, headers: [], body: Buffer.from('from the host') };
+  });
+  return { handle, clock, asked, faults, reached };
+}
+
+const get = (target: string, ...headers: string[]) => exchangeFor(target, { headers });
+const text = (answer: Reply) => Buffer.from((answer.body ?? Buffer.alloc(0)) as Uint8Array).toString();
+const pathsOf = (answer: Reply) => Object.keys(JSON.parse(text(answer)).paths);
+
+const podsOld = document('old', '/api/v1/pods');
+const podsNew = document('new', '/api/v1/pods', '/api/v1/pods/resize');
+const same = document('same', '/version');
+const onlyB = document('only', '/apis/batch/v1/jobs');
+const skewed = () => ({
+  a: { v3: { 'api/v1': podsOld, version: same }, v2: swagger('Pod') },
+  b: { v3: { 'api/v1': podsNew, version: same, 'apis/batch/v1': onlyB }, v2: swagger('Pod', 'Job') },
+});
+
+describe('the OpenAPI filter, version 3', () => {
+  it('lists the documents of all servers, the same on each', async () => {
+    const a = await setup(skewed()).handle(get('/openapi/v3'));
+    expect(pathsOf(a)).toEqual(['api/v1', 'apis/batch/v1', 'version']);
+    const { paths } = JSON.parse(text(a));
+    expect(paths['version'].serverRelativeURL).toBe(`/openapi/v3/version?hash=${hashOf(same)}`);
+    expect(paths['apis/batch/v1'].serverRelativeURL).toBe(`/openapi/v3/apis/batch/v1?hash=${hashOf(onlyB)}`);
+  });
+
+  it('fetches what only a peer has from there, once, byte for byte', async () => {
+    const { handle, asked } = setup(skewed());
+    for (let i = 0; i < 3; i++) {
+      const answer = await handle(get('/openapi/v3/apis/batch/v1'));
+      expect(text(answer)).toBe(JSON.stringify(onlyB));
+      expect(headerValue(answer.headers, 'etag')).toBe(`"${hashOf(onlyB)}"`);
+      expect(headerValue(answer.headers, 'content-type')).toBe('application/json');
+    }
+    expect(asked.filter((line) => line.includes('batch'))).toEqual(['b /openapi/v3/apis/batch/v1']);
+  });
+
+  it('merges a document that differs, the newest server having the say', async () => {
+    const { handle } = setup(skewed());
+    const answer = await handle(get('/openapi/v3/api/v1'));
+    expect(pathsOf(answer)).toEqual(['/api/v1/pods', '/api/v1/pods/resize']);
+    expect(JSON.parse(text(answer)).paths['/api/v1/pods'].get.operationId).toBe('new');
+  });
+
+  it('keeps a document that all have alike, and asks for it once', async () => {
+    const { handle, asked, reached } = setup(skewed());
+    const url = `/openapi/v3/version?hash=${hashOf(same)}`;
+    const first = await handle(get(url));
+    expect(text(first)).toBe(JSON.stringify(same));
+    expect(headerValue(first.headers, 'etag')).toBe(`"${hashOf(same)}"`);
+    expect((await handle(get(url))).body).toBe(first.body);
+    expect(asked.filter((line) => line.endsWith('/openapi/v3/version'))).toHaveLength(1);
+    expect(reached.filter(({ target }) => target === url)).toEqual([]);
+  });
+
+  it('has a document that all have alike from its own host, and from a peer only where that fails', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const { handle, asked } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers['b']!.answer = () => new Promise<Reply>(() => {});
+    expect(text(await handle(get('/openapi/v3/version')))).toBe(JSON.stringify(same));
+    expect(asked.at(-1)).toBe('a /openapi/v3/version');
+
+    const failing: Record<string, FakeServer> = skewed();
+    const other = setup(failing);
+    await other.handle(get('/openapi/v3'));
+    failing['a']!.answer = () => Promise.reject(new Error('connection refused'));
+    expect(text(await other.handle(get('/openapi/v3/version')))).toBe(JSON.stringify(same));
+    expect(other.asked.slice(-2)).toEqual(['a /openapi/v3/version', 'b /openapi/v3/version']);
+  });
+
+  it('leaves a document that all have alike to the host where it is not to be had as one', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    for (const name of ['a', 'b']) {
+      servers[name]!.answer = (target) =>
+        target === '/openapi/v3/version' ? { status: 406, headers: [], body: null } : undefined;
+    }
+    const { handle, reached } = setup(servers);
+    const exchange = get('/openapi/v3/version');
+    expect(text(await handle(exchange))).toBe('from the host');
+    const odd = get('/openapi/v3/version', 'Accept', 'text/odd');
+    expect(text(await handle(odd))).toBe('from the host');
+    expect(reached).toEqual(expect.arrayContaining([exchange, odd]));
+  });
+
+  it('lets a document be kept for ever under its hash, and sends on from an old hash', async () => {
+    const { handle } = setup(skewed());
+    const index = JSON.parse(text(await handle(get('/openapi/v3'))));
+    const url = index.paths['api/v1'].serverRelativeURL;
+    const current = await handle(get(url));
+    expect(headerValue(current.headers, 'cache-control')).toBe('public, immutable');
+    expect(url).toContain(headerValue(current.headers, 'etag')!.slice(1, -1));
+    const old = await handle(get('/openapi/v3/api/v1?hash=OLD'));
+    expect([old.status, headerValue(old.headers, 'location')]).toEqual([301, url]);
+    const again = await handle(get('/openapi/v3/api/v1', 'If-None-Match', headerValue(current.headers, 'etag')!));
+    expect(again.status).toBe(304);
+  });
+
+  it('follows a change of a server soon', async () => {
+    const servers = skewed();
+    const { handle, clock } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers.b.v3['apis/batch/v1'] = document('changed', '/apis/batch/v1/cronjobs');
+    await clock.advance(INDEX_FRESH_MS);
+    expect(pathsOf(await handle(get('/openapi/v3/apis/batch/v1')))).toEqual(['/apis/batch/v1/cronjobs']);
+  });
+
+  it('has one wait for a peer that hangs, and the rest of the result', async () => {
+    const servers: Record<string, FakeServer> = {
+      ...skewed(),
+      c: { v3: {}, answer: () => new Promise<Reply>(() => {}) },
+    };
+    const { handle, clock, faults } = setup(servers);
+    const answer = handle(get('/openapi/v3'));
+    await settle();
+    await clock.advance(FETCH_LIMITS.timeoutMs);
+    expect(pathsOf(await answer)).toEqual(['api/v1', 'apis/batch/v1', 'version']);
+    await clock.advance(INDEX_FRESH_MS);
+    expect(pathsOf(await handle(get('/openapi/v3')))).toHaveLength(3);
+    expect(faults).toEqual(['c timeout']);
+  });
+
+  it.each<[string, Reply]>([
+    ['malformed', reply(Buffer.from('garbage'), 'application/json')],
+    ['malformed', reply(Buffer.from('{"paths":[]}'), 'application/json')],
+    ['content-type', reply(Buffer.from('<html>'), 'text/html')],
+    [
+      'truncated',
+      { status: 200, headers: ['Content-Type', 'application/json', 'Content-Length', '99'], body: Buffer.from('{"pa') },
+    ],
+    [
+      'too-large',
+      { status: 200, headers: ['Content-Type', 'application/json', 'Content-Length', '52428800'], body: null },
+    ],
+  ])('does without a bad index: %s', async (fault, bad) => {
+    const { handle, faults } = setup({ ...skewed(), c: { v3: {}, answer: () => bad } });
+    expect(pathsOf(await handle(get('/openapi/v3')))).toHaveLength(3);
+    expect(faults).toEqual([`c ${fault}`]);
+  });
+
+  it('serves the rest, not to be kept, when one part of a document is garbage', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const { handle, faults } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers['b']!.answer = (target) =>
+      target === '/openapi/v3/api/v1'
+        ? reply(Buffer.from('{"openapi":"3.0.0","paths":{'), 'application/json')
+        : undefined;
+    const answer = await handle(get('/openapi/v3/api/v1'));
+    expect(text(answer)).toBe(JSON.stringify(podsOld));
+    expect(headerValue(answer.headers, 'cache-control')).toBe('no-cache, private');
+    expect(faults).toEqual(['b malformed']);
+  });
+
+  it('answers 503 when the only server with a document cannot give it', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const { handle } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers['b']!.answer = () => Promise.reject(new Error('connection refused'));
+    await expect(handle(get('/openapi/v3/apis/batch/v1'))).rejects.toMatchObject({ status: { code: 503 } });
+  });
+
+  it('keeps listing what a peer had that does not answer for a moment', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const { handle, clock } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers['b']!.answer = () => Promise.reject(new Error('connection refused'));
+    await clock.advance(INDEX_FRESH_MS);
+    expect(pathsOf(await handle(get('/openapi/v3')))).toHaveLength(3);
+  });
+
+  it('asks a peer when the own host does not answer', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const { handle, clock } = setup(servers);
+    await handle(get('/openapi/v3'));
+    servers['a']!.answer = () => Promise.reject(new Error('connection refused'));
+    await clock.advance(INDEX_FRESH_MS);
+    expect(text(await handle(get('/openapi/v3/version')))).toBe(JSON.stringify(same));
+  });
+
+  it('asks for protobuf when the client does', async () => {
+    const servers: Record<string, FakeServer> = skewed();
+    const bytes = Buffer.concat([Buffer.from([0x0a, 5]), Buffer.from('3.0.0')]);
+    servers['b']!.answer = (target) =>
+      target.endsWith('batch/v1') ? reply(bytes, PROTOBUF, `"${hashOf(onlyB)}"`) : undefined;
+    const { handle } = setup(servers);
+    const answer = await handle(get('/openapi/v3/apis/batch/v1', 'Accept', PROTOBUF.replace('.v1.0', '@v1.0')));
+    expect(headerValue(answer.headers, 'content-type')).toBe(PROTOBUF);
+    expect(answer.body).toEqual(bytes);
+    await expect(handle(get('/openapi/v3/apis/batch/v1', 'Accept', 'text/html'))).rejects.toMatchObject({
+      status: { code: 406 },
+    });
+  });
+
+  it('passes refusals on and leaves unknown paths to the host', async () => {
+    const refused = setup(skewed(), { host: () => ({ status: 403, headers: [], body: Buffer.from('forbidden') }) });
+    for (const path of ['/openapi/v3', '/openapi/v3/apis/batch/v1', '/openapi/v2']) {
+      expect((await refused.handle(get(path))).status).toBe(403);
+    }
+    expect(refused.asked).toEqual([]);
+    const { handle, asked } = setup(skewed());
+    expect(text(await handle(get('/openapi/v3/apis/nobody/v1')))).toBe('from the host');
+    expect(text(await handle(get('/openapi/v3/a%0d%0ab')))).toBe('from the host');
+    expect(text(await handle(get('/openapi/')))).toBe('from the host');
+    expect(asked.filter((line) => !line.endsWith('/openapi/v3'))).toEqual([]);
+  });
+
+  it('answers 503 for a group-version that only a departed server had', async () => {
+    const gone = surfaceOf([group('batch', version('v1'))]);
+    const { handle } = setup({ a: { v3: {} } }, { table: tableOf({}, { b: gone }) });
+    await expect(handle(get('/openapi/v3/apis/batch/v1'))).rejects.toMatchObject({ status: { code: 503 } });
+  });
+
+  it('leaves everything to the host when there is no other server', async () => {
+    const { handle, asked } = setup({ a: { v3: {} } }, { table: tableOf({}) });
+    expect(text(await handle(get('/openapi/v3')))).toBe('from the host');
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('the OpenAPI filter, version 2', () => {
+  const definitionsOf = (answer: Reply) => Object.keys(JSON.parse(text(answer)).definitions);
+
+  it('has the definitions of all servers, fetched once and then only asked for changes', async () => {
+    const servers = skewed();
+    const { handle, clock, asked } = setup(servers);
+    const first = await handle(get('/openapi/v2'));
+    expect(definitionsOf(first)).toEqual(['Job', 'Pod']);
+    expect((await handle(get('/openapi/v2'))).body).toBe(first.body);
+    expect(asked).toEqual(['b /openapi/v2', 'a /openapi/v2']);
+    await clock.advance(OPENAPI_V2_FRESH_MS);
+    expect((await handle(get('/openapi/v2'))).body).toBe(first.body);
+    expect(asked).toHaveLength(4);
+    const etag = headerValue(first.headers, 'etag')!;
+    expect((await handle(get('/openapi/v2', 'If-None-Match', etag))).status).toBe(304);
+  });
+
+  it('follows a change of one server', async () => {
+    const servers: Record<string, FakeServer & { v2: object }> = skewed();
+    const { handle, clock } = setup(servers);
+    await handle(get('/openapi/v2'));
+    servers['b'] = { ...servers['b']!, v2: swagger('Pod', 'Widget') };
+    await clock.advance(OPENAPI_V2_FRESH_MS);
+    expect(definitionsOf(await handle(get('/openapi/v2')))).toEqual(['Pod', 'Widget']);
+  });
+
+  it('leaves it to the host when all have the same', async () => {
+    const one = { v3: {}, v2: swagger('Pod') };
+    const { handle, reached } = setup({ a: one, b: one });
+    const exchange = get('/openapi/v2');
+    expect(text(await handle(exchange))).toBe('from the host');
+    expect(reached).toContain(exchange);
+  });
+
+  it('does without a peer that answers garbage, 50 MB or nothing', async () => {
+    const bad: [string, FakeServer['answer']][] = [
+      ['c malformed', () => reply(Buffer.from('garbage'), 'application/json', '"x"')],
+      ['c too-large', () => reply(Buffer.alloc(50 * 1024 * 1024, 32), 'application/json', '"x"')],
+      ['c content-type', () => reply(Buffer.from('x'), 'text/plain')],
+      ['c connection', () => Promise.reject(new Error('connection refused'))],
+    ];
+    for (const [fault, answer] of bad) {
+      const servers: Record<string, FakeServer> = { ...skewed(), c: { v3: {}, ...(answer ? { answer } : {}) } };
+      const { handle, faults } = setup(servers);
+      expect(definitionsOf(await handle(get('/openapi/v2')))).toEqual(['Job', 'Pod']);
+      expect(faults).toEqual([fault]);
+    }
+  });
+
+  it('waits for a document that takes a server long to make, and once for a peer that hangs', async () => {
+    const servers: Record<string, FakeServer> = {
+      ...skewed(),
+      c: { v3: {}, answer: () => new Promise<Reply>(() => {}) },
+    };
+    const { handle, clock, faults } = setup(servers);
+    const answer = handle(get('/openapi/v2'));
+    await settle();
+    await clock.advance(FETCH_LIMITS.timeoutMs);
+    expect(faults).toEqual([]);
+    await clock.advance(OPENAPI_V2_TIMEOUT_MS - FETCH_LIMITS.timeoutMs);
+    expect(definitionsOf(await answer)).toEqual(['Job', 'Pod']);
+    expect(definitionsOf(await handle(get('/openapi/v2')))).toEqual(['Job', 'Pod']);
+    expect(faults).toEqual(['c timeout']);
+  });
+
+  it('answers 503 when no server gives it', async () => {
+    const down: FakeServer = { v3: {}, answer: () => Promise.reject(new Error('connection refused')) };
+    const { handle } = setup({ a: down, b: down });
+    await expect(handle(get('/openapi/v2'))).rejects.toMatchObject({ status: { code: 503 } });
+  });
+});

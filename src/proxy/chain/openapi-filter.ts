@@ -1,0 +1,164 @@
+import type { Clock } from '../../base/clock.js';
+import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
+import { StatusError } from '../../kube/status-error.js';
+import { DocumentError } from '../discovery/document-fetch.js';
+import { findVersion } from '../discovery/legacy-resource-list.js';
+import { OPENAPI_V2_TARGET, type OpenApiV2 } from '../discovery/merged-openapi-v2.js';
+import { chooseOpenApiEncoding } from '../discovery/openapi-encoding.js';
+import type { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
+import {
+  documentUrl,
+  INDEX_TARGET,
+  type IndexEntry,
+  isDocumentPath,
+  type OpenApiIndex,
+  type OpenApiIndexReader,
+} from '../discovery/openapi-v3-index.js';
+import type { Authorize } from '../discovery/permission.js';
+import { answerWith } from '../discovery/ready-document.js';
+import type { DiscoveryView, ViewCache } from '../discovery/view-cache.js';
+
+export interface OpenApiFilterOptions {
+  /** False while the feature is off: everything passes untouched. */
+  active(): boolean;
+  /** This server's own identity, the one its peers know it by. */
+  readonly self: string;
+  readonly views: ViewCache;
+  readonly index: OpenApiIndexReader;
+  readonly documents: OpenApiV3Documents;
+  readonly v2: OpenApiV2;
+  readonly authorize: Authorize;
+  readonly clock: Clock;
+}
+
+const NO_CACHE = ['Cache-Control', 'no-cache, private'];
+const ONE_YEAR_MS = 365 * 24 * 3_600_000;
+
+/** Answers OpenAPI for the whole control plane. Whoever may read what stays the API server's decision. */
+export function openApiFilter(options: OpenApiFilterOptions): Filter {
+  return {
+    name: 'openapi',
+    wrap: (next) => (exchange) => {
+      const { method, info } = exchange;
+      const asked = (method === 'GET' || method === 'HEAD') && info.path.startsWith('/openapi/') && !exchange.upgrade;
+      if (!asked || exchange.peerProxied || exchange.localOnly) return next(exchange);
+      if (!options.active() || options.views.alone()) return next(exchange);
+      if (info.path === OPENAPI_V2_TARGET) return answerV2(options, next, exchange);
+      if (info.path === INDEX_TARGET) return answerIndex(options, next, exchange);
+      const isDocument = info.path.startsWith(`${INDEX_TARGET}/`) && isDocumentPath(documentPath(exchange));
+      return isDocument ? answerV3(options, next, exchange) : next(exchange);
+    },
+  };
+}
+
+async function answerIndex(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
+  const refusal = await options.authorize(exchange, next, INDEX_TARGET);
+  if (refusal) return refusal;
+  const { document } = await options.index.current(viewOf(options).servers);
+  return answerWith(document, exchange, NO_CACHE);
+}
+
+async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
+  const { path } = exchange.info;
+  // The index names everything there is, so it is asked for only in the name of those who may read this path.
+  const refusal = await options.authorize(exchange, next, path);
+  if (refusal) return refusal;
+  const view = viewOf(options);
+  const index = await options.index.current(view.servers);
+  const entry = index.entries.get(documentPath(exchange));
+  if (!entry) return answerUnlisted(options, next, exchange, view);
+  const hostCan = hostHasAll(options, index, entry);
+  const encoding = chooseOpenApiEncoding(exchange, 'v3');
+  // What the host can say in a form that is not known here, it says itself.
+  if (!encoding && hostCan) return next(exchange);
+  const hash = queryOf(exchange).get('hash');
+  if (hash && hash !== entry.hash) {
+    return {
+      status: 301,
+      headers: ['Location', documentUrl(entry), 'Content-Length', '0', 'Vary', 'Accept'],
+      body: null,
+    };
+  }
+  // Also where the host has all of it: sending kept bytes costs neither of the two anything.
+  const wanted = hostCan ? hostFirst(options, entry) : entry;
+  const made = await options.documents.get(wanted, encoding ?? notAcceptable(exchange)).catch((error: unknown) => {
+    if (error instanceof DocumentError && hostCan) return undefined;
+    throw asStatus(error);
+  });
+  if (!made) return next(exchange);
+  return answerWith(
+    made.document,
+    exchange,
+    hash && made.complete ? immutableFor(ONE_YEAR_MS, options.clock) : NO_CACHE,
+  );
+}
+
+function documentPath({ info }: Exchange): string {
+  return info.path.slice(INDEX_TARGET.length + 1);
+}
+
+/** Every server that has the document has the same, and this server's own host is one of them. */
+function hostHasAll({ self }: OpenApiFilterOptions, index: OpenApiIndex, entry: IndexEntry): boolean {
+  return entry.sources.length === 1 && entry.sources[0]!.servers.includes(self) && !index.unreachable.has(self);
+}
+
+/** The host is nearest; a peer that hangs must not hold up what needs no peer. */
+function hostFirst({ self }: OpenApiFilterOptions, entry: IndexEntry): IndexEntry {
+  const sources = entry.sources.map(({ hash, servers }) => ({ hash, servers: [...new Set([self, ...servers])] }));
+  return { ...entry, sources };
+}
+
+/** A group-version that only a departed server had may come back: not the host's 404. */
+function answerUnlisted(
+  options: OpenApiFilterOptions,
+  next: Handler,
+  exchange: Exchange,
+  view: DiscoveryView,
+): Promise<Reply> {
+  const [, , , prefix, ...rest] = exchange.info.path.split('/');
+  const [group = '', version = ''] = prefix === 'api' ? ['', rest[0]] : rest;
+  const served = (departed: boolean) =>
+    view.servers.some((s) => s.departed === departed && findVersion(s.surface, group, version));
+  if (served(true) && !served(false)) {
+    throw new StatusError('ServiceUnavailable', `the servers that served ${exchange.info.path} have gone away`);
+  }
+  const unread = options.views.unread();
+  if (unread.length === 0) return next(exchange);
+  throw new StatusError('ServiceUnavailable', `what ${unread.join(', ')} serves is not known yet`);
+}
+
+async function answerV2(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
+  const refusal = await options.authorize(exchange, next, OPENAPI_V2_TARGET);
+  if (refusal) return refusal;
+  const encoding = chooseOpenApiEncoding(exchange, 'v2') ?? notAcceptable(exchange);
+  const answer = await options.v2.get(viewOf(options).servers, encoding).catch((error: unknown) => {
+    throw asStatus(error);
+  });
+  if ('document' in answer) return answerWith(answer.document, exchange, NO_CACHE);
+  return next(exchange);
+}
+
+function notAcceptable(exchange: Exchange): never {
+  throw new StatusError('NotAcceptable', `${exchange.info.path} is to be had as JSON and as protobuf only`);
+}
+
+function asStatus(error: unknown): unknown {
+  if (!(error instanceof DocumentError)) return error;
+  return new StatusError(error.fault === 'not-acceptable' ? 'NotAcceptable' : 'ServiceUnavailable', error.message);
+}
+
+function viewOf(options: OpenApiFilterOptions): DiscoveryView {
+  const view = options.views.current();
+  if (view) return view;
+  throw new StatusError('ServiceUnavailable', "this server's own API groups have not been read yet");
+}
+
+function immutableFor(lifetimeMs: number, clock: Clock): string[] {
+  const expires = new Date(clock.nowMs() + lifetimeMs).toUTCString();
+  return ['Cache-Control', 'public, immutable', 'Expires', expires];
+}
+
+function queryOf(exchange: Exchange): URLSearchParams {
+  const mark = exchange.target.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : exchange.target.slice(mark + 1));
+}

@@ -1,0 +1,213 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { readBody } from '../../http/body-stream.js';
+import type { Reply } from '../../http/exchange.js';
+import { headerValue, type RawHeaders } from '../../http/headers.js';
+
+/**
+ * Sends a GET to one server of the control plane in Straddle's own name, to the host itself if `server` is this one.
+ * The server must answer for itself only (a Straddle on the way is told so). Rejects if the server is not known.
+ */
+export type SendTo = (
+  server: string,
+  target: string,
+  headers: RawHeaders,
+  onAbort: (listener: () => void) => () => void,
+) => Promise<Reply>;
+
+export interface FetchLimits {
+  readonly timeoutMs: number;
+  readonly bodyBytesMax: number;
+  /**
+   * After a failure a server is left alone for this long, so that its hanging costs one wait: for everything if it did
+   * not answer, for the one document if it answered wrongly.
+   */
+  readonly restMs: number;
+  readonly restingMax: number;
+}
+
+export const FETCH_LIMITS: FetchLimits = {
+  timeoutMs: 4_000,
+  bodyBytesMax: 32 * 1024 * 1024,
+  restMs: 5_000,
+  restingMax: 1_024,
+};
+
+const ERROR_PAGE_BYTES_MAX = 64 * 1024;
+
+export interface FetchedDocument {
+  readonly status: number;
+  readonly headers: RawHeaders;
+  readonly body: Buffer;
+}
+
+/** Short and stable, for a metric: what was wrong with a server's answer. */
+export type DocumentFault =
+  | 'timeout'
+  | 'connection'
+  | 'status'
+  | 'content-type'
+  | 'too-large'
+  | 'truncated'
+  | 'malformed'
+  | 'not-acceptable'
+  | 'resting';
+
+export class DocumentError extends Error {
+  readonly fault: DocumentFault;
+
+  constructor(fault: DocumentFault, message: string) {
+    super(message);
+    this.name = 'DocumentError';
+    this.fault = fault;
+  }
+}
+
+export interface DocumentFetcherOptions {
+  readonly send: SendTo;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly onFault: (server: string, fault: DocumentFault) => void;
+  readonly limits?: FetchLimits;
+}
+
+export interface DocumentRequest {
+  readonly server: string;
+  readonly target: string;
+  readonly headers: RawHeaders;
+  /** The answer must have one of these, parameters aside. */
+  readonly mediaTypes: readonly string[];
+  /** For a document that takes a server longer to make than others. */
+  readonly timeoutMs?: number;
+}
+
+/** Reads whole documents from servers, within bounds: a document arrives complete and of the right type, or not at all. */
+export class DocumentFetcher {
+  readonly #options: DocumentFetcherOptions;
+  readonly #limits: FetchLimits;
+  /** Until when a server is left alone, by server, or by server and target. */
+  readonly #restingUntilMs = new Map<string, number>();
+
+  constructor(options: DocumentFetcherOptions) {
+    this.#options = options;
+    this.#limits = options.limits ?? FETCH_LIMITS;
+  }
+
+  /** Rejects with DocumentError, after logging and counting the fault. 304, 404 and 406 are answers, not faults. */
+  async fetch(request: DocumentRequest): Promise<FetchedDocument> {
+    if (this.#rests(request.server) || this.#rests(`${request.server} ${request.target}`)) {
+      throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);
+    }
+    try {
+      return await this.#fetchNow(request);
+    } catch (error) {
+      throw this.#noteFault(request, error);
+    }
+  }
+
+  #rests(key: string): boolean {
+    const untilMs = this.#restingUntilMs.get(key);
+    if (untilMs === undefined) return false;
+    if (this.#options.clock.nowMs() < untilMs) return true;
+    this.#restingUntilMs.delete(key);
+    return false;
+  }
+
+  /** For content that turned out to be wrong only when it was parsed. */
+  reportMalformed(request: Pick<DocumentRequest, 'server' | 'target'>, why: string): DocumentError {
+    return this.#noteFault(request, new DocumentError('malformed', why));
+  }
+
+  async #fetchNow(request: DocumentRequest): Promise<FetchedDocument> {
+    const { clock, send } = this.#options;
+    const timeoutMs = request.timeoutMs ?? this.#limits.timeoutMs;
+    const aborting = new Set<() => void>();
+    let timedOut = false;
+    let onTimeout = () => {};
+    const timeout = new Promise<never>((_, reject) => {
+      onTimeout = () => reject(new DocumentError('timeout', `no complete answer in ${timeoutMs} ms`));
+    });
+    timeout.catch(() => undefined);
+    const stop = clock.after(timeoutMs, () => {
+      timedOut = true;
+      onTimeout();
+      for (const listener of [...aborting]) listener();
+    });
+    const work = send(request.server, request.target, request.headers, (listener) => {
+      if (timedOut) listener();
+      else aborting.add(listener);
+      return () => aborting.delete(listener);
+    }).then((reply) => {
+      if (timedOut) cancelBody(reply);
+      else if (reply.body !== null && 'cancel' in reply.body) aborting.add(() => cancelBody(reply));
+      return this.#readWhole(request, reply);
+    });
+    work.catch(() => undefined);
+    try {
+      return await Promise.race([work, timeout]);
+    } finally {
+      stop();
+      aborting.clear();
+    }
+  }
+
+  async #readWhole(request: DocumentRequest, reply: Reply): Promise<FetchedDocument> {
+    if (reply.status === 304 || reply.status === 404 || reply.status === 406) {
+      await drain(reply);
+      return { status: reply.status, headers: reply.headers, body: Buffer.alloc(0) };
+    }
+    if (reply.status !== 200) {
+      await drain(reply);
+      throw new DocumentError('status', `answered ${reply.status}`);
+    }
+    const mediaType = (headerValue(reply.headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
+    if (!request.mediaTypes.includes(mediaType)) {
+      cancelBody(reply);
+      throw new DocumentError('content-type', `answered ${mediaType || 'no content type'}`);
+    }
+    const announced = Number(headerValue(reply.headers, 'content-length') ?? 0);
+    if (announced > this.#limits.bodyBytesMax) {
+      cancelBody(reply);
+      throw new DocumentError('too-large', `${announced} bytes, more than ${this.#limits.bodyBytesMax}`);
+    }
+    const body = await readBody(reply.body, this.#limits.bodyBytesMax).catch((error: Error) => {
+      throw new DocumentError(error.message.startsWith('body is larger') ? 'too-large' : 'truncated', error.message);
+    });
+    if (body.length > this.#limits.bodyBytesMax) {
+      throw new DocumentError('too-large', `${body.length} bytes, more than ${this.#limits.bodyBytesMax}`);
+    }
+    if (announced > 0 && body.length !== announced) {
+      throw new DocumentError('truncated', `${body.length} bytes of ${announced}`);
+    }
+    return { status: 200, headers: reply.headers, body };
+  }
+
+  #noteFault(request: Pick<DocumentRequest, 'server' | 'target'>, error: unknown): DocumentError {
+    const message = error instanceof Error ? error.message : String(error);
+    const fault = error instanceof DocumentError ? error : new DocumentError('connection', message);
+    const unanswered = fault.fault === 'connection' || fault.fault === 'timeout';
+    const { clock, logger, onFault } = this.#options;
+    if (this.#restingUntilMs.size >= this.#limits.restingMax) {
+      this.#restingUntilMs.delete(this.#restingUntilMs.keys().next().value!);
+    }
+    const restKey = unanswered ? request.server : `${request.server} ${request.target}`;
+    this.#restingUntilMs.set(restKey, clock.nowMs() + this.#limits.restMs);
+    logger.warn("a server's document was left out", {
+      server: request.server,
+      target: request.target,
+      fault: fault.fault,
+      why: fault.message,
+    });
+    onFault(request.server, fault.fault);
+    return fault;
+  }
+}
+
+/** A short error page is read, which keeps the connection; anything longer is cut. */
+async function drain(reply: Reply): Promise<void> {
+  await readBody(reply.body, ERROR_PAGE_BYTES_MAX).catch(() => undefined);
+}
+
+function cancelBody(reply: Reply): void {
+  if (reply.body !== null && 'cancel' in reply.body) reply.body.cancel(new Error('not wanted'));
+}

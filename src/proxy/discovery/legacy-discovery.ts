@@ -1,0 +1,77 @@
+import { readBody } from '../../http/body-stream.js';
+import type { Reply } from '../../http/exchange.js';
+import type { Surface } from '../../kube/surface.js';
+import { type DocumentEncoding, encodeDocument } from './discovery-encoding.js';
+import { completeApiVersions } from './legacy-api-versions.js';
+import { legacyGroupDocument, legacyGroupList } from './legacy-group-list.js';
+import { findVersion, legacyResourceList } from './legacy-resource-list.js';
+import type { ReadyDocument } from './ready-document.js';
+import type { StorageHashReader } from './storage-hashes.js';
+import type { DiscoveryView } from './view-cache.js';
+
+/** A real answer has a few hundred bytes. */
+const API_VERSIONS_BYTES_MAX = 1024 * 1024;
+
+/** `absent`: no server has it. `departed`: only servers that went away had it, so nobody can say that it is gone. */
+export type LegacyAnswer = ReadyDocument | 'absent' | 'departed';
+
+/** Discovery as clients from before the aggregated form ask for it, from the same view and in the same order. */
+export class LegacyDiscovery {
+  readonly #hashes: StorageHashReader;
+
+  constructor(hashes: StorageHashReader) {
+    this.#hashes = hashes;
+  }
+
+  groupList(view: DiscoveryView, encoding: DocumentEncoding): ReadyDocument {
+    return view.document(`legacy/apis/${encoding}`, () => encodeDocument(legacyGroupList(view.merged), encoding));
+  }
+
+  group(view: DiscoveryView, group: string, encoding: DocumentEncoding): LegacyAnswer {
+    const document = legacyGroupDocument(view.merged, group);
+    if (!document) return 'absent';
+    if (!view.servers.some((s) => !s.departed && groupOf(s.surface, group))) return 'departed';
+    return view.document(`legacy/apis/${group}/${encoding}`, () => encodeDocument(document, encoding));
+  }
+
+  async resourceList(
+    view: DiscoveryView,
+    at: { readonly group: string; readonly version: string },
+    encoding: DocumentEncoding,
+  ): Promise<LegacyAnswer> {
+    const version = findVersion(view.merged, at.group, at.version);
+    if (!version) return 'absent';
+    const live = view.servers.some((s) => !s.departed && findVersion(s.surface, at.group, at.version));
+    if (!live) return 'departed';
+    const name = `legacy/${at.group}/${at.version}/${encoding}`;
+    const known = view.known(name);
+    if (known) return known;
+    const { hashes, complete } = await this.#hashes.of(view.servers, at);
+    const make = () => encodeDocument(legacyResourceList(at, version, hashes), encoding);
+    // Without some server's hashes it is right but not all that can be said; the next request tries again.
+    return complete ? view.document(name, make) : make();
+  }
+
+  /** Completes the host's own answer to `/api`; undefined where that is none, with what was read of it. */
+  async apiVersions(
+    view: DiscoveryView,
+    own: Reply,
+    encoding: DocumentEncoding,
+  ): Promise<ReadyDocument | { readonly body: Buffer }> {
+    const body = await readBody(own.body, API_VERSIONS_BYTES_MAX);
+    const document = completeApiVersions(parsed(body), view.merged);
+    return document ? encodeDocument(document, encoding) : { body };
+  }
+}
+
+function groupOf(surface: Surface, name: string) {
+  return surface.groups.some((group) => group.metadata.name === name && (group.versions ?? []).length > 0);
+}
+
+function parsed(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,146 @@
+import type { Clock } from '../../base/clock.js';
+import { headerValue } from '../../http/headers.js';
+import { DocumentCache, type MadeDocument } from './document-cache.js';
+import { DocumentError, type DocumentFetcher } from './document-fetch.js';
+import { rankServers, type ServerSurface } from './merge.js';
+import { combinedHash, type OpenApiEncoding, openApiMediaType } from './openapi-encoding.js';
+import { mergeSources, type SourceDocument } from './openapi-merge.js';
+import { etagOf } from './ready-document.js';
+
+export const OPENAPI_V2_TARGET = '/openapi/v2';
+/** One document has 2 MB on a plain server; a few states of both encodings fit. */
+export const OPENAPI_V2_CACHE_BYTES_MAX = 64 * 1024 * 1024;
+/** A server makes it when it is first asked for, out of everything it serves: seconds where there are many CRDs. */
+export const OPENAPI_V2_TIMEOUT_MS = 15_000;
+/** How long the servers are believed to have what they had: asking each costs a round trip. */
+export const OPENAPI_V2_FRESH_MS = 5_000;
+
+/** What one server has: its tag, and the bytes if they just came along. */
+interface ServerDocument {
+  readonly server: string;
+  readonly etag: string;
+  readonly bytes: Buffer | undefined;
+  /** False if this is the last that is known of a server that does not answer. */
+  readonly reached: boolean;
+}
+
+/** `same`: all that have one have the same, and these answered, so each of them can serve it as it is. */
+export type OpenApiV2Answer = MadeDocument | { readonly same: readonly string[] };
+
+interface Recent {
+  readonly for: readonly ServerSurface[];
+  readonly atMs: number;
+  readonly answer: OpenApiV2Answer;
+}
+
+/** The one OpenAPI v2 document of everything, with what only peers have. */
+export class OpenApiV2 {
+  readonly #fetcher: DocumentFetcher;
+  readonly #clock: Clock;
+  readonly #cache: DocumentCache;
+  /** Last tag by encoding and server. Only servers of the control plane are kept. */
+  readonly #etags = new Map<OpenApiEncoding, ReadonlyMap<string, string>>();
+  readonly #recent = new Map<OpenApiEncoding, Recent>();
+  readonly #reading = new Map<OpenApiEncoding, { for: readonly ServerSurface[]; answer: Promise<OpenApiV2Answer> }>();
+
+  constructor(fetcher: DocumentFetcher, clock: Clock, cacheBytesMax: number = OPENAPI_V2_CACHE_BYTES_MAX) {
+    this.#fetcher = fetcher;
+    this.#clock = clock;
+    this.#cache = new DocumentCache(cacheBytesMax);
+  }
+
+  /** Rejects with DocumentError where no server gives its document. */
+  async get(servers: readonly ServerSurface[], encoding: OpenApiEncoding): Promise<OpenApiV2Answer> {
+    const recent = this.#recent.get(encoding);
+    if (recent?.for === servers && this.#clock.nowMs() - recent.atMs < OPENAPI_V2_FRESH_MS) return recent.answer;
+    const known = this.#reading.get(encoding);
+    if (known?.for === servers) return known.answer;
+    const reading = { for: servers, answer: this.#read(servers, encoding) };
+    this.#reading.set(encoding, reading);
+    try {
+      const answer = await reading.answer;
+      this.#recent.set(encoding, { for: servers, atMs: this.#clock.nowMs(), answer });
+      return answer;
+    } finally {
+      if (this.#reading.get(encoding) === reading) this.#reading.delete(encoding);
+    }
+  }
+
+  async #read(servers: readonly ServerSurface[], encoding: OpenApiEncoding): Promise<OpenApiV2Answer> {
+    const live = rankServers(servers).filter((server) => !server.departed);
+    const before = this.#etags.get(encoding) ?? new Map<string, string>();
+    const asked = await Promise.all(live.map(({ identity }) => this.#ask(identity, encoding, before.get(identity))));
+    const had = asked.filter((document) => document !== undefined);
+    this.#etags.set(encoding, new Map(had.map(({ server, etag }) => [server, etag])));
+    const distinct = [...new Map(had.map((document) => [document.etag, document])).keys()];
+    if (distinct.length === 0) throw new DocumentError('connection', `no server could give ${OPENAPI_V2_TARGET}`);
+    const reached = had.filter((document) => document.reached).map(({ server }) => server);
+    if (distinct.length === 1 && reached.length > 0) return { same: reached };
+    const hash = combinedHash(distinct);
+    const made = await this.#cache.get(`${encoding} ${hash}`, () => this.#make(had, distinct, encoding));
+    return { document: made.document, complete: made.complete && had.length === live.length };
+  }
+
+  /** Only what changed is sent again. Undefined for a server of which nothing is known. */
+  async #ask(server: string, encoding: OpenApiEncoding, known?: string): Promise<ServerDocument | undefined> {
+    const headers = known === undefined ? [] : ['If-None-Match', known];
+    const fetched = await this.#fetch(server, encoding, headers).catch(() => undefined);
+    if (fetched?.status === 200) {
+      const etag = headerValue(fetched.headers, 'etag') ?? etagOf(fetched.body);
+      return { server, etag, bytes: fetched.body, reached: true };
+    }
+    // It said that it has none (any more).
+    if (known === undefined || fetched?.status === 404) return undefined;
+    return { server, etag: known, bytes: undefined, reached: fetched !== undefined };
+  }
+
+  async #make(
+    had: readonly ServerDocument[],
+    etags: readonly string[],
+    encoding: OpenApiEncoding,
+  ): Promise<MadeDocument> {
+    const sources = await Promise.all(
+      etags.map((etag) =>
+        this.#source(
+          had.filter((document) => document.etag === etag),
+          encoding,
+        ),
+      ),
+    );
+    const hash = combinedHash(etags.map(unquoted));
+    const made = await mergeSources({ version: 'v2', encoding }, sources, hash);
+    if (!made) throw new DocumentError('connection', `no server could give ${OPENAPI_V2_TARGET}`);
+    return made;
+  }
+
+  /** The bytes that just came, or fetched again from a server that said they are still the same. */
+  async #source(candidates: readonly ServerDocument[], encoding: OpenApiEncoding): Promise<SourceDocument | undefined> {
+    const inHand = candidates.find(({ bytes }) => bytes !== undefined);
+    const reject = (server: string) => (why: string) =>
+      void this.#fetcher.reportMalformed({ server, target: OPENAPI_V2_TARGET }, why);
+    if (inHand) return { bytes: inHand.bytes!, exact: true, reject: reject(inHand.server) };
+    for (const { server, reached, etag } of candidates) {
+      if (!reached) continue;
+      const fetched = await this.#fetch(server, encoding, []).catch(() => undefined);
+      if (fetched?.status !== 200) continue;
+      const exact = (headerValue(fetched.headers, 'etag') ?? etagOf(fetched.body)) === etag;
+      return { bytes: fetched.body, exact, reject: reject(server) };
+    }
+    return undefined;
+  }
+
+  #fetch(server: string, encoding: OpenApiEncoding, headers: readonly string[]) {
+    const mediaType = openApiMediaType('v2', encoding);
+    return this.#fetcher.fetch({
+      server,
+      target: OPENAPI_V2_TARGET,
+      headers: ['Accept', mediaType, ...headers],
+      mediaTypes: [mediaType],
+      timeoutMs: OPENAPI_V2_TIMEOUT_MS,
+    });
+  }
+}
+
+function unquoted(etag: string): string {
+  return etag.replace(/^(W\/)?"|"$/g, '');
+}

@@ -1,0 +1,160 @@
+import { hash } from 'node:crypto';
+import type { Clock } from '../../base/clock.js';
+import { isCredential, onBehalfOf } from '../../discovery/synthetic.js';
+import { readBody } from '../../http/body-stream.js';
+import type { ClientConnection, Exchange, Handler, Reply } from '../../http/exchange.js';
+import { headerValue, type RawHeaders } from '../../http/headers.js';
+import type { Identity } from '../../http/identity.js';
+import { OWN_VIEW } from '../../kube/accept.js';
+import { StatusError } from '../../kube/status-error.js';
+
+export interface PermissionLimits {
+  /** How long a yes is believed; a right that is taken away works no longer than that. */
+  readonly allowedForMs: number;
+  readonly callersMax: number;
+  readonly judgeTimeoutMs: number;
+}
+
+export const PERMISSION_LIMITS: PermissionLimits = {
+  allowedForMs: 10_000,
+  callersMax: 4_096,
+  judgeTimeoutMs: 10_000,
+};
+
+/** Undefined when the caller may read the path; else the API server's own refusal, to be passed on. */
+export type Authorize = (exchange: Exchange, judge: Handler, path: string) => Promise<Reply | undefined>;
+
+const REFUSAL_BYTES_MAX = 64 * 1024;
+/** The largest document that is read to the end (and thrown away) to keep its connection; larger ones are cut off. */
+const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
+/** One entry a root path; a path beyond that is judged unconditionally. */
+const ETAGS_MAX = 64;
+
+const NO_DOCUMENT = 'application/x-straddle-none';
+const OWN_VIEW_OLDER = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList;q=0.9';
+
+/**
+ * Merged documents are made here, but who may read them is the API server's to say: it is asked the same path in the
+ * caller's name, and only the yes is kept, for a short time. Callers who ask at the same time share one question.
+ */
+export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_LIMITS): Authorize {
+  /** When each yes ends. Insertion order is age, so the first key is the one to drop. */
+  const allowedUntilMs = new Map<string, number>();
+  const asking = new Map<string, Promise<Reply | undefined>>();
+  const etags = new Map<string, string>();
+
+  async function ask(exchange: Exchange, judge: Handler, path: string): Promise<Reply | undefined> {
+    const reply = await judgeInTime(exchange, judge, path);
+    if (reply.status < 400 || reply.status === 404 || reply.status === 406) {
+      const etag = headerValue(reply.headers, 'etag');
+      if (etag && (etags.has(path) || etags.size < ETAGS_MAX)) etags.set(path, etag);
+      await discard(reply);
+      return undefined;
+    }
+    const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
+    if (reply.status >= 500)
+      throw new StatusError('ServiceUnavailable', cannotJudge(path, `it answered ${reply.status}`));
+    return { status: reply.status, headers: reply.headers, body };
+  }
+
+  async function judgeInTime(exchange: Exchange, judge: Handler, path: string): Promise<Reply> {
+    const question = onBehalfOf(exchange, {
+      target: path,
+      headers: smallestAnswer(path, etags.get(path)),
+      nowMs: clock.nowMs(),
+    });
+    const stop = clock.after(limits.judgeTimeoutMs, () => question.abort());
+    const late = new Promise<never>((_, reject) => {
+      question.onAbort(() =>
+        reject(new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'))),
+      );
+    });
+    const answer = judge(question);
+    try {
+      return await Promise.race([answer, late]);
+    } catch (error) {
+      // An answer that comes after all is nobody's: its connection must not wait for a reader.
+      if (question.aborted) answer.then(discard).catch(() => undefined);
+      if (error instanceof StatusError) throw error;
+      throw new StatusError(
+        'ServiceUnavailable',
+        cannotJudge(path, error instanceof Error ? error.message : 'it failed'),
+      );
+    } finally {
+      stop();
+    }
+  }
+
+  return async (exchange, judge, path) => {
+    const key = `${exchange.method} ${path} ${callerKey(exchange)}`;
+    const until = allowedUntilMs.get(key);
+    if (until !== undefined && clock.nowMs() < until) return undefined;
+
+    let answer = asking.get(key);
+    if (!answer) {
+      answer = ask(exchange, judge, path).finally(() => asking.delete(key));
+      asking.set(key, answer);
+    }
+    const refusal = await answer;
+    allowedUntilMs.delete(key);
+    if (!refusal) {
+      allowedUntilMs.set(key, clock.nowMs() + limits.allowedForMs);
+      if (allowedUntilMs.size > limits.callersMax) allowedUntilMs.delete(allowedUntilMs.keys().next().value!);
+    }
+    return refusal;
+  };
+}
+
+/** What makes the API server answer with few bytes, or none. */
+function smallestAnswer(path: string, etag: string | undefined): RawHeaders {
+  // OpenAPI is made when it is asked for, which takes seconds where there are thousands of CRDs. A type that it does not
+  // come in is refused with 406 before that, and after authorization; the index has one type only, and an ETag.
+  if (path.startsWith('/openapi/')) return ['Accept', NO_DOCUMENT, 'If-None-Match', '*'];
+  if (path !== '/api' && path !== '/apis') return ['Accept', 'application/json'];
+  const accept = `${OWN_VIEW},${OWN_VIEW_OLDER},application/json;q=0.8`;
+  return ['Accept', accept, ...(etag ? ['If-None-Match', etag] : [])];
+}
+
+interface KnownCaller {
+  readonly identity: Identity;
+  readonly carried: readonly string[];
+  readonly key: string;
+}
+
+/** Who asked last on a connection. Most connections have one caller only, who is then compared instead of hashed. */
+const lastCallers = new WeakMap<ClientConnection, KnownCaller>();
+
+/** Everything the API server could tell callers apart by. */
+function callerKey({ identity, headers, connection }: Exchange): string {
+  const carried: string[] = [];
+  for (let i = 0; i < headers.length; i += 2) {
+    const name = headers[i]!.toLowerCase();
+    if (isCredential(name) || name.startsWith('impersonate-')) carried.push(name, headers[i + 1]!);
+  }
+  const last = lastCallers.get(connection);
+  if (last && sameIdentity(last.identity, identity) && sameTexts(last.carried, carried)) return last.key;
+  const who =
+    identity.kind === 'established'
+      ? [identity.user, identity.uid, identity.groups, [...identity.extra]]
+      : [identity.flow === 'anonymous' ? 'anonymous' : 'carried'];
+  const key = hash('sha256', JSON.stringify([identity.kind, who, carried]), 'base64');
+  lastCallers.set(connection, { identity, carried, key });
+  return key;
+}
+
+/** A connection's certificate is one identity object for its whole life; what else there is, is compared by its fields. */
+function sameIdentity(a: Identity, b: Identity): boolean {
+  return a === b || (a.kind === 'carried' && b.kind === 'carried' && a.flow === b.flow);
+}
+
+function sameTexts(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((text, i) => text === b[i]);
+}
+
+async function discard(reply: Reply): Promise<void> {
+  await readBody(reply.body, DISCARDED_BYTES_MAX).catch(() => undefined);
+}
+
+function cannotJudge(path: string, why: string): string {
+  return `no API server can say now whether ${path} may be read: ${why}`;
+}

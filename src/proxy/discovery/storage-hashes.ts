@@ -1,0 +1,99 @@
+import type { Surface } from '../../kube/surface.js';
+import { DocumentError, type DocumentFetcher } from './document-fetch.js';
+import { rankServers, type ServerSurface } from './merge.js';
+
+/** Storage version hashes by resource. `complete` is false where a server could not be asked. */
+export interface StorageHashes {
+  readonly hashes: ReadonlyMap<string, string>;
+  readonly complete: boolean;
+}
+
+interface GroupVersion {
+  readonly group: string;
+  readonly version: string;
+}
+
+/**
+ * Storage version hashes, which only legacy lists carry. Each server is asked once per group-version and surface, and
+ * only when somebody asks for that list; the newest server that has a resource has the say, so that all agree.
+ */
+export class StorageHashReader {
+  readonly #fetcher: DocumentFetcher;
+  /** Goes away with the surface it was read for. Bounded by the number of its group-versions. */
+  readonly #known = new WeakMap<Surface, Map<string, Promise<ReadonlyMap<string, string>>>>();
+
+  constructor(fetcher: DocumentFetcher) {
+    this.#fetcher = fetcher;
+  }
+
+  async of(servers: readonly ServerSurface[], at: GroupVersion): Promise<StorageHashes> {
+    const hashes = new Map<string, string>();
+    const covered = new Set<string>();
+    let complete = true;
+    for (const server of rankServers(servers)) {
+      if (server.departed) continue;
+      const own = resourcesOf(server.surface, at).filter((name) => !covered.has(name));
+      if (own.length === 0) continue;
+      const read = await this.#read(server, at).catch(() => undefined);
+      if (!read) {
+        complete = false;
+        continue;
+      }
+      for (const name of own) {
+        covered.add(name);
+        const hash = read.get(name);
+        if (hash) hashes.set(name, hash);
+      }
+    }
+    return { hashes, complete };
+  }
+
+  #read(server: ServerSurface, at: GroupVersion): Promise<ReadonlyMap<string, string>> {
+    let bySurface = this.#known.get(server.surface);
+    if (!bySurface) {
+      bySurface = new Map();
+      this.#known.set(server.surface, bySurface);
+    }
+    const key = `${at.group}/${at.version}`;
+    let reading = bySurface.get(key);
+    if (!reading) {
+      reading = this.#fetch(server.identity, at);
+      bySurface.set(key, reading);
+      reading.catch(() => bySurface.delete(key));
+    }
+    return reading;
+  }
+
+  async #fetch(server: string, at: GroupVersion): Promise<ReadonlyMap<string, string>> {
+    const target = at.group === '' ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
+    const request = { server, target, headers: ['Accept', 'application/json'], mediaTypes: ['application/json'] };
+    const { status, body } = await this.#fetcher.fetch(request);
+    // Its surface says that it serves this, so a 404 means that the surface is about to change.
+    if (status !== 200) throw new DocumentError('status', `${server} answered ${status} for ${target}`);
+    const hashes = parseHashes(body);
+    if (!hashes) throw this.#fetcher.reportMalformed(request, 'the answer is no list of resources');
+    return hashes;
+  }
+}
+
+function parseHashes(body: Buffer): ReadonlyMap<string, string> | undefined {
+  try {
+    const list: unknown = JSON.parse(body.toString());
+    const { kind, resources } = list as { kind?: unknown; resources?: unknown };
+    if (kind !== 'APIResourceList' || !Array.isArray(resources)) return undefined;
+    const hashes = new Map<string, string>();
+    for (const { name, storageVersionHash } of resources as { name?: unknown; storageVersionHash?: unknown }[]) {
+      if (typeof name === 'string' && typeof storageVersionHash === 'string') hashes.set(name, storageVersionHash);
+    }
+    return hashes;
+  } catch {
+    return undefined;
+  }
+}
+
+function resourcesOf(surface: Surface, at: GroupVersion): string[] {
+  const groups = at.group === '' ? surface.core : surface.groups;
+  const group = groups.find((candidate) => (candidate.metadata.name ?? '') === at.group);
+  const version = group?.versions?.find((candidate) => candidate.version === at.version);
+  return (version?.resources ?? []).map((resource) => resource.resource);
+}

@@ -1,0 +1,233 @@
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../base/logger.js';
+import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
+import { AttemptError } from '../../core/host.js';
+import { BodyStream, readBody } from '../../http/body-stream.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import type { OutgoingRequest } from '../../http/outgoing.js';
+import { exchangeFor } from '../discovery/exchange.fixture.js';
+import { UpstreamHost } from './upstream-host.js';
+
+const OK: Reply = { status: 200, headers: [], body: null };
+
+function reply(status: number, contentType: string, body: string, headers: string[] = []): Reply {
+  const stream = new BodyStream({ pause() {}, resume() {}, cancel() {} });
+  stream.push(Buffer.from(body));
+  stream.end();
+  const length = ['Content-Type', contentType, 'Content-Length', String(body.length)];
+  return { status, headers: [...length, ...headers], body: stream };
+}
+
+const text = (status: number, body: string, headers: string[] = []) =>
+  reply(status, 'text/plain; charset=utf-8', body, headers);
+
+/** A Status with the fields of a ServiceUnavailable error, as kube-apiserver encodes it. */
+function unavailable(message: string, headers: string[] = ['Retry-After', '1'], more: object = {}): Reply {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason: 'ServiceUnavailable',
+    ...more,
+    code: 503,
+  };
+  return reply(503, 'application/json', `${JSON.stringify(status)}\n\n`, headers);
+}
+
+const SHUTTING_DOWN_MESSAGE = 'apiserver is shutting down';
+/** The answers of a kube-apiserver that shuts down: the default, and with --shutdown-send-retry-after. */
+const SHUTTING_DOWN = () => unavailable(SHUTTING_DOWN_MESSAGE);
+const SHUTTING_DOWN_LATER = () =>
+  text(429, 'The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']);
+
+function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async () => OK) {
+  const clock = new ManualClock();
+  const state = {
+    ready: true as true | string | Error,
+    probes: 0,
+    unreadable: false,
+    sent: [] as OutgoingRequest[],
+    abandoned: 0,
+  };
+  const host = new UpstreamHost({
+    destination: {
+      address: 'local:6443',
+      inFlight: 0,
+      send: (request) => {
+        state.sent.push(request);
+        return answer(request);
+      },
+      upgrade: (request) => {
+        state.sent.push({ ...request, target: `upgrade ${request.target}` });
+        return answer(request);
+      },
+      abandonWaiting: () => void state.abandoned++,
+      close: async () => {},
+    },
+    outgoingHeaders: () => ({ headers: ['Host', 'x'], lane: 'front-proxy' }),
+    probe: async () => {
+      state.probes++;
+      if (state.ready instanceof Error) throw state.ready;
+      return state.ready;
+    },
+    beforeReady: async () => {
+      if (state.unreadable) throw new Error('discovery cannot be read');
+    },
+    headTimeoutMs: 60_000,
+    probeIntervalMs: 500,
+    clock,
+    logger: silentLogger,
+  });
+  return { host, clock, state };
+}
+
+const ask = (target = '/api/v1/pods', more: Partial<Exchange> = {}) => Object.assign(exchangeFor(target), more);
+
+describe('readiness', () => {
+  it('begins with a good probe, not before', async () => {
+    const { host } = upstream();
+    expect(host.ready()).toBe(false);
+    await host.start();
+    expect(host.ready()).toBe(true);
+  });
+
+  it('ends and returns with the probes, which go on', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    state.ready = new Error('refused');
+    await clock.advance(500);
+    expect(host.ready()).toBe(false);
+    state.ready = 'not yet';
+    await clock.advance(500);
+    expect(host.ready()).toBe(false);
+    state.ready = true;
+    await clock.advance(500);
+    expect(host.ready()).toBe(true);
+  });
+
+  it('waits for what the server serves to be known', async () => {
+    const { host, clock, state } = upstream();
+    state.unreadable = true;
+    await host.start();
+    expect(host.ready()).toBe(false);
+    state.unreadable = false;
+    await clock.advance(500);
+    expect(host.ready()).toBe(true);
+  });
+
+  it('gives up on requests that wait for a server that hangs, not for one that stops', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    state.ready = 'shutting down';
+    await clock.advance(500);
+    expect(state.abandoned).toBe(0);
+    state.ready = new AttemptError('maybe', 'timeout', 'no answer');
+    await clock.advance(500);
+    expect(state.abandoned).toBe(1);
+  });
+
+  it('ends at once with a request that could not be sent, and a probe follows at once', async () => {
+    const { host, state } = upstream(() => Promise.reject(new AttemptError('unsent', 'connect', 'refused')));
+    await host.start();
+    state.ready = 'not yet';
+    await expect(host.handle(ask())).rejects.toMatchObject({ processed: 'unsent' });
+    expect(host.ready()).toBe(false);
+    await settle();
+    expect(state.probes).toBe(2);
+    expect(host.ready()).toBe(false);
+  });
+
+  it('is only doubted by a request that broke off: one probe decides', async () => {
+    const { host, state } = upstream(() => Promise.reject(new AttemptError('maybe', 'reset', 'reset')));
+    await host.start();
+    await expect(host.handle(ask())).rejects.toMatchObject({ processed: 'maybe' });
+    expect(host.ready()).toBe(true);
+    await settle();
+    expect(state.probes).toBe(2);
+    expect(host.ready()).toBe(true);
+  });
+
+  it('is not doubted because a client left', async () => {
+    const { host, state } = upstream(() => Promise.reject(new AttemptError('maybe', 'aborted', 'left')));
+    await host.start();
+    await expect(host.handle(ask())).rejects.toThrow();
+    await settle();
+    expect(state.probes).toBe(1);
+  });
+
+  it('is asked for no more after closing', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    await host.close();
+    await clock.advance(5_000);
+    expect(state.probes).toBe(1);
+    expect(clock.pending).toBe(0);
+  });
+});
+
+describe('a request', () => {
+  it('goes out as it came, bounded in time unless it is long-running', async () => {
+    const { host, state } = upstream();
+    await host.handle(ask('/api/v1/pods?limit=1'));
+    await host.handle(ask('/api/v1/pods?watch=1'));
+    expect(state.sent[0]).toMatchObject({ method: 'GET', target: '/api/v1/pods?limit=1', headTimeoutMs: 60_000 });
+    expect(state.sent[1]).toMatchObject({ headTimeoutMs: 0 });
+  });
+
+  it('asks to switch protocols where its client did', async () => {
+    const { host, state } = upstream();
+    await host.handle(ask('/api/v1/namespaces/x/pods/p/exec', { upgrade: true } as never));
+    expect(state.sent[0]!.target).toMatch(/^upgrade/);
+  });
+});
+
+describe('the answer of a server that is shutting down', () => {
+  it.each([
+    ['/api/v1/pods', SHUTTING_DOWN],
+    ['/api/v1/pods?watch=1', SHUTTING_DOWN],
+    ['/api/v1/nodes', SHUTTING_DOWN_LATER],
+  ])('means that %s was not taken', async (target, answer) => {
+    const { host, state } = upstream(async () => answer());
+    await host.start();
+    state.ready = 'not yet';
+    await expect(host.handle(ask(target))).rejects.toMatchObject({ processed: 'unsent', type: 'draining' });
+    expect(host.ready()).toBe(false);
+  });
+
+  it.each([
+    ['a plain-text 503', () => text(503, 'no endpoints available', ['Retry-After', '1'])],
+    ['a plain-text 503 with the same words', () => text(503, SHUTTING_DOWN_MESSAGE, ['Retry-After', '1'])],
+    ['a Status without Retry-After', () => unavailable(SHUTTING_DOWN_MESSAGE, [])],
+    ['a Status with another Retry-After', () => unavailable(SHUTTING_DOWN_MESSAGE, ['Retry-After', '30'])],
+    ['a long Status', () => unavailable(`${SHUTTING_DOWN_MESSAGE}${' '.repeat(2_000)}`)],
+    [
+      'a Status that repeats the path of the request',
+      () => unavailable('cannot serve /apis/x.example.io/v1/apiserver is shutting down'),
+    ],
+    ['a Status with the words and more before', () => unavailable(`webhook denied: ${SHUTTING_DOWN_MESSAGE}`)],
+    ['a Status with the words and details', () => unavailable(SHUTTING_DOWN_MESSAGE, undefined, { details: {} })],
+    [
+      'a plain-text 429 that repeats the path of the request',
+      () => text(429, '/The apiserver is shutting down, please try again later.\n', ['Retry-After', '5']),
+    ],
+    [
+      'the refusal of an aggregated API server, carried by a kube-apiserver that took the request',
+      () => unavailable(SHUTTING_DOWN_MESSAGE, ['Retry-After', '1', 'X-Kubernetes-Pf-Flowschema-Uid', 'u']),
+    ],
+  ])('is not %s, which is passed on whole', async (_, answer) => {
+    const { host } = upstream(async () => answer());
+    await host.start();
+    const passedOn = await host.handle(ask('/apis/x.example.io/v1/apiserver%20is%20shutting%20down'));
+    expect(await readBody(passedOn.body, 10_000)).toEqual(await readBody(answer().body, 10_000));
+    expect(host.ready()).toBe(true);
+  });
+
+  it('is not what a web server inside a pod says through the proxy', async () => {
+    const { host } = upstream(async () => SHUTTING_DOWN());
+    await host.start();
+    expect((await host.handle(ask('/api/v1/namespaces/x/pods/p/proxy/'))).status).toBe(503);
+    expect(host.ready()).toBe(true);
+  });
+});

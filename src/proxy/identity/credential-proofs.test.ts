@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { ANONYMOUS, flowOf } from '../../http/identity.js';
+import { bearer, exchangeFor } from '../discovery/exchange.fixture.js';
+import { createAuthenticator } from './authenticate.js';
+import { CredentialProofs, PROVEN_CREDENTIALS_MAX } from './credential-proofs.js';
+
+const replied = (status: number) => ({ status, headers: [], body: null });
+
+/** A request with a token, answered by a server. */
+function judged(proofs: CredentialProofs, token: string, status: number, method = 'GET', routed = true): boolean {
+  const exchange = exchangeFor('/api/v1/pods', { method, headers: bearer(token), identity: ANONYMOUS });
+  const flow = proofs.flowOf(token);
+  if (flow !== undefined) exchange.identity = { kind: 'carried', flow, proven: true };
+  if (routed) exchange.routed = { to: 'local', why: 'served here' };
+  return proofs.judge(exchange, replied(status));
+}
+
+function jwt(claims: object, signature: string): string {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  return `${part({ alg: 'RS256' })}.${part(claims)}.${signature}`;
+}
+
+describe('CredentialProofs', () => {
+  it.each([200, 201, 304, 403])('takes a token that a server answered with %d for proven', (status) => {
+    const proofs = new CredentialProofs();
+    expect(judged(proofs, 'abc', status)).toBe(true);
+    expect(proofs.flowOf('abc')).toMatch(/^token:/);
+  });
+
+  it.each([400, 401, 404, 408, 429, 500, 503])(
+    'learns nothing from a %d, which may come before authentication',
+    (status) => {
+      const proofs = new CredentialProofs();
+      expect(judged(proofs, 'abc', status)).toBe(false);
+      expect(proofs.flowOf('abc')).toBeUndefined();
+    },
+  );
+
+  it('learns nothing from a preflight, nor from a reply that no server made', () => {
+    const proofs = new CredentialProofs();
+    judged(proofs, 'abc', 200, 'OPTIONS');
+    judged(proofs, 'abc', 200, 'GET', false);
+    expect(proofs.size).toBe(0);
+  });
+
+  it('forgets a token that a server refuses later', () => {
+    const proofs = new CredentialProofs();
+    judged(proofs, 'abc', 200);
+    expect(judged(proofs, 'abc', 404)).toBe(true);
+    expect(judged(proofs, 'abc', 401)).toBe(false);
+    expect(proofs.flowOf('abc')).toBeUndefined();
+  });
+
+  it.each([
+    ['bEaReR abc'],
+    [' Bearer abc '],
+    ['Bearer abc with more'],
+    ['Bearer abc with.two.dots'],
+    ['Bearer abc ', `base64url.bearer.authorization.k8s.io.${Buffer.from('abc').toString('base64url')}`],
+  ])('knows a token however it is written: %j', (authorization: string, protocol?: string) => {
+    const proofs = new CredentialProofs();
+    const headers = ['Authorization', authorization];
+    const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: protocol !== undefined });
+    if (protocol !== undefined) headers.push('Sec-WebSocket-Protocol', protocol);
+    exchange.routed = { to: 'local', why: 'served here' };
+    expect(proofs.judge(exchange, replied(200))).toBe(true);
+    expect(proofs.flowOf('abc')).toBeDefined();
+    expect(proofs.size).toBe(1);
+  });
+
+  it('learns nothing of two tokens in one request, of which the server may have accepted either', () => {
+    const proofs = new CredentialProofs();
+    const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('accepted').toString('base64url')}`;
+    const headers = ['Authorization', 'Bearer made-up', 'Sec-WebSocket-Protocol', protocol];
+    const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: true });
+    exchange.routed = { to: 'local', why: 'served here' };
+    proofs.judge(exchange, replied(101));
+    proofs.judge(exchange, replied(200));
+    expect(proofs.size).toBe(0);
+  });
+
+  it('counts all tokens of one subject as one caller', () => {
+    const proofs = new CredentialProofs();
+    const claims = { iss: 'https://issuer', sub: 'system:serviceaccount:a:b' };
+    judged(proofs, jwt(claims, 'x'), 200);
+    judged(proofs, jwt({ ...claims, jti: '2' }, 'y'), 200);
+    judged(proofs, jwt({ iss: 'https://issuer', sub: 'other' }, 'z'), 200);
+    const flows = [
+      jwt(claims, 'x'),
+      jwt({ ...claims, jti: '2' }, 'y'),
+      jwt({ iss: 'https://issuer', sub: 'other' }, 'z'),
+    ].map((token) => proofs.flowOf(token));
+    expect(flows[0]).toBe(flows[1]);
+    expect(flows[2]).not.toBe(flows[0]);
+  });
+
+  it('keeps a bounded number of tokens, those in use first', () => {
+    const proofs = new CredentialProofs();
+    judged(proofs, 'used', 200);
+    for (let i = 0; i < PROVEN_CREDENTIALS_MAX * 3; i++) {
+      judged(proofs, `t${i}`, 200);
+      if (i % 100 === 0) proofs.flowOf('used');
+    }
+    expect(proofs.size).toBeLessThanOrEqual(PROVEN_CREDENTIALS_MAX);
+    expect(proofs.flowOf('used')).toBeDefined();
+    expect(judged(proofs, 'x'.repeat(100_000), 200)).toBe(true);
+    expect(proofs.flowOf('x'.repeat(100_000))).toBeUndefined();
+  });
+
+  it('makes bearers of unproven tokens one group, whatever tokens they make up', () => {
+    const proofs = new CredentialProofs();
+    const authenticate = createAuthenticator({
+      clientCa: () => [],
+      requestHeaderCa: () => [],
+      allowedNames: [],
+      proofs,
+      clock: new ManualClock(),
+    });
+    const groupOf = (token: string) =>
+      flowOf(authenticate(exchangeFor('/api', { headers: bearer(token) })).identity).group;
+    expect(groupOf('made-up-1')).toBe(groupOf('made-up-2'));
+    judged(proofs, 'real', 200);
+    expect(groupOf('real')).not.toBe(groupOf('made-up-1'));
+    expect(proofs.size).toBe(1);
+  });
+});

@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { EndpointHealth, HEALTH_BOUNDS } from './endpoint-health.js';
+
+describe('endpoint health', () => {
+  it('needs a probe to become usable, at first and after each failure', () => {
+    const health = new EndpointHealth({ clock: new ManualClock() });
+    expect(health.usable()).toBe(false);
+    expect(health.probeInMs()).toBe(0);
+    health.probed();
+    expect(health.usable()).toBe(true);
+    health.failed('reset');
+    health.answered();
+    expect(health.usable()).toBe(false);
+    expect(health.lastError).toBe('reset');
+    health.probed();
+    expect(health.usable()).toBe(true);
+  });
+
+  it('cools down longer with each failure up to the bound, also when probes answer in between', async () => {
+    const clock = new ManualClock();
+    const health = new EndpointHealth({ clock, random: () => 1 });
+    const delays: number[] = [];
+    for (let i = 0; i < 8; i++) {
+      health.failed('refused');
+      delays.push(health.probeInMs());
+      await clock.advance(health.probeInMs());
+      if (i < 3) health.probed();
+    }
+    expect(delays).toEqual([100, 200, 400, 800, 1_600, 3_200, 4_000, 4_000]);
+    health.probed();
+    await clock.advance(HEALTH_BOUNDS.forgiveAfterMs);
+    health.probed();
+    health.failed('again');
+    expect(health.probeInMs()).toBe(100);
+  });
+
+  it('takes many failures at once for one', () => {
+    const health = new EndpointHealth({ clock: new ManualClock(), random: () => 1 });
+    health.probed();
+    for (let i = 0; i < 50; i++) health.failed('reset');
+    expect(health.probeInMs()).toBe(HEALTH_BOUNDS.coolDownFirstMs);
+  });
+});

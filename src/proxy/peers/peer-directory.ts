@@ -1,0 +1,381 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Destination } from '../../http/outgoing.js';
+import type { Surface } from '../../kube/surface.js';
+import type { KnownServer } from './address-claims.js';
+import { ConflictLog } from './conflict-log.js';
+import type { DepartedMemory } from './departed-memory.js';
+import { type DirectoryDescription, describePeer } from './directory-description.js';
+import type { HealthBounds } from './endpoint-health.js';
+import { EndpointPool } from './endpoint-pool.js';
+import { NEWCOMER_BOUNDS, type NewcomerBounds, NewcomerGrace } from './newcomer-grace.js';
+import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type ReadFailure } from './peer-monitor.js';
+import type { PeerSource } from './peer-source.js';
+import type { DepartedServer, Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
+import {
+  type Selves,
+  type SightedEndpoint,
+  type SightedServer,
+  type SightedServers,
+  uniteSightings,
+} from './sightings.js';
+import type { SurfaceFetch } from './surface-reader.js';
+import { buildPeerTable } from './table-index.js';
+
+export interface PeerTimings extends MonitorTimings {
+  /** For one whole read of a surface. */
+  readonly readTimeoutMs: number;
+  readonly readyTimeoutMs: number;
+  readonly lingerMs: number;
+  /** Sightings are looked over this often even if no source reports, because claims to an address age. */
+  readonly reviewEveryMs: number;
+}
+
+export const PEER_TIMINGS: PeerTimings = {
+  ...MONITOR_TIMINGS,
+  readTimeoutMs: 4_000,
+  readyTimeoutMs: 2_000,
+  lingerMs: 30_000,
+  reviewEveryMs: 15_000,
+};
+
+export interface PeerDirectoryOptions {
+  readonly sources: readonly PeerSource[];
+  makeDestination(endpoint: SightedEndpoint): Destination;
+  makeFetch(destination: Destination, kind: PeerEndpoint['kind']): SurfaceFetch;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly selves: Selves;
+  readonly memory: DepartedMemory;
+  /** What this process's own server serves, undefined while it is down or not read yet. */
+  readonly local?: { surface(): Surface | undefined; onChange(listener: () => void): () => void };
+  readonly timings?: Partial<PeerTimings>;
+  readonly healthBounds?: Partial<HealthBounds>;
+  readonly newcomerBounds?: NewcomerBounds;
+  readonly random?: () => number;
+  /** For metrics: a probe or a read of a peer failed. */
+  readonly onReadFailed?: (identity: string, type: ReadFailure) => void;
+  /** Some endpoint became usable or ceased to be: the table stays the same, what its endpoints say does not. */
+  readonly onHealth?: (() => void) | undefined;
+  readonly onHang?: ((endpoint: PeerEndpoint, why: string) => void) | undefined;
+}
+
+export interface RunningPeerDirectory extends PeerDirectory {
+  start(): void;
+  describe(): DirectoryDescription;
+  close(): Promise<void>;
+}
+
+export function createPeerDirectory(options: PeerDirectoryOptions): RunningPeerDirectory {
+  return new Directory(options);
+}
+
+interface Watched {
+  readonly monitor: PeerMonitor;
+  readonly server: SightedServer;
+  /** What the table shows of it; replaced when that changes. */
+  peer: Peer | undefined;
+}
+
+class Directory implements RunningPeerDirectory {
+  readonly #options: PeerDirectoryOptions;
+  readonly #timings: PeerTimings;
+  readonly #random: () => number;
+  readonly #pool: EndpointPool;
+  readonly #watched = new Map<string, Watched>();
+  readonly #listeners = new Set<() => void>();
+  readonly #grace: NewcomerGrace;
+  readonly #conflictLog: ConflictLog;
+  #sighted: SightedServers = { servers: [], conflicts: [], leftOutCount: 0 };
+  #table: PeerTable = buildPeerTable({ peers: [], unread: [], departed: [] });
+  #dirty = true;
+  #announcing = false;
+  #synced = false;
+  #closed = false;
+  #cancelReview = () => {};
+
+  constructor(options: PeerDirectoryOptions) {
+    this.#options = options;
+    this.#timings = { ...PEER_TIMINGS, ...options.timings };
+    this.#random = options.random ?? Math.random;
+    this.#conflictLog = new ConflictLog(options.clock, options.logger);
+    this.#grace = new NewcomerGrace({
+      clock: options.clock,
+      bounds: options.newcomerBounds ?? NEWCOMER_BOUNDS,
+      onExhausted: () => this.#giveUpNewcomers(),
+    });
+    this.#pool = new EndpointPool({
+      makeDestination: (endpoint) => options.makeDestination(endpoint),
+      makeFetch: (destination, kind) => options.makeFetch(destination, kind),
+      clock: options.clock,
+      random: this.#random,
+      readTimeoutMs: this.#timings.readTimeoutMs,
+      readyTimeoutMs: this.#timings.readyTimeoutMs,
+      lingerMs: this.#timings.lingerMs,
+      healthBounds: options.healthBounds,
+      onHealth: options.onHealth,
+      onHang: options.onHang,
+    });
+  }
+
+  start(): void {
+    this.#options.memory.onExpiry(() => this.#touch());
+    this.#options.local?.onChange(() => this.#touch());
+    for (const source of this.#options.sources) source.start(() => this.#review());
+    this.#review();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelReview();
+    this.#grace.close();
+    for (const { monitor } of this.#watched.values()) monitor.close();
+    await Promise.all(this.#options.sources.map((source) => source.close()));
+    await this.#options.memory.close();
+    await this.#pool.close();
+  }
+
+  snapshot(): PeerTable {
+    if (this.#dirty) this.#rebuild();
+    return this.#table;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  synced(): boolean {
+    return this.#synced;
+  }
+
+  async refresh(peer: Peer): Promise<void> {
+    await this.#watched.get(peer.identity)?.monitor.refresh();
+  }
+
+  describe(): DirectoryDescription {
+    const nowMs = this.#options.clock.nowMs();
+    return {
+      synced: this.#synced,
+      sources: this.#options.sources.map((source) => ({ name: source.name, answered: source.answered() })),
+      peers: [...this.#watched.values()].map(({ monitor }) => describePeer(monitor, nowMs)),
+      departed: this.#options.memory.departed().map(({ identity, departedAtMs, surface }) => ({
+        identity,
+        departedAtMs,
+        kubernetesVersion: surface.kubernetesVersion,
+      })),
+      conflicts: this.#sighted.conflicts,
+      leftOutCount: this.#sighted.leftOutCount,
+    };
+  }
+
+  /** Brings the watched servers in line with what the sources see now. */
+  #review(): void {
+    if (this.#closed) return;
+    this.#cancelReview();
+    this.#cancelReview = this.#options.clock.after(this.#timings.reviewEveryMs, () => this.#review());
+    const { sources, selves } = this.#options;
+    this.#sighted = uniteSightings(
+      sources.flatMap((source) => source.sightings()),
+      selves,
+      this.#known(),
+    );
+    const { servers, conflicts, leftOutCount } = this.#sighted;
+    this.#conflictLog.update(conflicts, leftOutCount);
+    const byIdentity = new Map(servers.map((server) => [server.identity, server]));
+    const left: Watched[] = [];
+    for (const [identity, watched] of this.#watched) {
+      const server = byIdentity.get(identity);
+      if (server && sameEndpoints(server, watched.server)) continue;
+      this.#watched.delete(identity);
+      watched.monitor.close();
+      this.#grace.end(identity, false);
+      left.push(watched);
+    }
+    for (const server of servers) {
+      const watched = this.#watched.get(server.identity);
+      if (!watched) this.#watch(server, left);
+      else if (watched.server.incarnation !== server.incarnation) {
+        this.#watched.set(server.identity, { ...watched, server });
+        watched.monitor.wake();
+      }
+    }
+    for (const watched of left) this.#settleDeparture(watched, servers);
+    this.#pool.retain(servers.flatMap((server) => server.endpoints));
+    this.#applyForgetMarks();
+    this.#touch();
+  }
+
+  /** Servers that have answered, by what was found in this run and by what is remembered of an earlier one. */
+  #known(): KnownServer[] {
+    const found = [...this.#watched.values()]
+      .filter(({ monitor }) => monitor.surface !== undefined)
+      .map(({ monitor, server }) => ({
+        identity: server.identity,
+        hosts: server.hosts,
+        namedByStraddle: server.namedByStraddle,
+        addresses: answeredAt(monitor).map((endpoint) => ({
+          address: endpoint.destination.address,
+          answering: endpoint.usable(),
+        })),
+      }));
+    const identities = new Set(found.map(({ identity }) => identity));
+    const remembered = [...this.#options.memory.servers()]
+      .filter(({ identity }) => !identities.has(identity))
+      .map(({ identity, hosts, addresses }) => ({
+        identity,
+        hosts: hosts ?? (addresses.includes(identity) ? [] : [identity]),
+        namedByStraddle: false,
+        addresses: addresses.map((address) => ({ address, answering: false })),
+      }));
+    return [...found, ...remembered];
+  }
+
+  /** Leases alone tell of these servers, and all the time that such servers get is used up. */
+  #giveUpNewcomers(): void {
+    for (const { monitor, server } of this.#watched.values()) if (!server.vouched) monitor.giveUpUnread();
+  }
+
+  /** Whether a server that has not answered counts as one that may serve anything, for a while. */
+  #mayHoldBack(server: SightedServer): boolean {
+    return server.vouched || this.#grace.begin(server.identity);
+  }
+
+  #watch(server: SightedServer, left: readonly Watched[]): void {
+    const before = left.find((watched) => continues(server, watched));
+    const { surface, surfaceReadAtMs: readAtMs } = before?.monitor ?? {};
+    const present = before?.monitor.state === 'present' && surface !== undefined && readAtMs !== undefined;
+    const { clock, logger, onReadFailed } = this.#options;
+    const monitor = new PeerMonitor({
+      identity: server.identity,
+      endpoints: server.endpoints.map((endpoint) => this.#pool.get(endpoint)),
+      clock,
+      logger,
+      timings: this.#timings,
+      random: this.#random,
+      onChange: () => this.#peerChanged(monitor),
+      inherited: present ? { surface, readAtMs } : undefined,
+      unreadSinceMs: before?.monitor.state === 'expected' ? before.monitor.unreadSinceMs : undefined,
+      abandoned: !present && (before?.monitor.state === 'abandoned' || !this.#mayHoldBack(server)),
+      onReadFailed,
+    });
+    if (!before) {
+      const endpoints = server.endpoints.map((endpoint) => `${endpoint.kind} ${endpoint.address}`);
+      logger.info('peer sighted', { peer: server.identity, endpoints });
+    }
+    this.#watched.set(server.identity, { monitor, server, peer: undefined });
+    monitor.start();
+  }
+
+  /** A server that no source sees any more has left, unless it is only called or reached differently now. */
+  #settleDeparture({ monitor, server }: Watched, servers: readonly SightedServer[]): void {
+    const { memory, clock, logger, selves } = this.#options;
+    const self = server.endpoints.some((endpoint) => selves.addresses.includes(endpoint.address));
+    if (self || servers.some((other) => continues(other, { server }))) {
+      if (!servers.some((other) => other.identity === server.identity)) memory.rename(server.identity);
+      return;
+    }
+    logger.info('peer has left', { peer: server.identity });
+    if (monitor.state === 'present' && monitor.surface) {
+      memory.depart(remembered(monitor, monitor.surface, server.hosts), clock.nowMs());
+    }
+  }
+
+  #applyForgetMarks(): void {
+    const { sources, memory } = this.#options;
+    memory.forget(sources.flatMap((source) => source.forgetMarks?.() ?? []));
+  }
+
+  #peerChanged(monitor: PeerMonitor): void {
+    const { memory } = this.#options;
+    if (monitor.state !== 'expected') this.#grace.end(monitor.identity, monitor.surface !== undefined);
+    if (monitor.surface) {
+      const server = remembered(monitor, monitor.surface, this.#watched.get(monitor.identity)?.server.hosts ?? []);
+      if (monitor.state === 'present') memory.present(server);
+      // The last moment it was there, not the later one when that was noticed: an operator may have been faster.
+      else if (monitor.state === 'departed') memory.depart(server, monitor.answeredAtMs);
+    }
+    this.#applyForgetMarks();
+    this.#touch();
+  }
+
+  /** Something changed: the next snapshot shows it, and listeners hear of it once for all that happens in this turn. */
+  #touch(): void {
+    this.#dirty = true;
+    if (this.#announcing || this.#closed) return;
+    this.#announcing = true;
+    queueMicrotask(() => {
+      this.#announcing = false;
+      if (this.#closed) return;
+      this.#updateSynced();
+      const before = this.#table;
+      if (this.snapshot() === before) return;
+      for (const listener of [...this.#listeners]) listener();
+    });
+  }
+
+  #updateSynced(): void {
+    if (this.#synced) return;
+    const answered = this.#options.sources.every((source) => source.answered());
+    const synced = answered && [...this.#watched.values()].every(({ monitor }) => monitor.tried);
+    if (!synced) return;
+    this.#synced = true;
+    this.#options.logger.info('peer directory synced', { peers: [...this.#watched.keys()] });
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  #rebuild(): void {
+    this.#dirty = false;
+    const peers: Peer[] = [];
+    const unread: Peer[] = [];
+    for (const [, watched] of [...this.#watched].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      const { monitor } = watched;
+      const surface = monitor.state === 'present' ? monitor.surface : undefined;
+      if (monitor.state === 'departed') continue;
+      if (!watched.peer || watched.peer.surface !== surface) {
+        watched.peer = { identity: monitor.identity, endpoints: monitor.endpoints, surface };
+      }
+      peers.push(watched.peer);
+      if (!surface && monitor.state !== 'abandoned') unread.push(watched.peer);
+    }
+    const departed = this.#departedBut(peers);
+    const now = this.#table;
+    if (sameItems(peers, now.peers) && sameItems(unread, now.unread) && sameItems(departed, now.departed)) return;
+    this.#table = buildPeerTable({ peers, unread, departed });
+  }
+
+  /** The departed, with what only they served. */
+  #departedBut(peers: readonly Peer[]): readonly DepartedServer[] {
+    const { memory, local } = this.#options;
+    if (memory.departed().length === 0) return memory.departed();
+    for (const surface of [local?.surface(), ...peers.map((peer) => peer.surface)]) {
+      if (surface) memory.servedByOthers(surface);
+    }
+    return memory.departed();
+  }
+}
+
+/** Endpoints at which it has answered: a lease can name addresses that are not the server's. */
+function answeredAt(monitor: PeerMonitor) {
+  return monitor.endpoints.filter((endpoint) => endpoint.verified);
+}
+
+function remembered(monitor: PeerMonitor, surface: Surface, hosts: readonly string[]) {
+  const addresses = answeredAt(monitor).map((endpoint) => endpoint.destination.address);
+  return { identity: monitor.identity, hosts, addresses, surface };
+}
+
+/** Whether a server sighted now is the one that was watched, under another name or with other addresses. */
+function continues(server: SightedServer, { server: before }: Pick<Watched, 'server'>): boolean {
+  if (server.identity === before.identity) return true;
+  return server.endpoints.some((endpoint) => before.endpoints.some((known) => known.address === endpoint.address));
+}
+
+function sameEndpoints(a: SightedServer, b: SightedServer): boolean {
+  const text = (server: SightedServer) => server.endpoints.map((e) => `${e.kind} ${e.address}`).join();
+  return text(a) === text(b);
+}
+
+function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, i) => item === b[i]));
+}

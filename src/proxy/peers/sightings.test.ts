@@ -1,0 +1,123 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { addressOfUrl, canonicalAddress } from '../../base/address.js';
+import { type Selves, type Sighting, uniteSightings } from './sightings.js';
+
+const unite = (sightings: readonly Sighting[], selves: Selves) => uniteSightings(sightings, selves).servers;
+const NOBODY = { names: [], addresses: [] };
+const straddle = (hostname: string, address: string, upstreamAddress?: string): Sighting => ({
+  source: 'lease',
+  kind: 'straddle',
+  hostname,
+  address,
+  ...(upstreamAddress ? { upstreamAddress } : {}),
+});
+const apiServer = (hostname: string, address?: string, renewedAtMs = 0): Sighting => ({
+  source: 'lease',
+  kind: 'kube-apiserver',
+  hostname,
+  renewedAtMs,
+  ...(address ? { address } : {}),
+});
+const endpoint = (address: string): Sighting => ({ source: 'endpoints', kind: 'kube-apiserver', address });
+
+describe('uniting sightings', () => {
+  it('makes one server of a lease, its Straddle and its endpoint, the API server preferred', () => {
+    const seen = [apiServer('b'), straddle('b', '10.0.0.2:7443', '10.0.0.2:6443'), endpoint('10.0.0.2:6443')];
+    expect(unite(seen, NOBODY)).toMatchObject([
+      {
+        identity: 'b',
+        endpoints: [
+          { kind: 'kube-apiserver', address: '10.0.0.2:6443' },
+          { kind: 'straddle', address: '10.0.0.2:7443' },
+        ],
+      },
+    ]);
+  });
+
+  it('leaves out self by name, by own address and by upstream address, with all that hangs on it', () => {
+    const selves = { names: ['A'], addresses: ['10.0.0.1:7443', '10.0.0.1:6443'] };
+    const seen = [
+      apiServer('a', '10.9.0.1:6443'),
+      endpoint('10.0.0.1:6443'),
+      endpoint('10.9.0.1:6443'),
+      endpoint('10.0.0.2:6443'),
+    ];
+    expect(unite(seen, selves).map((server) => server.identity)).toEqual(['10.0.0.2:6443']);
+  });
+
+  it('has no peer without an address to dial', () => {
+    expect(unite([apiServer('b')], NOBODY)).toEqual([]);
+  });
+
+  it('does not take a load balancer for a server, nor servers behind it for one', () => {
+    const seen = [
+      apiServer('a', '10.0.0.100:6443'),
+      apiServer('b', '10.0.0.100:6443'),
+      endpoint('10.0.0.100:6443'),
+      straddle('a', '10.0.0.1:7443'),
+      straddle('b', '10.0.0.2:7443'),
+    ];
+    const servers = unite(seen, { names: ['a'], addresses: [] });
+    expect(servers.map((s) => [s.identity, s.endpoints.map((e) => e.address)])).toEqual([['b', ['10.0.0.2:7443']]]);
+  });
+
+  it('gives an address that moved to whoever still renews its lease', () => {
+    const seen = [apiServer('old', '10.0.0.2:6443', 1_000), apiServer('new', '10.0.0.2:6443', 100_000)];
+    expect(unite(seen, NOBODY).map((server) => server.identity)).toEqual(['new']);
+  });
+
+  it('comes to the same servers in whatever order sightings come', () => {
+    const host = fc.constantFrom('a', 'b', 'c', 'd');
+    const address = fc.constantFrom('10.0.0.1:1', '10.0.0.2:1', '10.0.0.3:1', '10.0.0.4:1');
+    const sighting = fc.oneof(
+      fc.tuple(host, address, address).map(([h, x, y]) => straddle(h, x, y)),
+      fc.tuple(host, fc.option(address, { nil: undefined }), fc.nat(200_000)).map(([h, x, at]) => apiServer(h, x, at)),
+      address.map(endpoint),
+    );
+    const shuffled = fc
+      .array(sighting, { maxLength: 12 })
+      .chain((list) => fc.tuple(fc.constant(list), fc.shuffledSubarray(list, { minLength: list.length })));
+    fc.assert(
+      fc.property(shuffled, ([list, other]) => {
+        const selves = { names: ['a'], addresses: ['10.0.0.1:1'] };
+        const servers = unite(list, selves);
+        expect(unite(other, selves)).toEqual(servers);
+        const addresses = servers.flatMap((server) => server.endpoints.map((e) => e.address));
+        expect(new Set(addresses).size).toBe(addresses.length);
+        expect(addresses).not.toContain('10.0.0.1:1');
+      }),
+    );
+  });
+});
+
+describe('addresses', () => {
+  it('are brought into one spelling', () => {
+    expect(canonicalAddress('10.0.0.2:6443')).toBe('10.0.0.2:6443');
+    expect(canonicalAddress('[FD00:0:0::2]:6443')).toBe('[fd00::2]:6443');
+    expect(addressOfUrl('https://10.0.0.2:6443/')).toBe('10.0.0.2:6443');
+    expect(addressOfUrl('https://b.example')).toBe('b.example:443');
+  });
+
+  it.each([
+    '',
+    'b:6443',
+    '10.0.0.2',
+    '10.0.0.2:0',
+    '10.0.0.2:65536',
+    '10.0.0.256:1',
+    '0.0.0.0:1',
+    '[::]:1',
+    'fd00::2:1',
+    '[fe80::1%eth0]:1',
+  ])('that cannot be dialled are none: %s', (text) => {
+    expect(canonicalAddress(text)).toBeUndefined();
+  });
+
+  it.each(['http://10.0.0.2:1', '10.0.0.2:1', 'https://u@10.0.0.2:1', 'https://10.0.0.2:1/path'])(
+    'no peer URL: %s',
+    (url) => {
+      expect(addressOfUrl(url)).toBeUndefined();
+    },
+  );
+});

@@ -1,0 +1,200 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { KubeClient } from '../../kube/client/kube-client.js';
+import { explainKubeError, KubeError } from '../../kube/client/kube-error.js';
+import { OncePerSubject } from '../../peers/once-per-subject.js';
+import {
+  HOSTNAME_LABEL,
+  IDENTITY_LABEL,
+  LEASES_PATH,
+  type Lease,
+  PEER_ADDRESS_ANNOTATION,
+  SERVER_NAME_ANNOTATION,
+  UPSTREAM_ANNOTATION,
+} from './lease-source.js';
+
+export interface OwnLeaseOptions {
+  readonly client: KubeClient;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly serverName: string;
+  /** ip:port at which other machines reach this Straddle. */
+  readonly advertiseAddress: string;
+  /** ip:port at which other machines reach the API server behind it, if they can. */
+  readonly upstreamAddress?: string;
+  readonly durationSeconds?: number;
+  readonly renewEveryMs?: number;
+  /** Between attempts after a refusal, which time alone will not change. */
+  readonly refusedRetryMs?: number;
+  /** Between attempts after any other failure. */
+  readonly failedRetryMs?: number;
+}
+
+/** One name for one server, whatever characters its own name has. */
+export function ownLeaseName(serverName: string): string {
+  return `straddle-${createHash('sha256').update(serverName.toLowerCase()).digest('hex').slice(0, 26)}`;
+}
+
+/**
+ * Straddle's own lease: tells the other servers where to find this one. Renewed until closed; a lease left behind by
+ * a process of the same name is taken over, and others of the same server or address are removed.
+ */
+export class OwnLease {
+  readonly #options: Required<Omit<OwnLeaseOptions, 'upstreamAddress'>> & OwnLeaseOptions;
+  readonly #holder: string;
+  readonly #path: string;
+  readonly #complaints = new OncePerSubject();
+  #current: Lease | undefined;
+  #cancelNext = () => {};
+  #running: Promise<void> = Promise.resolve();
+  #swept = false;
+  #closed = false;
+
+  constructor(options: OwnLeaseOptions) {
+    this.#options = {
+      durationSeconds: 40,
+      renewEveryMs: 10_000,
+      refusedRetryMs: 60_000,
+      failedRetryMs: 2_000,
+      ...options,
+    };
+    this.#holder = `${options.serverName.toLowerCase()}_${randomUUID()}`;
+    this.#path = `${LEASES_PATH}/${ownLeaseName(options.serverName)}`;
+  }
+
+  /** The lease stands and is ours. */
+  get held(): boolean {
+    return this.#current !== undefined;
+  }
+
+  /** Returns at once; resolves when the first attempt is over, whatever its outcome. */
+  start(): Promise<void> {
+    this.#running = this.#attempt();
+    return this.#running;
+  }
+
+  /** Deletes the lease, unless another process has taken it over meanwhile. Never rejects. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelNext();
+    await this.#running;
+    const { uid, resourceVersion } = this.#current?.metadata ?? {};
+    if (!this.#current) return;
+    try {
+      await this.#options.client.delete(this.#path, {
+        ...(uid === undefined ? {} : { uid }),
+        ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      });
+    } catch (error) {
+      if (error instanceof KubeError && (error.code === 404 || error.code === 409)) return;
+      this.#options.logger.warn('could not delete our own lease; it will expire', { why: explainKubeError(error) });
+    }
+  }
+
+  async #attempt(): Promise<void> {
+    let delayMs = this.#options.renewEveryMs;
+    try {
+      await this.#renew();
+      if (!this.#swept) await this.#sweep();
+      this.#complaints.forget('renew');
+    } catch (error) {
+      const refused = error instanceof KubeError && error.refused;
+      delayMs = refused ? this.#options.refusedRetryMs : this.#options.failedRetryMs;
+      if (this.#complaints.isNew('renew')) {
+        this.#options.logger.warn('cannot keep our own lease: other servers find this one only by flags', {
+          why: explainKubeError(error),
+        });
+      }
+    }
+    if (this.#closed) return;
+    this.#cancelNext = this.#options.clock.after(delayMs, () => {
+      this.#running = this.#attempt();
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const { client } = this.#options;
+    try {
+      this.#current = this.#current
+        ? await client.update<Lease>(this.#path, this.#lease(this.#current))
+        : await this.#createOrTakeOver();
+    } catch (error) {
+      if (!(error instanceof KubeError) || (error.code !== 404 && error.code !== 409)) throw error;
+      // Deleted or changed under us: begin anew from what is there.
+      this.#current = await this.#createOrTakeOver();
+    }
+  }
+
+  async #createOrTakeOver(): Promise<Lease> {
+    const { client, logger, clock } = this.#options;
+    try {
+      return await client.create<Lease>(LEASES_PATH, this.#lease(undefined));
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code !== 409) throw error;
+    }
+    const found = await client.get<Lease>(this.#path);
+    const foreign = found.spec?.holderIdentity !== this.#holder;
+    const ageMs = clock.nowMs() - Date.parse(found.spec?.renewTime ?? '');
+    if (foreign && this.#current && ageMs < this.#options.durationSeconds * 1000 && this.#complaints.isNew('rival')) {
+      logger.warn('another Straddle renews the lease of this server name; names must differ', {
+        serverName: this.#options.serverName,
+        holder: found.spec?.holderIdentity,
+      });
+    }
+    return client.update<Lease>(this.#path, this.#lease(found));
+  }
+
+  /** Removes what earlier processes of this server left under other names. */
+  async #sweep(): Promise<void> {
+    const { client, serverName, advertiseAddress, logger } = this.#options;
+    const { items } = await client.list<Lease>(
+      `${LEASES_PATH}?labelSelector=${encodeURIComponent(`${IDENTITY_LABEL}=straddle`)}`,
+    );
+    this.#swept = true;
+    for (const { metadata } of items) {
+      if (metadata.name === undefined || metadata.name === ownLeaseName(serverName)) continue;
+      const sameName = metadata.labels?.[HOSTNAME_LABEL]?.toLowerCase() === serverName.toLowerCase();
+      const sameAddress = metadata.annotations?.[PEER_ADDRESS_ANNOTATION] === advertiseAddress;
+      if (!sameName && !sameAddress) continue;
+      logger.info('removing a stale lease of this server', { lease: metadata.name });
+      await client.delete(`${LEASES_PATH}/${encodeURIComponent(metadata.name)}`).catch((error: unknown) => {
+        if (error instanceof KubeError && error.code === 404) return;
+        logger.warn('could not remove a stale lease; it will expire', {
+          lease: metadata.name,
+          why: explainKubeError(error),
+        });
+      });
+    }
+  }
+
+  #lease(from: Lease | undefined): Lease {
+    const { serverName, advertiseAddress, upstreamAddress, durationSeconds, clock } = this.#options;
+    const now = `${new Date(clock.nowMs()).toISOString().slice(0, -1)}000Z`;
+    const labelled = /^[a-z0-9A-Z]([\w.-]{0,61}[a-z0-9A-Z])?$/.test(serverName);
+    const transitions = from?.spec?.leaseTransitions ?? 0;
+    const taken = from !== undefined && from.spec?.holderIdentity !== this.#holder;
+    return {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name: ownLeaseName(serverName),
+        namespace: 'kube-system',
+        ...(from?.metadata.resourceVersion === undefined ? {} : { resourceVersion: from.metadata.resourceVersion }),
+        labels: { [IDENTITY_LABEL]: 'straddle', ...(labelled ? { [HOSTNAME_LABEL]: serverName.toLowerCase() } : {}) },
+        annotations: {
+          [PEER_ADDRESS_ANNOTATION]: advertiseAddress,
+          ...(upstreamAddress === undefined ? {} : { [UPSTREAM_ANNOTATION]: upstreamAddress }),
+          ...(labelled ? {} : { [SERVER_NAME_ANNOTATION]: serverName.toLowerCase() }),
+        },
+      },
+      spec: {
+        holderIdentity: this.#holder,
+        leaseDurationSeconds: durationSeconds,
+        acquireTime: from && !taken ? (from.spec?.acquireTime ?? now) : now,
+        renewTime: now,
+        leaseTransitions: taken ? transitions + 1 : transitions,
+      },
+    };
+  }
+}

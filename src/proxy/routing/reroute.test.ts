@@ -1,0 +1,234 @@
+import { PassThrough } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { AttemptError } from '../../core/host.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { takeBody } from '../../http/gather-body.js';
+import { StatusError } from '../../kube/status-error.js';
+import type { Peer } from '../peers/peer-table.js';
+import type { Dispatch } from './reroute.js';
+import {
+  answer,
+  ask,
+  endpoint,
+  type PlayedEndpoint,
+  peer,
+  routing,
+  surfaceOf,
+  tableOf,
+  UNKNOWN,
+} from './routing.fixture.js';
+
+const JOBS = surfaceOf({
+  'batch/v2/jobs': 'get list create watch',
+  '/v1/pods': 'get',
+  '/v1/pods/proxy': 'get create',
+  '/v1/pods/exec': 'get create',
+});
+const COLLECTION = '/apis/batch/v2/namespaces/x/jobs';
+
+const unsent = () => Promise.reject(new AttemptError('unsent', 'connect', 'connection refused'));
+const maybe = () => Promise.reject(new AttemptError('maybe', 'reset', 'connection reset'));
+
+/** Peers `a`, `b`, … that answer in turn as given. */
+function scripted(...answers: ((exchange: Exchange) => Promise<Reply>)[]) {
+  const tried: string[] = [];
+  const peers: Peer[] = answers.map((_, i) => peer(String.fromCharCode(97 + i), JOBS));
+  const dispatch: Dispatch = ({ peer: { identity } }, exchange) => {
+    tried.push(identity);
+    return answers[identity.charCodeAt(0) - 97]!(exchange);
+  };
+  const reports = (identity: string) =>
+    (peers.find((each) => each.identity === identity)!.endpoints[0] as PlayedEndpoint).reports;
+  return {
+    tried,
+    peers,
+    dispatch,
+    reports,
+    ...routing({ table: tableOf(peers), dispatch, host: { handle: async () => answer(404) } }),
+  };
+}
+
+const refusal = async (attempt: Promise<unknown>): Promise<StatusError> => {
+  const error = await attempt.catch((thrown: unknown) => thrown);
+  if (!(error instanceof StatusError)) throw new Error(`not refused: ${JSON.stringify(error)}`);
+  return error;
+};
+
+describe('failover', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('moves %s on when nothing of it was sent', async (method) => {
+    const { tried, rerouter, peers, reports, count } = scripted(unsent, async () => answer(201));
+    const reply = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
+    expect(reply).toMatchObject({ status: 201 });
+    expect(tried).toEqual(['a', 'b']);
+    expect(reports('a')).toEqual(['failed connection refused']);
+    expect(reports('b')).toEqual(['answered']);
+    expect(count('straddle_failovers_total{from="a",type="connect"} 1')).toBe(true);
+    expect(
+      count('apiserver_peer_proxy_errors_total{type="connect",group="batch",version="v2",resource="jobs"} 1'),
+    ).toBe(true);
+    expect(count('apiserver_rerouted_request_total{code="201",group="batch",version="v2",resource="jobs"} 1')).toBe(
+      true,
+    );
+  });
+
+  it.each(['GET', 'HEAD'])('moves %s on even if it may have been processed', async (method) => {
+    const { tried, rerouter, peers } = scripted(maybe, async () => answer());
+    await rerouter.reroute(ask(method, `${COLLECTION}?watch=1`), peers, 'test');
+    expect(tried).toEqual(['a', 'b']);
+  });
+
+  it.each(['POST', 'PUT', 'PATCH', 'DELETE'])('never repeats %s that may have been processed', async (method) => {
+    const { tried, rerouter, peers } = scripted(maybe, async () => answer());
+    const error = await refusal(rerouter.reroute(ask(method, COLLECTION), peers, 'test'));
+    expect(error.status.code).toBe(503);
+    expect(tried).toEqual(['a']);
+  });
+
+  it('never repeats an exec that may have begun, although it is a GET', async () => {
+    const { tried, rerouter, peers } = scripted(maybe, async () => answer());
+    await refusal(rerouter.reroute(ask('GET', '/api/v1/namespaces/x/pods/p/exec', null, true), peers, 'test'));
+    expect(tried).toEqual(['a']);
+  });
+
+  it('moves a streamed body on as long as nobody has read of it', async () => {
+    const body = new PassThrough();
+    const untouched = scripted(
+      async (exchange) => {
+        takeBody(exchange);
+        return unsent();
+      },
+      async () => answer(201),
+    );
+    expect(await untouched.rerouter.reroute(ask('POST', COLLECTION, body), untouched.peers, 'test')).toMatchObject({
+      status: 201,
+    });
+
+    const touched = scripted(
+      async (exchange) => {
+        takeBody(exchange);
+        exchange.body!.resume();
+        exchange.body!.read();
+        return unsent();
+      },
+      async () => answer(201),
+    );
+    body.write('x');
+    await refusal(touched.rerouter.reroute(ask('POST', COLLECTION, body), touched.peers, 'test'));
+    expect(touched.tried).toEqual(['a']);
+  });
+
+  it('tries so many servers and no more', async () => {
+    const { tried, rerouter, peers } = scripted(unsent, unsent, unsent, unsent, unsent);
+    await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'));
+    expect(tried).toEqual(['a', 'b', 'c']);
+  });
+
+  it('says what was asked, what was tried, what came of it, and when to come again', async () => {
+    const { rerouter, peers } = scripted(unsent, maybe);
+    const error = await refusal(rerouter.reroute(ask('POST', COLLECTION), peers, 'test'));
+    expect(error.status).toMatchObject({ code: 503, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 } });
+    expect(error.message).toMatch(/jobs.*batch/);
+    expect(error.message).toContain('a: connection refused; b: connection reset');
+  });
+
+  it('names the peers when none of them may be tried', async () => {
+    const { rerouter } = scripted();
+    const resting = peer('resting', JOBS, endpoint('x', { usable: false }));
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), [resting], 'test'))).message).toContain('resting');
+  });
+
+  it('does not hold it against a peer that the client left', async () => {
+    const { tried, rerouter, peers, reports } = scripted(
+      async (exchange) => {
+        exchange.abort();
+        throw new AttemptError('maybe', 'aborted', 'the client left');
+      },
+      async () => answer(),
+    );
+    await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'));
+    expect(tried).toEqual(['a']);
+    expect(reports('a')).toEqual([]);
+  });
+
+  it('does not hold against a peer what something in a pod has it say', async () => {
+    const malformed = () => Promise.reject(new AttemptError('maybe', 'protocol', 'too many fields'));
+    const { rerouter, peers, reports } = scripted(malformed, malformed);
+    await refusal(rerouter.reroute(ask('GET', '/api/v1/namespaces/x/pods/p/proxy/'), peers, 'test'));
+    expect([...reports('a'), ...reports('b')]).toEqual([]);
+    await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'));
+    expect([...reports('a'), ...reports('b')]).toHaveLength(2);
+  });
+
+  it('passes on a refusal that is no failure of the peer', async () => {
+    const { tried, rerouter, peers } = scripted(
+      () => Promise.reject(new StatusError('TooManyRequests', 'full')),
+      async () => answer(),
+    );
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
+    expect(tried).toEqual(['a']);
+  });
+});
+
+describe('a surprising answer', () => {
+  it('of "no such resource" has the peer read again and the request routed anew', async () => {
+    let table = tableOf([peer('a', JOBS), peer('b', JOBS)]);
+    const tried: string[] = [];
+    const { handler, refreshed } = routing({
+      table: () => table,
+      dispatch: async ({ peer: { identity } }) => {
+        tried.push(identity);
+        if (identity === 'b') return answer(200);
+        table = tableOf([peer('a', surfaceOf({})), peer('b', JOBS)]);
+        return UNKNOWN;
+      },
+    });
+    expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
+    expect(tried).toEqual(['a', 'b']);
+    expect(refreshed).toEqual(['a']);
+  });
+
+  it('that does not stop being surprising is answered 503 in the end, never 404', async () => {
+    const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => UNKNOWN });
+    expect((await refusal(handler(ask('GET', COLLECTION)))).status.code).toBe(503);
+    expect(refreshed.length).toBeLessThan(5);
+  });
+
+  it('of "no such object" is the answer', async () => {
+    const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => answer(404) });
+    expect(await handler(ask('GET', `${COLLECTION}/j`))).toMatchObject({ status: 404 });
+    expect(refreshed).toEqual([]);
+  });
+
+  it('is not what a web server inside a pod says through the proxy', async () => {
+    let sent = 0;
+    const { handler } = routing({
+      table: tableOf([peer('a', JOBS)]),
+      dispatch: async () => {
+        sent++;
+        return UNKNOWN;
+      },
+    });
+    expect(await handler(ask('POST', '/api/v1/namespaces/x/pods/p/proxy/page'))).toBe(UNKNOWN);
+    expect(sent).toBe(1);
+  });
+
+  it('of 503 is passed on, and the peer read again', async () => {
+    const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => answer(503) });
+    expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 503 });
+    expect(refreshed).toEqual(['a']);
+  });
+
+  it('after a streamed body was used up is 503, because it cannot be sent again', async () => {
+    const body = new PassThrough();
+    const { handler } = routing({
+      table: tableOf([peer('a', JOBS)]),
+      dispatch: async (_, exchange) => {
+        takeBody(exchange);
+        exchange.body!.read();
+        return UNKNOWN;
+      },
+    });
+    body.write('x');
+    expect((await refusal(handler(ask('POST', COLLECTION, body)))).status.code).toBe(503);
+  });
+});

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest';
+import { parseRequestInfo } from '../../kube/request-info.js';
+import { type LocalServer, route } from './route.js';
+import { peer, surfaceOf, tableOf } from './routing.fixture.js';
+
+const OLD = surfaceOf({ '/v1/pods': 'get list create', '/v1/pods/status': 'get' });
+const NEW = surfaceOf({
+  '/v1/pods': 'get list create delete',
+  '/v1/pods/status': 'get patch',
+  '/v1/pods/resize': 'get patch',
+  'batch/v2/jobs': 'get list',
+});
+
+const up = (surface = OLD): LocalServer => ({ surface, ready: true });
+const down = (surface = OLD): LocalServer => ({ surface, ready: false });
+const asked = (method: string, target: string) => parseRequestInfo(method, target)!;
+const POD = '/api/v1/namespaces/x/pods/p';
+const JOBS = '/apis/batch/v2/jobs';
+const withNew = tableOf([peer('b', NEW), peer('c', OLD)]);
+
+const kindOf = (method: string, target: string, local: LocalServer, table = withNew) => {
+  const way = route(asked(method, target), local, table);
+  return way.kind === 'reroute' ? way.peers.map(({ identity }) => identity).join() : way.kind;
+};
+
+describe('route, by the rules in their order', () => {
+  it('1: what is no resource is served here', () => {
+    expect(kindOf('GET', '/version', up())).toBe('local');
+  });
+
+  it('3: what the local server has is served here', () => {
+    expect(kindOf('GET', POD, up())).toBe('local');
+    expect(kindOf('GET', `${POD}/status`, up())).toBe('local');
+    expect(kindOf('OPTIONS', '/api/v1/pods', up())).toBe('local');
+  });
+
+  it('4: what only peers have goes to those that have it', () => {
+    expect(kindOf('GET', JOBS, up())).toBe('b');
+  });
+
+  it('4: so does a subresource that only a peer has, and a verb', () => {
+    expect(kindOf('PATCH', `${POD}/resize`, up())).toBe('b');
+    expect(kindOf('PATCH', `${POD}/status`, up())).toBe('b');
+    expect(kindOf('DELETE', POD, up())).toBe('b');
+  });
+
+  it('5: what nobody live has is unavailable while a peer was not read yet', () => {
+    const way = route(asked('GET', JOBS), up(), tableOf([peer('b', undefined), peer('c', OLD)]));
+    expect(way).toMatchObject({ kind: 'unavailable', why: expect.stringContaining('b') });
+  });
+
+  it('5: and while a server that served it has gone away, by subresource and verb too', () => {
+    const table = tableOf([peer('c', OLD)], { gone: NEW });
+    expect(route(asked('GET', JOBS), up(), table)).toMatchObject({
+      kind: 'unavailable',
+      why: expect.stringContaining('gone'),
+    });
+    expect(kindOf('PATCH', `${POD}/resize`, up(), table)).toBe('unavailable');
+    expect(kindOf('DELETE', POD, up(), table)).toBe('unavailable');
+    expect(kindOf('GET', '/apis/batch/v3/jobs', up(), table)).toBe('local');
+  });
+
+  it('5: but not when the local server or a live peer has it', () => {
+    expect(kindOf('GET', POD, up(), tableOf([peer('b', undefined)], { gone: NEW }))).toBe('local');
+    expect(kindOf('GET', JOBS, up(), tableOf([peer('b', NEW), peer('c', undefined)], { gone: NEW }))).toBe('b');
+  });
+
+  it('6: what nobody has is for the local server to refuse', () => {
+    expect(kindOf('GET', '/apis/nothing/v1/x', up())).toBe('local');
+    expect(kindOf('GET', '/apis/nothing/v1/x', { surface: undefined, ready: true }, tableOf([]))).toBe('local');
+  });
+});
+
+describe('route, while the local server is down', () => {
+  it('sends what it would serve to a capable peer', () => {
+    expect(kindOf('GET', POD, down())).toBe('b,c');
+    expect(kindOf('PATCH', `${POD}/status`, down(NEW))).toBe('b');
+  });
+
+  it('sends what is no resource to any peer', () => {
+    expect(kindOf('GET', '/version', down())).toBe('b,c');
+    expect(kindOf('GET', '/version', down(), tableOf([]))).toBe('unavailable');
+  });
+
+  it('never lets a 404 through: what nobody else has is unavailable', () => {
+    expect(kindOf('GET', JOBS, down(NEW), tableOf([peer('c', OLD)]))).toBe('unavailable');
+    expect(kindOf('GET', '/apis/nothing/v1/x', down())).toBe('unavailable');
+    expect(kindOf('GET', POD, { surface: undefined, ready: false }, tableOf([]))).toBe('unavailable');
+  });
+});

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { AttemptError } from '../../core/host.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import type { StatusError } from '../../kube/status-error.js';
+import { answer, ask, peer, routing, surfaceOf, tableOf, UNKNOWN } from './routing.fixture.js';
+
+const OLD = surfaceOf({ '/v1/pods': 'get list create' });
+const NEW = surfaceOf({ '/v1/pods': 'get list create', 'batch/v2/jobs': 'get list create' });
+const PODS = '/api/v1/namespaces/x/pods';
+const JOBS = '/apis/batch/v2/jobs';
+const NOBODY = tableOf([]);
+const withNew = tableOf([peer('b', NEW)]);
+
+const code = (handled: Promise<Reply>) =>
+  handled.then(
+    ({ status }) => status,
+    (error: StatusError) => error.status.code,
+  );
+
+const unsent = () => Promise.reject(new AttemptError('unsent', 'connect', 'refused'));
+const maybe = () => Promise.reject(new AttemptError('maybe', 'reset', 'reset'));
+
+describe('the router', () => {
+  it('serves here what is served here, and says so', async () => {
+    const exchange = ask('GET', PODS);
+    const { handler } = routing({ table: withNew, local: OLD });
+    expect(await code(handler(exchange))).toBe(200);
+    expect(exchange.routed).toEqual({ to: 'local', why: 'served here' });
+  });
+
+  it('carries what only a peer serves there, and counts the wrong 404 that did not happen', async () => {
+    const exchange = ask('GET', JOBS);
+    const { handler, count } = routing({ table: withNew, local: OLD, dispatch: async () => answer(206) });
+    expect(await code(handler(exchange))).toBe(206);
+    expect(exchange.routed).toMatchObject({ to: 'b' });
+    expect(count('straddle_wrong_404_prevented_total{how="rerouted"} 1')).toBe(true);
+  });
+
+  it('holds back a 404 that could be wrong', async () => {
+    const { handler, count } = routing({
+      table: tableOf([], { gone: NEW }),
+      local: OLD,
+      host: { handle: async () => answer(404) },
+    });
+    expect(await code(handler(ask('GET', JOBS)))).toBe(503);
+    expect(count('straddle_wrong_404_prevented_total{how="held-back"} 1')).toBe(true);
+  });
+
+  it('lets the local server say 404 where nobody has it', async () => {
+    const { handler } = routing({ table: withNew, local: OLD, host: { handle: async () => UNKNOWN } });
+    expect(await handler(ask('GET', '/apis/x/v1/ys'))).toBe(UNKNOWN);
+  });
+});
+
+describe('a local server that does not know what is on its surface', () => {
+  it('has changed since that was read: the request is routed anew', async () => {
+    let local = NEW;
+    const exchange = ask('GET', JOBS);
+    const { handler } = routing({
+      table: withNew,
+      local: () => local,
+      onRefreshLocal: () => {
+        local = OLD;
+      },
+      host: { handle: async () => UNKNOWN },
+      dispatch: async () => answer(206),
+    });
+    expect(await code(handler(exchange))).toBe(206);
+    expect(exchange.routed).toMatchObject({ to: 'b' });
+  });
+
+  it('is believed if its surface is still the same', async () => {
+    const { handler } = routing({ table: withNew, local: NEW, host: { handle: async () => UNKNOWN } });
+    expect(await handler(ask('GET', JOBS))).toBe(UNKNOWN);
+  });
+});
+
+describe('a request that a peer has carried here', () => {
+  const carried = (method: string, target: string): Exchange =>
+    Object.assign(ask(method, target), { peerProxied: true });
+
+  it('is served here whatever the tables say, and never travels on', async () => {
+    let dispatched = 0;
+    const dispatch = async () => {
+      dispatched++;
+      return answer();
+    };
+    const { handler } = routing({ table: withNew, local: OLD, dispatch, host: { handle: async () => answer(202) } });
+    expect(await code(handler(carried('GET', JOBS)))).toBe(202);
+    const dead = routing({ table: withNew, local: OLD, dispatch, host: { handle: unsent } });
+    expect(await code(dead.handler(carried('GET', PODS)))).toBe(503);
+    const down = routing({ table: withNew, local: OLD, dispatch, host: { ready: () => false } });
+    expect(await code(down.handler(carried('GET', PODS)))).toBe(503);
+    expect(dispatched).toBe(0);
+  });
+
+  it('is answered 503 instead of 404 when the resource is not known here', async () => {
+    const { handler } = routing({ table: NOBODY, local: OLD, host: { handle: async () => UNKNOWN } });
+    expect(await code(handler(carried('GET', JOBS)))).toBe(503);
+    expect(await code(handler(carried('GET', '/nothing')))).toBe(404);
+  });
+
+  it('gets the true 404 of an object', async () => {
+    const { handler } = routing({ table: NOBODY, local: OLD, host: { handle: async () => answer(404) } });
+    expect(await code(handler(carried('GET', `${PODS}/p`)))).toBe(404);
+  });
+});
+
+describe('a request for this server’s own view', () => {
+  it('goes to no peer, whatever state this server is in', async () => {
+    const exchange = Object.assign(ask('GET', '/apis'), { localOnly: true });
+    const { handler } = routing({ table: withNew, host: { ready: () => false } });
+    expect(await code(handler(exchange))).toBe(503);
+    const up = routing({ table: withNew, host: { handle: async () => UNKNOWN } });
+    expect(await up.handler(exchange)).toBe(UNKNOWN);
+  });
+});
+
+describe('a local server that fails', () => {
+  it.each(['GET', 'POST'])('before it took anything of %s: a peer answers', async (method) => {
+    const { handler, count } = routing({
+      table: withNew,
+      local: OLD,
+      host: { handle: unsent },
+      dispatch: async () => answer(207),
+    });
+    expect(await code(handler(ask(method, PODS)))).toBe(207);
+    expect(count('straddle_failovers_total{from="local",type="connect"} 1')).toBe(true);
+  });
+
+  it('after it may have taken it: only what is safe is asked again', async () => {
+    const { handler } = routing({
+      table: withNew,
+      local: OLD,
+      host: { handle: maybe },
+      dispatch: async () => answer(207),
+    });
+    expect(await code(handler(ask('GET', PODS)))).toBe(207);
+    expect(await code(handler(ask('POST', PODS)))).toBe(503);
+  });
+
+  it('with nobody else there: is tried once more while it still takes requests', async () => {
+    const attempts: string[] = [];
+    const handle = async (exchange: Exchange) => {
+      attempts.push(exchange.method);
+      return attempts.length === 1 ? maybe() : answer(200);
+    };
+    const { handler } = routing({ table: NOBODY, local: OLD, host: { handle } });
+    expect(await code(handler(ask('GET', PODS)))).toBe(200);
+    expect(attempts).toHaveLength(2);
+  });
+
+  it('with nobody else there and down: 503 that says what happened', async () => {
+    let ready = true;
+    const handle = () => {
+      ready = false;
+      return unsent();
+    };
+    const { handler } = routing({ table: NOBODY, local: OLD, host: { handle, ready: () => ready } });
+    await expect(handler(ask('GET', PODS))).rejects.toThrow(/pods.*refused/);
+    await expect(handler(ask('GET', PODS))).rejects.toMatchObject({ status: { code: 503 }, retryAfterSeconds: 1 });
+  });
+
+  it('sends what is no resource to any peer', async () => {
+    const { handler } = routing({
+      table: withNew,
+      local: OLD,
+      host: { ready: () => false },
+      dispatch: async () => answer(207),
+    });
+    expect(await code(handler(ask('GET', '/version')))).toBe(207);
+  });
+});

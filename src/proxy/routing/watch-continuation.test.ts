@@ -1,0 +1,604 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { silentLogger } from '../../base/logger.js';
+import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
+import { createMetrics } from '../../base/metric-catalogue.js';
+import { AttemptError, type Host } from '../../core/host.js';
+import { BodyStream } from '../../http/body-stream.js';
+import { Exchange, type Reply } from '../../http/exchange.js';
+import { parseRequestInfo } from '../../kube/request-info.js';
+import { createRouter } from '../../routing/router.js';
+import type { Peer, PeerDirectory, PeerTable } from '../peers/peer-table.js';
+import { Rerouter } from './reroute.js';
+
+const JSON_WATCH = ['Content-Type', 'application/json'];
+
+interface Stored {
+  readonly resourceVersion: number;
+  readonly type: string;
+}
+
+/** What every server of the control plane reads from. */
+class Store {
+  readonly events: Stored[] = [];
+  readonly #listeners = new Set<(event: Stored) => void>();
+
+  add(type = 'ADDED'): void {
+    const event = { resourceVersion: 100 + this.events.length, type };
+    this.events.push(event);
+    for (const listener of this.#listeners) listener(event);
+  }
+
+  onAdd(listener: (event: Stored) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+function line({ resourceVersion, type }: Stored): string {
+  const metadata = { name: `n${resourceVersion}`, resourceVersion: String(resourceVersion) };
+  return `${JSON.stringify({ type, object: { kind: 'PodGroup', metadata, spec: 'é'.repeat(resourceVersion % 7) } })}\n`;
+}
+
+/** One watch as a server streams it: bytes wait while it is paused. */
+class Stream {
+  readonly body: BodyStream;
+  cancelled = false;
+  pauses = 0;
+  #waiting = Buffer.alloc(0);
+  #paused = false;
+  #stop: () => void = () => {};
+
+  constructor(
+    store: Store,
+    from: number,
+    readonly chunkBytes: () => number,
+  ) {
+    this.body = new BodyStream({
+      pause: () => {
+        this.#paused = true;
+        this.pauses++;
+      },
+      resume: () => {
+        this.#paused = false;
+        this.#pump();
+      },
+      cancel: () => {
+        this.cancelled = true;
+        this.#stop();
+      },
+    });
+    for (const event of store.events) if (event.resourceVersion > from) this.#send(event);
+    this.#stop = store.onAdd((event) => this.#send(event));
+  }
+
+  get waitingBytes(): number {
+    return this.#waiting.byteLength;
+  }
+
+  write(text: string): void {
+    this.#waiting = Buffer.concat([this.#waiting, Buffer.from(text)]);
+    this.#pump();
+  }
+
+  die(): void {
+    this.#stop();
+    this.body.fail(new AttemptError('maybe', 'reset', 'socket hang up'));
+  }
+
+  finish(): void {
+    this.#stop();
+    this.body.end();
+  }
+
+  #send(event: Stored): void {
+    this.write(line(event));
+  }
+
+  #pump(): void {
+    while (!this.#paused && !this.cancelled && this.#waiting.byteLength > 0) {
+      const chunk = this.#waiting.subarray(0, Math.max(1, this.chunkBytes()));
+      this.#waiting = this.#waiting.subarray(chunk.byteLength);
+      this.body.push(chunk);
+    }
+  }
+}
+
+class Server {
+  readonly streams: Stream[] = [];
+  readonly asked: Exchange[] = [];
+  readonly peer: Peer;
+  readonly reports: string[] = [];
+  usable = true;
+  up = true;
+  hangs = false;
+  chunkBytes = () => 1 << 20;
+  refusal: number | undefined;
+
+  constructor(
+    readonly identity: string,
+    readonly store: Store,
+  ) {
+    const endpoint = {
+      kind: 'kube-apiserver' as const,
+      destination: { inFlight: 0 } as never,
+      usable: () => this.usable,
+      report: (outcome: string) => {
+        this.reports.push(outcome);
+        if (outcome === 'failed') this.usable = this.up;
+      },
+    };
+    this.peer = { identity, endpoints: [endpoint], surface: undefined };
+  }
+
+  get stream(): Stream {
+    return this.streams.at(-1)!;
+  }
+
+  async answer(exchange: Exchange): Promise<Reply> {
+    this.asked.push(exchange);
+    if (!this.up) throw new AttemptError('unsent', 'connect', 'refused');
+    if (this.hangs) {
+      await new Promise<void>((resolve) => exchange.onAbort(resolve));
+      throw new AttemptError('maybe', 'aborted', 'the client left');
+    }
+    if (this.refusal) return { status: this.refusal, headers: JSON_WATCH, body: Buffer.from('{}') };
+    const from = new URL(exchange.target, 'http://x').searchParams.get('resourceVersion');
+    const stream = new Stream(this.store, Number(from ?? 0), () => this.chunkBytes());
+    this.streams.push(stream);
+    return { status: 200, headers: JSON_WATCH, body: stream.body };
+  }
+
+  /** The machine is gone: nothing answers, and what was open breaks off. */
+  kill(): void {
+    this.up = false;
+    for (const stream of this.streams) stream.die();
+  }
+}
+
+/** A client that reads as fast as it is told to. */
+class Client {
+  text = '';
+  outcome: 'open' | 'ended' | 'cut' = 'open';
+  slow = false;
+
+  constructor(readonly body: BodyStream) {
+    body.attach({
+      write: (chunk) => {
+        this.text += Buffer.from(chunk).toString('latin1');
+        return !this.slow;
+      },
+      end: () => {
+        this.outcome = 'ended';
+      },
+      fail: () => {
+        this.outcome = 'cut';
+      },
+    });
+  }
+
+  get versions(): number[] {
+    return this.text
+      .split('\n')
+      .slice(0, -1)
+      .map((text) => Number(JSON.parse(text).object.metadata.resourceVersion));
+  }
+}
+
+const FROM_99 = '/apis/scheduling.k8s.io/v1alpha2/podgroups?watch=1&resourceVersion=99&timeoutSeconds=300';
+const FROM_STATE = '/apis/scheduling.k8s.io/v1alpha2/podgroups?watch=1&allowWatchBookmarks=true';
+
+function setup(identities = ['b', 'c']) {
+  const store = new Store();
+  const servers = identities.map((identity) => new Server(identity, store));
+  const clock = new ManualClock();
+  const metrics = createMetrics();
+  const host = { server: new Server('local', store), serves: false };
+  const refreshed: string[] = [];
+  const directory: PeerDirectory = {
+    snapshot: () => {
+      const peers = servers.map(({ peer }) => peer);
+      return { peers, departed: [], capable: () => peers, unread: [], departedWith: () => undefined } as PeerTable;
+    },
+    onChange: () => () => {},
+    synced: () => true,
+    refresh: async ({ identity }) => {
+      refreshed.push(identity);
+      const server = servers.find((each) => each.identity === identity)!;
+      if (!server.up) server.usable = false;
+    },
+  };
+  const rerouter = new Rerouter({
+    dispatch: ({ peer }, exchange) => servers.find((each) => each.identity === peer.identity)!.answer(exchange),
+    directory,
+    attemptsMax: 3,
+    metrics,
+    logger: silentLogger,
+  });
+  const handler = createRouter({
+    host: { handle: (exchange) => host.server.answer(exchange), ready: () => true, close: async () => {} } as Host,
+    refreshLocal: async () => {},
+    localSurface: () =>
+      host.serves
+        ? ({
+            resources: new Map([
+              ['scheduling.k8s.io/v1alpha2/podgroups', { verbs: new Set(['watch']), subresources: new Map() }],
+            ]),
+          } as never)
+        : undefined,
+    directory,
+    rerouter,
+    metrics,
+    clock,
+    logger: silentLogger,
+  });
+
+  async function watch(target = FROM_99, headers: string[] = ['Authorization', 'Bearer t']) {
+    const connection = { remoteAddress: '127.0.0.1', certificateChain: [] };
+    const exchange = new Exchange({ method: 'GET', target, headers, body: null, connection }, clock.nowMs());
+    exchange.info = parseRequestInfo('GET', target)!;
+    exchange.identity = { kind: 'carried', flow: 'someone', proven: true };
+    const reply = await handler(exchange);
+    return { exchange, reply, client: new Client(reply.body as BodyStream) };
+  }
+  const outcomes = () =>
+    [...metrics.registry.render().matchAll(/straddle_watch_continuations_total\{outcome="(.+)"\} (\d+)/g)].map(
+      ([, outcome, count]) => `${outcome} ${count}`,
+    );
+  return { store, servers, b: servers[0]!, c: servers[1]!, clock, host, refreshed, watch, outcomes };
+}
+
+const query = (exchange: Exchange | undefined) => new URL(exchange!.target, 'http://x').searchParams;
+
+describe('a watch that a peer serves', () => {
+  it('goes on at another peer from the last event, for the same caller, in what is left of its time', async () => {
+    const { store, b, c, clock, watch, outcomes } = setup();
+    const { exchange, client } = await watch();
+    store.add();
+    store.add('MODIFIED');
+    await clock.advance(20_500);
+    b.kill();
+    store.add('DELETED');
+    await settle();
+    store.add();
+
+    expect(client.versions).toEqual([100, 101, 102, 103]);
+    expect(client.outcome).toBe('open');
+    expect(c.asked[0]!.target).toBe(
+      '/apis/scheduling.k8s.io/v1alpha2/podgroups?watch=1&resourceVersion=101&timeoutSeconds=280',
+    );
+    expect(c.asked[0]!.headers).toBe(exchange.headers);
+    expect(c.asked[0]!.identity).toBe(exchange.identity);
+    expect(c.asked[0]!.info).toEqual(exchange.info);
+    expect(outcomes()).toEqual(['continued 1']);
+  });
+
+  it('drops half an event and gets it whole from the next server', async () => {
+    const { store, b, watch } = setup();
+    const { client } = await watch();
+    store.add();
+    b.stream.write(line({ resourceVersion: 101, type: 'ADDED' }).slice(0, 30));
+    b.kill();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100, 101]);
+  });
+
+  it('goes on at the local server if that serves it by then', async () => {
+    const { store, b, host, watch } = setup(['b']);
+    const { client } = await watch();
+    store.add();
+    host.serves = true;
+    b.kill();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100, 101]);
+    expect(host.server.asked).toHaveLength(1);
+  });
+
+  it('goes on once more when the next server goes away too', async () => {
+    const { store, b, c, watch, outcomes } = setup();
+    const { client } = await watch();
+    store.add();
+    b.kill();
+    await settle();
+    store.add();
+    b.up = true;
+    b.usable = true;
+    c.kill();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100, 101, 102]);
+    expect(outcomes()).toEqual(['continued 2']);
+  });
+
+  it('is simply asked for again when nothing was delivered', async () => {
+    const { store, b, c, watch } = setup();
+    const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
+    b.kill();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100]);
+    expect(query(c.asked[0]).get('sendInitialEvents')).toBe('true');
+  });
+
+  it('ends after its last whole event when it dies within the initial state, which has no order', async () => {
+    const { store, b, c, watch, outcomes } = setup();
+    store.add();
+    store.add();
+    const { client } = await watch(FROM_STATE);
+    b.stream.write('{"type":"ADDED","object":{"metada');
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('ended');
+    expect(client.versions).toEqual([100, 101]);
+    expect(c.asked).toHaveLength(0);
+    expect(outcomes()).toEqual(['unsafe 1']);
+  });
+
+  it('goes on after the initial state once a bookmark was seen', async () => {
+    const { store, b, c, watch } = setup();
+    store.add();
+    const { client } = await watch(FROM_STATE);
+    store.add('BOOKMARK');
+    b.kill();
+    await settle();
+    store.add();
+    expect(client.versions).toEqual([100, 101, 102]);
+    expect(query(c.asked[0]).get('resourceVersion')).toBe('101');
+    expect(query(c.asked[0]).get('allowWatchBookmarks')).toBe('true');
+  });
+
+  it.each([410, 403, 404, 400])('ends cleanly when the next server answers %i', async (status) => {
+    const { store, b, c, watch, outcomes } = setup();
+    const { client } = await watch();
+    store.add();
+    c.refusal = status;
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('ended');
+    expect(client.versions).toEqual([100]);
+    expect(outcomes()).toEqual(['refused 1']);
+  });
+
+  it('ends cleanly after an ERROR event', async () => {
+    const { b, c, watch, outcomes } = setup();
+    const { client } = await watch();
+    b.stream.write('{"type":"ERROR","object":{"kind":"Status","code":410}}\n');
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('ended');
+    expect(client.text).toContain('410');
+    expect(c.asked).toHaveLength(0);
+    expect(outcomes()).toEqual(['finished 1']);
+  });
+
+  it('waits a while for a server that takes it', async () => {
+    const { store, b, clock, watch } = setup(['b']);
+    const { client } = await watch();
+    store.add();
+    b.kill();
+    await clock.advance(2_000);
+    expect(client.outcome).toBe('open');
+    store.add();
+    b.up = true;
+    b.usable = true;
+    await clock.advance(1_500);
+    expect(client.versions).toEqual([100, 101]);
+  });
+
+  it.each([
+    ['answers', (server: Server) => server.kill()],
+    [
+      'is ready',
+      (server: Server) => {
+        server.refusal = 429;
+        server.stream.die();
+      },
+    ],
+    [
+      'begins to answer',
+      (server: Server) => {
+        server.hangs = true;
+        server.stream.die();
+      },
+    ],
+  ])('ends cleanly when no server %s in time', async (_, breakIt) => {
+    const { store, b, clock, watch, outcomes } = setup(['b']);
+    const { client } = await watch();
+    store.add();
+    breakIt(b);
+    await clock.advance(8_000);
+    expect(client.outcome).toBe('open');
+    await clock.advance(5_000);
+    expect(client.outcome).toBe('ended');
+    expect(outcomes()).toEqual(['unavailable 1']);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('ends cleanly when it breaks too often', async () => {
+    const { store, b, watch, outcomes } = setup(['b']);
+    const { client } = await watch();
+    store.add();
+    for (let i = 0; i < 11; i++) {
+      b.stream.die();
+      await settle();
+    }
+    expect(client.outcome).toBe('ended');
+    expect(outcomes()).toEqual(['continued 10', 'too-often 1']);
+  });
+
+  it('ends when its server ends it and is still there', async () => {
+    const { store, b, c, refreshed, watch, outcomes } = setup();
+    const { client } = await watch();
+    store.add();
+    b.stream.write('half');
+    b.stream.finish();
+    await settle();
+    expect(refreshed).toEqual(['b']);
+    expect(client.outcome).toBe('ended');
+    expect(client.text.endsWith('half')).toBe(true);
+    expect(c.asked).toHaveLength(0);
+    expect(outcomes()).toEqual([]);
+  });
+
+  it('goes on when its server ends it because it shuts down', async () => {
+    const { store, b, watch } = setup();
+    const { client } = await watch();
+    store.add();
+    b.up = false;
+    b.stream.finish();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100, 101]);
+    expect(client.outcome).toBe('open');
+  });
+
+  it('ends at once when its time is up, whatever has become of its server', async () => {
+    const { b, c, clock, refreshed, watch } = setup();
+    const { client } = await watch();
+    await clock.advance(300_000);
+    b.up = false;
+    b.stream.finish();
+    expect(client.outcome).toBe('ended');
+    expect(refreshed).toEqual([]);
+    expect(c.asked).toHaveLength(0);
+  });
+
+  it('is cut as before where events are not JSON lines', async () => {
+    const { b, c, watch } = setup();
+    b.answer = async () => {
+      const stream = new Stream(b.store, 99, () => 99);
+      b.streams.push(stream);
+      return {
+        status: 200,
+        headers: ['content-type', 'application/vnd.kubernetes.protobuf;stream=watch'],
+        body: stream.body,
+      };
+    };
+    const { client } = await watch();
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('cut');
+    expect(c.asked).toHaveLength(0);
+  });
+
+  it('holds its server back while the client is slow, also the next one', async () => {
+    const { store, b, c, watch } = setup();
+    const { client } = await watch();
+    client.slow = true;
+    for (let i = 0; i < 50; i++) store.add();
+    expect(client.versions).toEqual([100]);
+    expect(b.stream.waitingBytes).toBeGreaterThan(0);
+    b.kill();
+    await settle();
+    // More than is kept of a body that nobody reads yet.
+    for (let i = 0; i < 1_000; i++) store.add();
+    expect(client.versions).toEqual([100]);
+    c.chunkBytes = () => 100;
+    expect(c.stream.pauses).toBe(1);
+    client.slow = false;
+    client.body.resume();
+    expect(client.versions).toEqual(store.events.map(({ resourceVersion }) => resourceVersion));
+  });
+
+  it('ends its server when the client leaves, before and after it has moved', async () => {
+    const { b, c, watch } = setup();
+    const first = await watch();
+    first.client.body.cancel(new Error('left'));
+    expect(b.stream.cancelled).toBe(true);
+    const second = await watch();
+    b.kill();
+    await settle();
+    second.client.body.cancel(new Error('left'));
+    expect(c.stream.cancelled).toBe(true);
+  });
+
+  it('stops moving when the client leaves meanwhile', async () => {
+    const { store, b, c, clock, watch } = setup();
+    const { exchange, client } = await watch();
+    store.add();
+    c.hangs = true;
+    b.kill();
+    await settle();
+    client.body.cancel(new Error('left'));
+    exchange.abort();
+    await settle();
+    expect(c.asked[0]!.aborted).toBe(true);
+    expect(c.asked).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it('stops waiting for a server when the client leaves', async () => {
+    const { store, b, clock, watch } = setup(['b']);
+    const { client } = await watch();
+    store.add();
+    b.kill();
+    await clock.advance(300);
+    client.body.cancel(new Error('left'));
+    await settle();
+    expect(clock.pending).toBe(0);
+    expect(client.outcome).toBe('open');
+  });
+
+  it('does not hold the leaving of the client against the server', async () => {
+    const { b, watch } = setup();
+    const { exchange } = await watch();
+    exchange.abort();
+    b.stream.die();
+    await settle();
+    expect(b.reports).toEqual(['answered']);
+  });
+
+  it('gives the client every event once and in order, wherever servers die and however bytes are cut', async () => {
+    const step = fc.oneof(
+      { weight: 5, arbitrary: fc.constant('add' as const) },
+      { weight: 1, arbitrary: fc.constant('bookmark' as const) },
+      { weight: 2, arbitrary: fc.constant('die' as const) },
+      { weight: 2, arbitrary: fc.constant('slow' as const) },
+      { weight: 2, arbitrary: fc.constant('fast' as const) },
+      { weight: 2, arbitrary: fc.nat({ max: 80 }) },
+    );
+    const run = async (steps: (string | number)[], chunks: number[]) => {
+      const { store, servers, watch } = setup();
+      let turn = 0;
+      for (const server of servers) server.chunkBytes = () => chunks[turn++ % chunks.length]!;
+      const { client } = await watch();
+      let deaths = 0;
+      for (const each of steps) {
+        const serving = servers.find((server) => server.up && server.streams.length > 0 && server.usable)!;
+        if (each === 'add') store.add();
+        else if (each === 'bookmark') store.add('BOOKMARK');
+        else if (each === 'slow') client.slow = true;
+        else if (each === 'fast') {
+          client.slow = false;
+          client.body.resume();
+        } else if (each === 'die') {
+          if (++deaths > 10) continue;
+          serving.stream.die();
+          await settle(2);
+        } else if (typeof each === 'number') {
+          // Dies in the middle of an event.
+          if (++deaths > 10) continue;
+          const next = { resourceVersion: 100 + store.events.length, type: 'MODIFIED' };
+          serving.stream.write(line(next).slice(0, each % (line(next).length - 1)));
+          serving.stream.die();
+          await settle(2);
+        }
+      }
+      client.slow = false;
+      client.body.resume();
+      await settle(2);
+      expect(client.outcome).toBe('open');
+      expect(client.text).toBe(Buffer.from(store.events.map(line).join('')).toString('latin1'));
+    };
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { maxLength: 40 }),
+        fc.array(fc.integer({ min: 1, max: 200 }), { minLength: 1, maxLength: 8 }),
+        run,
+      ),
+      { numRuns: 200 },
+    );
+  });
+});

@@ -1,0 +1,304 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Metrics } from '../../base/metric-catalogue.js';
+import { type BodySink, type BodySource, BodyStream } from '../../http/body-stream.js';
+import { Exchange, type Handler, type Reply } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
+import { StatusError } from '../../kube/status-error.js';
+import { discard } from '../../routing/unknown-resource.js';
+import type { PeerDirectory } from '../peers/peer-table.js';
+import type { Candidate } from './select-endpoint.js';
+import { EventLines, readWatchRequest, takeUpTarget, type WatchRequest } from './watch-events.js';
+
+export interface WatchContinuationOptions {
+  /** Answers by the rules for any request, locally or at a peer. What it answers is not followed by itself. */
+  readonly answer: Handler;
+  /** The peer that a reply of `answer` came from; undefined for the local host. */
+  readonly servedBy: (reply: Reply) => Candidate | undefined;
+  readonly hostReady: () => boolean;
+  readonly directory: PeerDirectory;
+  readonly clock: Clock;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly random?: () => number;
+}
+
+/** How long a client is kept without knowing while no server takes its watch. */
+const WITHOUT_SERVER_MS_MAX = 10_000;
+/** A server that takes the request must begin its answer within this time, which leaves some for another. */
+const HEAD_WAIT_MS_MAX = 4_000;
+const BACK_OFF_FIRST_MS = 100;
+const BACK_OFF_MS_MAX = 1_000;
+/** A watch that breaks more often than this in the window is better looked at by its client. */
+const CONTINUATIONS_MAX = 10;
+const CONTINUATIONS_WINDOW_MS = 60_000;
+
+type Outcome = 'continued' | 'finished' | 'unsafe' | 'refused' | 'unavailable' | 'too-often' | 'cut';
+
+/**
+ * Makes a watch that a peer serves outlive that peer: when the stream breaks off, it goes on at another server from the
+ * last event that was delivered whole. Where that could lose or repeat an event, it ends there as a watch ends that has
+ * timed out, and the client starts a new one by itself.
+ */
+export function createWatchContinuation(
+  options: WatchContinuationOptions,
+): (exchange: Exchange, reply: Reply) => Reply {
+  return (exchange, reply) => {
+    const { body } = reply;
+    if (!(body instanceof BodyStream) || exchange.method !== 'GET' || exchange.body || !isEventLines(reply)) {
+      return reply;
+    }
+    const request = readWatchRequest(exchange.target);
+    if (!request) return reply;
+    const watch = new ContinuedWatch(options, exchange, request);
+    watch.follow(reply, body);
+    return { ...reply, body: watch.out };
+  };
+}
+
+/** One JSON event a line. Other encodings, and compressed ones, can't be cut at an event's end without decoding them. */
+function isEventLines({ status, headers }: Reply): boolean {
+  if (status !== 200 || !/^application\/json\s*(;|$)/i.test(headerValue(headers, 'content-type') ?? '')) return false;
+  const encoding = headerValue(headers, 'content-encoding');
+  return (encoding === undefined || encoding === 'identity') && headerValue(headers, 'content-length') === undefined;
+}
+
+class ContinuedWatch implements BodySink, BodySource {
+  readonly out: BodyStream;
+  readonly #options: WatchContinuationOptions;
+  readonly #exchange: Exchange;
+  readonly #request: WatchRequest;
+  readonly #lines: EventLines;
+  readonly #forward: (bytes: Uint8Array) => void;
+  #server: Candidate | undefined;
+  #source: BodyStream | undefined;
+  /** A new source that waits for the client to take more. */
+  #next: BodyStream | undefined;
+  #paused = false;
+  #over = false;
+  #continuedAtMs: number[] = [];
+  /** Ends what is being waited for between two sources. */
+  #stopWaiting: () => void = () => {};
+  /** Takes back that the client's leaving ends the request for the rest. */
+  #unlink: () => void = () => {};
+
+  constructor(options: WatchContinuationOptions, exchange: Exchange, request: WatchRequest) {
+    this.#options = options;
+    this.#exchange = exchange;
+    this.#request = request;
+    this.#lines = new EventLines(request.beginning);
+    this.out = new BodyStream(this);
+    this.#forward = (bytes) => this.out.push(bytes);
+  }
+
+  follow(reply: Reply, body: BodyStream): void {
+    this.#server = this.#options.servedBy(reply);
+    if (this.#paused) this.#next = body;
+    else this.#attach(body);
+  }
+
+  // From the client's side.
+
+  pause(): void {
+    this.#paused = true;
+  }
+
+  resume(): void {
+    this.#paused = false;
+    const next = this.#next;
+    if (next) {
+      this.#next = undefined;
+      this.#attach(next);
+    } else this.#source?.resume();
+  }
+
+  cancel(error: Error): void {
+    this.#over = true;
+    (this.#source ?? this.#next)?.cancel(error);
+    this.#stopWaiting();
+  }
+
+  // From the server's side.
+
+  write(chunk: Uint8Array): boolean {
+    this.#lines.take(chunk, this.#forward);
+    return !this.#paused;
+  }
+
+  end(trailers: readonly string[]): void {
+    this.#source = undefined;
+    if (this.#over) return;
+    const { kind } = this.#lines.position();
+    if (kind === 'inside' || kind === 'over' || this.#timeIsUp()) this.#endAsServer(trailers);
+    else void this.#afterEnd(trailers).catch((error) => this.#broke(asError(error)));
+  }
+
+  fail(error: Error): void {
+    this.#source = undefined;
+    if (this.#over) return;
+    if (this.#exchange.aborted) {
+      // The client's leaving says nothing about the server.
+      this.#over = true;
+      this.out.fail(error);
+      return;
+    }
+    // Nobody may be sent there before it has answered a probe; the one that just went away would be tried first.
+    this.#server?.endpoint.report('failed', error.message);
+    this.#broke(error);
+  }
+
+  #attach(body: BodyStream): void {
+    this.#source = body;
+    body.attach(this);
+  }
+
+  /**
+   * A server that is shut down in an orderly way ends its watches as if their time were up. If it has stopped to answer,
+   * the watch goes on elsewhere.
+   */
+  async #afterEnd(trailers: readonly string[]): Promise<void> {
+    const { directory, hostReady } = this.#options;
+    const server = this.#server;
+    if (server?.endpoint.usable()) await directory.refresh(server.peer);
+    if (this.#over) return;
+    if (server ? server.endpoint.usable() : hostReady()) this.#endAsServer(trailers);
+    else this.#broke(new Error('the server shut down'));
+  }
+
+  #endAsServer(trailers: readonly string[]): void {
+    this.#over = true;
+    this.#lines.flush(this.#forward);
+    this.out.end(trailers);
+  }
+
+  #broke(error: Error): void {
+    const position = this.#lines.position();
+    if (position.kind === 'inside') {
+      this.#count('cut');
+      this.#over = true;
+      this.out.fail(error);
+    } else if (position.kind === 'over' || this.#timeIsUp()) this.#endHere('finished');
+    else if (position.kind === 'unsafe') this.#endHere('unsafe');
+    else if (!this.#mayContinue()) this.#endHere('too-often');
+    else {
+      this.#lines.dropTail();
+      const resourceVersion = position.kind === 'from' ? position.resourceVersion : undefined;
+      this.#goOn(resourceVersion).catch((unexpected) => {
+        if (this.#over) return;
+        this.#options.logger.error('a watch could not go on', { error: unexpected, target: this.#exchange.target });
+        this.#endHere('refused');
+      });
+    }
+  }
+
+  /** Ends after the last whole event. What was held back of the next one is dropped: the client gets it when it asks. */
+  #endHere(outcome: Outcome): void {
+    if (this.#over) return;
+    this.#count(outcome);
+    this.#over = true;
+    this.out.end();
+  }
+
+  async #goOn(resourceVersion: string | undefined): Promise<void> {
+    const { clock, logger, random = Math.random } = this.#options;
+    const giveUpAtMs = clock.nowMs() + WITHOUT_SERVER_MS_MAX;
+    for (let backOffMs = BACK_OFF_FIRST_MS; ; backOffMs = Math.min(BACK_OFF_MS_MAX, backOffMs * 2)) {
+      const target = takeUpTarget(this.#exchange.target, { resourceVersion, timeoutSeconds: this.#secondsLeft() });
+      const reply = await this.#ask(target);
+      if (this.#over) {
+        if (typeof reply === 'object') discard(reply);
+        return;
+      }
+      if (reply === 'refused') return this.#endHere('refused');
+      if (reply !== 'later') {
+        this.#count('continued');
+        logger.debug('a watch goes on elsewhere', { target, from: this.#server?.peer.identity ?? 'local' });
+        return this.follow(reply, reply.body as BodyStream);
+      }
+      const delayMs = backOffMs * (0.5 + random() / 2);
+      if (clock.nowMs() + delayMs > giveUpAtMs) return this.#endHere('unavailable');
+      await this.#wait(delayMs);
+      if (this.#over) return;
+    }
+  }
+
+  /** Asks for the rest. `later`: no server takes it now. `refused`: one has said that it can't be had like this. */
+  async #ask(target: string): Promise<Reply | 'later' | 'refused'> {
+    const { answer, clock, logger } = this.#options;
+    const request = sameCaller(this.#exchange, target, clock.nowMs());
+    this.#unlink();
+    this.#unlink = this.#exchange.onAbort(() => request.abort());
+    const stopTimer = clock.after(HEAD_WAIT_MS_MAX, () => request.abort());
+    this.#stopWaiting = () => request.abort();
+    try {
+      const reply = await answer(request);
+      if (reply.body instanceof BodyStream && isEventLines(reply)) return reply;
+      discard(reply);
+      logger.debug('a watch was not taken over', { target, status: reply.status });
+      return isPassing(reply.status) ? 'later' : 'refused';
+    } catch (error) {
+      if (request.aborted) return 'later';
+      if (!(error instanceof StatusError)) throw error;
+      logger.debug('a watch was not taken over', { target, error });
+      return isPassing(error.status.code) ? 'later' : 'refused';
+    } finally {
+      stopTimer();
+      this.#stopWaiting = () => {};
+    }
+  }
+
+  #wait(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#options.clock.after(delayMs, resolve);
+      this.#stopWaiting = () => {
+        cancel();
+        resolve();
+      };
+    });
+  }
+
+  #secondsLeft(): number | undefined {
+    const { timeoutSeconds } = this.#request;
+    if (timeoutSeconds === undefined) return undefined;
+    const goneMs = this.#options.clock.nowMs() - this.#exchange.startedAtMs;
+    return Math.max(1, timeoutSeconds - Math.floor(goneMs / 1000));
+  }
+
+  /** The client's own bound has passed (or nearly): the server ended it for that, whatever else has happened. */
+  #timeIsUp(): boolean {
+    const { timeoutSeconds } = this.#request;
+    if (timeoutSeconds === undefined) return false;
+    return this.#options.clock.nowMs() - this.#exchange.startedAtMs >= timeoutSeconds * 1000;
+  }
+
+  #mayContinue(): boolean {
+    const nowMs = this.#options.clock.nowMs();
+    this.#continuedAtMs = this.#continuedAtMs.filter((atMs) => nowMs - atMs < CONTINUATIONS_WINDOW_MS);
+    if (this.#continuedAtMs.length >= CONTINUATIONS_MAX) return false;
+    this.#continuedAtMs.push(nowMs);
+    return true;
+  }
+
+  #count(outcome: Outcome): void {
+    this.#options.metrics.watchContinuations.labels(outcome).inc();
+  }
+}
+
+/** Too many requests, not ready, no server: what passes by itself. */
+function isPassing(status: number): boolean {
+  return status === 429 || status === 503 || status === 504;
+}
+
+/** The rest of a watch, asked for by whoever asked for the whole. */
+function sameCaller(exchange: Exchange, target: string, nowMs: number): Exchange {
+  const { method, headers, connection } = exchange;
+  const request = new Exchange({ method, target, headers, body: null, connection }, nowMs);
+  request.info = exchange.info;
+  request.identity = exchange.identity;
+  request.trustedProxy = exchange.trustedProxy;
+  return request;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,168 @@
+import type { Clock } from '../../base/clock.js';
+import type { Destination } from '../../http/outgoing.js';
+import type { Surface } from '../../kube/surface.js';
+import type { DirectoryDescription } from '../peers/directory-description.js';
+import type { RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { DepartedServer, Peer, PeerTable } from '../peers/peer-table.js';
+import { buildPeerTable } from '../peers/table-index.js';
+import { ReplicaEndpoint } from './replica-endpoint.js';
+import { type EndpointName, endpointKey, type SentPeer, type ViewUpdate } from './worker-messages.js';
+
+export interface ReplicaDirectoryOptions {
+  makeDestination(endpoint: EndpointName): Destination;
+  /** Traffic found an address failing: the head should know. Failures are numbered. */
+  readonly tellFailure: (endpoint: EndpointName, why: string, failure: number) => void;
+  /** Asks the head to read a peer again; resolves when it has, or after a bounded wait. */
+  readonly refresh: (identity: string) => Promise<void>;
+  readonly clock: Clock;
+}
+
+/** Answers under way get this long after an address was last heard of, as in the head's own directory. */
+const LINGER_MS = 30_000;
+
+/**
+ * The peer directory of a worker: what the head's says, with connections of its own. It finds nothing out by itself but
+ * that an address fails, which it obeys at once and tells the head.
+ */
+export class ReplicaDirectory implements RunningPeerDirectory {
+  readonly #options: ReplicaDirectoryOptions;
+  readonly #endpoints = new Map<string, ReplicaEndpoint>();
+  readonly #lingering = new Map<string, () => void>();
+  readonly #closing = new Set<Promise<void>>();
+  readonly #listeners = new Set<() => void>();
+  #table: PeerTable = buildPeerTable({ peers: [], unread: [], departed: [] });
+  #synced = false;
+  #lastFailure = 0;
+
+  constructor(options: ReplicaDirectoryOptions) {
+    this.#options = options;
+  }
+
+  take({ peers, departed, synced }: ViewUpdate, surfaces: ReadonlyMap<number, Surface>): void {
+    const table = this.#table;
+    const shown = peers.map((peer) =>
+      this.#peer(peer, peer.surface === undefined ? undefined : surfaces.get(peer.surface)),
+    );
+    const unread = shown.filter((_, i) => peers[i]!.unread);
+    const gone = departed.map((server): DepartedServer => {
+      const surface = surfaces.get(server.surface)!;
+      const known = table.departed.find(({ identity }) => identity === server.identity);
+      const same = known && known.surface === surface && known.departedAtMs === server.departedAtMs;
+      return same ? known : { identity: server.identity, departedAtMs: server.departedAtMs, surface };
+    });
+    this.#retain(new Set(peers.flatMap((peer) => peer.endpoints.map(endpointKey))));
+    const same =
+      synced === this.#synced &&
+      sameItems(shown, table.peers) &&
+      sameItems(unread, table.unread) &&
+      sameItems(gone, table.departed);
+    if (same) return;
+    this.#synced = synced;
+    this.#table = buildPeerTable({ peers: shown, unread, departed: gone });
+    for (const listener of [...this.#listeners]) listener();
+  }
+
+  /** The head found that a server hangs: whoever waits for it here need not wait any longer either. */
+  hangs(endpoint: EndpointName, why: string): void {
+    this.#endpoints.get(endpointKey(endpoint))?.destination.abandonWaiting(why);
+  }
+
+  snapshot(): PeerTable {
+    return this.#table;
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  synced(): boolean {
+    return this.#synced;
+  }
+
+  refresh(peer: Peer): Promise<void> {
+    return this.#options.refresh(peer.identity);
+  }
+
+  start(): void {}
+
+  /** Only what this process knows of itself: the requests under way. The head describes the rest. */
+  describe(): DirectoryDescription {
+    const peers = this.#table.peers.map(({ identity, endpoints, surface }) => ({
+      identity,
+      state: surface ? ('present' as const) : ('expected' as const),
+      endpoints: endpoints.map(({ kind, destination, usable }) => ({
+        kind,
+        address: destination.address,
+        usable: usable(),
+        inFlight: destination.inFlight,
+      })),
+      kubernetesVersion: surface?.kubernetesVersion ?? '',
+    }));
+    const departed = this.#table.departed.map(({ identity, departedAtMs, surface }) => ({
+      identity,
+      departedAtMs,
+      kubernetesVersion: surface.kubernetesVersion,
+    }));
+    return { synced: this.#synced, sources: [], peers, departed, conflicts: [], leftOutCount: 0 };
+  }
+
+  async close(): Promise<void> {
+    for (const cancel of this.#lingering.values()) cancel();
+    this.#lingering.clear();
+    for (const endpoint of this.#endpoints.values()) this.#close(endpoint);
+    this.#endpoints.clear();
+    await Promise.all(this.#closing);
+  }
+
+  /** The same object while it says the same, so that what is built from it need not be built anew. */
+  #peer(sent: SentPeer, surface: Surface | undefined): Peer {
+    const endpoints = sent.endpoints.map((each) => {
+      const endpoint = this.#endpoint(each);
+      endpoint.take(each);
+      return endpoint;
+    });
+    const known = this.#table.peers.find(({ identity }) => identity === sent.identity);
+    if (known && known.surface === surface && sameItems(known.endpoints, endpoints)) return known;
+    return { identity: sent.identity, endpoints, surface };
+  }
+
+  #endpoint(name: EndpointName): ReplicaEndpoint {
+    const key = endpointKey(name);
+    this.#lingering.get(key)?.();
+    this.#lingering.delete(key);
+    const known = this.#endpoints.get(key);
+    if (known) return known;
+    const { kind, address } = name;
+    const endpoint = new ReplicaEndpoint(kind, this.#options.makeDestination(name), (why) => {
+      this.#options.tellFailure({ kind, address }, why, ++this.#lastFailure);
+      return this.#lastFailure;
+    });
+    this.#endpoints.set(key, endpoint);
+    return endpoint;
+  }
+
+  #retain(named: ReadonlySet<string>): void {
+    for (const [key, endpoint] of this.#endpoints) {
+      if (named.has(key) || this.#lingering.has(key)) continue;
+      const cancel = this.#options.clock.after(LINGER_MS, () => {
+        this.#lingering.delete(key);
+        this.#endpoints.delete(key);
+        this.#close(endpoint);
+      });
+      this.#lingering.set(key, cancel);
+    }
+  }
+
+  #close(endpoint: ReplicaEndpoint): void {
+    const closed = endpoint.destination
+      .close()
+      .catch(() => {})
+      .finally(() => this.#closing.delete(closed));
+    this.#closing.add(closed);
+  }
+}
+
+function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
+  return a.length === b.length && a.every((item, i) => item === b[i]);
+}

@@ -1,0 +1,232 @@
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import type { Metrics } from '../../base/metric-catalogue.js';
+import type { MetricRegistry } from '../../base/metrics.js';
+import { Acceptor } from './acceptor.js';
+import { GroupMetrics } from './group-metrics.js';
+import type { SharedView } from './shared-view.js';
+import type { EndpointName, Question } from './worker-messages.js';
+import { WorkerProcess, type WorkerProgram } from './worker-process.js';
+
+export interface WorkerGroupOptions {
+  readonly workers: number;
+  readonly program: WorkerProgram;
+  readonly host: string;
+  readonly port: number;
+  readonly connectionsMax: number;
+  readonly config: unknown;
+  readonly view: SharedView;
+  readonly localReady: () => boolean;
+  readonly answer: (question: Exclude<Question, { what: 'metrics' }>) => Promise<unknown>;
+  readonly metrics: Metrics;
+  readonly emptyMetrics: () => MetricRegistry;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Between a worker's end and its successor; doubles while they end young. */
+  readonly restart?: Partial<RestartTimes>;
+}
+
+export interface RestartTimes {
+  readonly firstMs: number;
+  readonly maxMs: number;
+  /** A worker that lived this long died of something new. */
+  readonly settledMs: number;
+}
+
+const RESTART_TIMES: RestartTimes = { firstMs: 250, maxMs: 30_000, settledMs: 60_000 };
+/** Beyond what a worker is given to drain; then it hangs. */
+const STOP_MARGIN_MS = 3_000;
+const START_MS_MAX = 60_000;
+/** Each worker is asked for its numbers this often: so little is lost when it ends, and one that hangs is found. */
+const LOOK_EVERY_MS = 10_000;
+const LOOKS_UNHEARD_MAX = 6;
+
+interface Slot {
+  readonly worker: number;
+  process: WorkerProcess | undefined;
+  startedAtMs: number;
+  /** Ends in a row of young workers. */
+  failures: number;
+  cancelRestart: () => void;
+}
+
+/** The head's side of several workers behind one port: starts them, replaces those that end, stops them all. */
+export class WorkerGroup {
+  readonly #options: WorkerGroupOptions;
+  readonly #times: RestartTimes;
+  readonly #slots: Slot[];
+  readonly #acceptor: Acceptor;
+  readonly #metrics: GroupMetrics;
+  /** What `started` waits for; undefined once they have all served. */
+  #starting: { resolve(): void; reject(error: Error): void } | undefined;
+  /** The head knows enough for workers to serve. */
+  #begun = false;
+  #endedEarly: string | undefined;
+  /** All have served once. Before, the first one would get all the connections that wait. */
+  #isOpen = false;
+  #cancelLook = () => {};
+  #stopping = false;
+
+  constructor(options: WorkerGroupOptions) {
+    this.#options = options;
+    this.#times = { ...RESTART_TIMES, ...options.restart };
+    this.#slots = Array.from({ length: options.workers }, (_, i) => ({
+      worker: i + 1,
+      process: undefined,
+      startedAtMs: 0,
+      failures: 0,
+      cancelRestart: () => {},
+    }));
+    const { host, port, connectionsMax, clock, logger, metrics, emptyMetrics } = options;
+    const takers = () => (this.#isOpen ? this.#processes() : []);
+    this.#acceptor = new Acceptor({ host, port, connectionsMax, clock, logger, takers });
+    this.#metrics = new GroupMetrics({
+      own: metrics.registry,
+      empty: emptyMetrics,
+      workers: () => this.#processes().filter(({ isTaking }) => isTaking),
+    });
+    metrics.registry.collect(() => this.#fillGauges());
+  }
+
+  /** Opens the port, and has the processes come up meanwhile. */
+  async listen(): Promise<AddressInfo> {
+    const bound = await this.#acceptor.listen();
+    for (const slot of this.#slots) this.#fork(slot);
+    return bound;
+  }
+
+  /** Lets them serve; resolves when all do, rejects with what the first one says that cannot. */
+  async begin(): Promise<void> {
+    this.#begun = true;
+    let cancel = () => {};
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#starting = { resolve, reject };
+        cancel = this.#options.clock.after(START_MS_MAX, () =>
+          reject(new Error(`The workers do not serve after ${START_MS_MAX / 1_000} s.`)),
+        );
+        for (const { process } of this.#slots) process?.start();
+        if (this.#endedEarly !== undefined) reject(new Error(this.#endedEarly));
+      });
+      this.#isOpen = true;
+      this.#acceptor.takerReady();
+      this.#lookLater();
+    } finally {
+      this.#starting = undefined;
+      cancel();
+    }
+  }
+
+  /** Tells the workers to say that they go, as the head does, and to stop when they have said so long enough. */
+  announceStop(): void {
+    if (this.#stopping) return;
+    this.#stopping = true;
+    this.#cancelLook();
+    for (const slot of this.#slots) {
+      slot.cancelRestart();
+      slot.process?.stop();
+    }
+  }
+
+  /** Takes no more connections and resolves when every worker has ended. What hangs is killed. */
+  async close(graceMs: number): Promise<void> {
+    this.#acceptor.close();
+    this.announceStop();
+    const cancel = this.#options.clock.after(graceMs + STOP_MARGIN_MS, () => this.#killAll());
+    await Promise.all(this.#processes().map(({ ended }) => ended));
+    cancel();
+  }
+
+  /** Everything at once, in the middle of whatever is being said. */
+  destroy(): void {
+    this.#stopping = true;
+    this.#cancelLook();
+    this.#acceptor.close();
+    this.#killAll();
+  }
+
+  hangs(endpoint: EndpointName, why: string): void {
+    for (const process of this.#processes()) if (process.isTaking) process.tell({ type: 'hang', endpoint, why });
+  }
+
+  #processes(): WorkerProcess[] {
+    return this.#slots.flatMap(({ process }) => process ?? []);
+  }
+
+  #killAll(): void {
+    const left = this.#processes();
+    if (left.length > 0) this.#options.logger.warn('workers that did not end were killed', { workers: left.length });
+    for (const process of left) process.kill();
+  }
+
+  #lookLater(): void {
+    this.#cancelLook = this.#options.clock.after(LOOK_EVERY_MS, () => {
+      for (const { worker, process } of this.#slots) if (process) this.#look(worker, process);
+      this.#lookLater();
+    });
+  }
+
+  #look(worker: number, process: WorkerProcess): void {
+    if (process.look() >= LOOKS_UNHEARD_MAX) {
+      this.#options.logger.error('a worker hangs and is killed', { worker });
+      process.kill();
+    } else if (process.isTaking) void this.#metrics.refresh(process);
+  }
+
+  #fork(slot: Slot): void {
+    const { program, config, view, localReady, clock, answer } = this.#options;
+    slot.startedAtMs = clock.nowMs();
+    const process: WorkerProcess = new WorkerProcess({
+      program,
+      worker: slot.worker,
+      config,
+      view,
+      localReady,
+      clock,
+      answer: (question) => (question.what === 'metrics' ? this.#metrics.page() : answer(question)),
+      onServing: () => this.#serving(slot),
+      onEnd: (why) => this.#ended(slot, process, why),
+    });
+    slot.process = process;
+    if (this.#begun) process.start();
+  }
+
+  #serving(slot: Slot): void {
+    this.#options.logger.info('a worker serves', { worker: slot.worker, pid: slot.process?.pid });
+    if (this.#isOpen) this.#acceptor.takerReady();
+    else if (this.#processes().every(({ isTaking }) => isTaking)) this.#starting?.resolve();
+  }
+
+  #ended(slot: Slot, process: WorkerProcess, why: string): void {
+    slot.process = undefined;
+    this.#acceptor.takerGone(process);
+    this.#metrics.workerEnded(process);
+    if (this.#stopping) return;
+    if (this.#starting) {
+      this.#starting.reject(new Error(why));
+      return;
+    }
+    if (this.#begun) this.#restart(slot, why);
+    else this.#endedEarly = why;
+  }
+
+  #restart(slot: Slot, why: string): void {
+    const { clock, logger, metrics } = this.#options;
+    const { firstMs, maxMs, settledMs } = this.#times;
+    if (clock.nowMs() - slot.startedAtMs >= settledMs) slot.failures = 0;
+    const inMs = Math.min(maxMs, firstMs * 2 ** Math.min(slot.failures, 20));
+    slot.failures += 1;
+    metrics.workerRestarts.labels().inc();
+    logger.error('a worker ended and is started again; its connections are cut', { worker: slot.worker, why, inMs });
+    slot.cancelRestart = clock.after(inMs, () => this.#fork(slot));
+  }
+
+  #fillGauges(): void {
+    const { workerConnections } = this.#options.metrics;
+    workerConnections.reset();
+    for (const { worker, process } of this.#slots) {
+      if (process?.isTaking) workerConnections.labels(String(worker)).set(process.connections);
+    }
+  }
+}

@@ -1,0 +1,174 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.js';
+import type { MetricExport } from '../../base/metrics.js';
+import type { Taker } from './acceptor.js';
+import { type Channel, channelToWorker } from './channel.js';
+import type { ExportingWorker } from './group-metrics.js';
+import { PendingAnswers } from './pending-answers.js';
+import type { SharedView, Subscription } from './shared-view.js';
+import type { Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
+
+/** How to run this program as a worker. */
+export interface WorkerProgram {
+  /** Node's own arguments. */
+  readonly execArgv: readonly string[];
+  readonly file: string;
+  readonly arguments: readonly string[];
+}
+
+export interface WorkerProcessOptions {
+  readonly program: WorkerProgram;
+  readonly worker: number;
+  readonly config: unknown;
+  readonly view: SharedView;
+  readonly localReady: () => boolean;
+  readonly answer: (question: Question) => Promise<unknown>;
+  readonly clock: Clock;
+  readonly onServing: () => void;
+  /** It has ended; `why` is what it said, or how. */
+  readonly onEnd: (why: string) => void;
+}
+
+/** A page of metrics waits this long for each worker. */
+const EXPORT_MS_MAX = 1_000;
+
+/** One worker as the head sees it, from its start to its end. */
+export class WorkerProcess implements Taker, ExportingWorker {
+  readonly #options: WorkerProcessOptions;
+  readonly #child: ChildProcess;
+  readonly #channel: Channel<ToWorker, ToHead>;
+  readonly #subscription: Subscription;
+  readonly #exports: PendingAnswers;
+  /** Connections that have not left this process yet. */
+  readonly #leaving = new Set<Socket>();
+  readonly ended: Promise<void>;
+  #state: 'starting' | 'serving' | 'draining' | 'ended' = 'starting';
+  #connections = 0;
+  #looksUnheard = 0;
+  #saidWhy: string | undefined;
+
+  constructor(options: WorkerProcessOptions) {
+    this.#options = options;
+    const { file, arguments: args, execArgv } = options.program;
+    this.#child = fork(file, args, {
+      execArgv: [...execArgv],
+      // Bytes travel as bytes.
+      serialization: 'advanced',
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
+    this.#exports = new PendingAnswers(options.clock);
+    this.#channel = channelToWorker(this.#child);
+    this.#channel.onMessage((message) => this.#heard(message));
+    this.#subscription = options.view.subscribe((view: ViewUpdate) => this.#channel.send({ type: 'view', view }));
+    this.ended = new Promise((resolve) => {
+      this.#child.once('error', (error) => this.#end(error.message, resolve));
+      this.#child.once('exit', (code, signal) =>
+        this.#end(signal === null ? `exit code ${code}` : `signal ${signal}`, resolve),
+      );
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  get isTaking(): boolean {
+    return this.#state === 'serving';
+  }
+
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** Times in a row that this was asked without having heard of it in between. One that drains may take its time. */
+  look(): number {
+    return this.#state === 'draining' ? 0 : this.#looksUnheard++;
+  }
+
+  /** Gives it all it needs to serve. */
+  start(): void {
+    const { config, worker, localReady } = this.#options;
+    this.#channel.send({
+      type: 'start',
+      config,
+      worker,
+      view: this.#subscription.first(),
+      localReady: localReady(),
+    });
+  }
+
+  take(socket: Socket): void {
+    this.#connections += 1;
+    this.#leaving.add(socket);
+    this.#channel.send({ type: 'connection' }, socket, () => this.#leaving.delete(socket));
+  }
+
+  tell(message: ToWorker): void {
+    this.#channel.send(message);
+  }
+
+  export(): Promise<MetricExport> {
+    return this.#exports.ask((id) => this.#channel.send({ type: 'export', id }), EXPORT_MS_MAX);
+  }
+
+  /** Lets it end what it has begun. One that does not serve yet has begun nothing. */
+  stop(): void {
+    if (this.#state === 'starting') this.kill();
+    else this.#channel.send({ type: 'stop' });
+  }
+
+  kill(): void {
+    if (this.#state !== 'ended') this.#child.kill('SIGKILL');
+  }
+
+  #heard(message: ToHead): void {
+    const { onServing } = this.#options;
+    this.#looksUnheard = 0;
+    switch (message.type) {
+      case 'serving':
+        this.#state = 'serving';
+        onServing();
+        break;
+      case 'failed':
+        this.#saidWhy = message.why;
+        break;
+      case 'connections-closed':
+        this.#connections -= message.count;
+        break;
+      case 'draining':
+        this.#state = 'draining';
+        break;
+      case 'endpoint-failed':
+        this.#subscription.endpointFailed(message.endpoint, message.why, message.failure);
+        break;
+      case 'exported':
+        this.#exports.answered(message.id, message.metrics);
+        break;
+      case 'question':
+        void this.#answer(message.id, message.question);
+    }
+  }
+
+  async #answer(id: number, question: Question): Promise<void> {
+    const { answer, view } = this.#options;
+    try {
+      const value = await answer(question);
+      // What it asked for may have changed what it knows: it hears of that first.
+      view.flush();
+      this.#channel.send({ type: 'answer', id, value });
+    } catch (error) {
+      this.#channel.send({ type: 'answer', id, error: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  #end(how: string, resolve: () => void): void {
+    if (this.#state === 'ended') return;
+    this.#state = 'ended';
+    this.#subscription.end();
+    this.#exports.failAll(new Error('the worker has ended'));
+    for (const socket of this.#leaving) socket.destroy();
+    this.#options.onEnd(this.#saidWhy ?? how);
+    resolve();
+  }
+}

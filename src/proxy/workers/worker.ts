@@ -1,0 +1,129 @@
+import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.js';
+import type { MetricRegistry } from '../../base/metrics.js';
+import type { Destination } from '../../http/outgoing.js';
+import { buildSurface } from '../../kube/discovery-documents.js';
+import type { Surface } from '../../kube/surface.js';
+import type { Channel } from './channel.js';
+import { PendingAnswers } from './pending-answers.js';
+import { ReplicaDirectory } from './replica-directory.js';
+import { ReplicaSurface } from './replica-surface.js';
+import type { EndpointName, Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
+
+export interface WorkerOptions {
+  readonly channel: Channel<ToHead, ToWorker>;
+  readonly start: Extract<ToWorker, { type: 'start' }>;
+  readonly clock: Clock;
+  readonly metrics: MetricRegistry;
+  makeDestination(endpoint: EndpointName): Destination;
+}
+
+/** The head bounds its own reads; these are for a head that hangs. */
+const READ_MS_MAX = 6_000;
+const METRICS_MS_MAX = 3_000;
+
+/** A worker's side of the group: knows what the head knows, and asks it. */
+export class Worker {
+  readonly surface: ReplicaSurface;
+  readonly directory: ReplicaDirectory;
+  readonly #options: WorkerOptions;
+  readonly #answers: PendingAnswers;
+  readonly #surfaces = new Map<number, Surface>();
+  #closedConnections = 0;
+  #takeSocket: (socket: Socket) => void = (socket) => socket.destroy();
+
+  constructor(options: WorkerOptions) {
+    this.#options = options;
+    const { channel, clock, start } = options;
+    this.#answers = new PendingAnswers(clock);
+    this.surface = new ReplicaSurface({
+      isFresh: start.localReady && start.view.local !== undefined,
+      refresh: () => this.#ask({ what: 'refresh-local' }, READ_MS_MAX).then(nothing, nothing),
+      readAnew: async () => void (await this.#ask({ what: 'read-local-anew' }, READ_MS_MAX)),
+    });
+    this.directory = new ReplicaDirectory({
+      makeDestination: (endpoint) => options.makeDestination(endpoint),
+      tellFailure: (endpoint, why, failure) => channel.send({ type: 'endpoint-failed', endpoint, why, failure }),
+      refresh: (identity) => this.#ask({ what: 'refresh-peer', identity }, READ_MS_MAX).then(nothing, nothing),
+      clock,
+    });
+    this.#takeView(start.view);
+  }
+
+  /** From now on connections go there. */
+  takeConnections(take: (socket: Socket) => void): void {
+    this.#takeSocket = take;
+  }
+
+  drain(): void {
+    this.#options.channel.send({ type: 'draining' });
+  }
+
+  /** The metrics of all processes together. */
+  metricsPage(): Promise<string> {
+    return this.#ask({ what: 'metrics' }, METRICS_MS_MAX);
+  }
+
+  heard(message: ToWorker, socket: Socket | undefined): void {
+    const { channel, metrics } = this.#options;
+    switch (message.type) {
+      case 'view':
+        this.#takeView(message.view);
+        break;
+      case 'hang':
+        this.directory.hangs(message.endpoint, message.why);
+        break;
+      case 'connection':
+        this.#takeConnection(socket);
+        break;
+      case 'export':
+        channel.send({ type: 'exported', id: message.id, metrics: metrics.export() });
+        break;
+      case 'answer':
+        if (message.error === undefined) this.#answers.answered(message.id, message.value);
+        else this.#answers.failed(message.id, new Error(message.error));
+    }
+  }
+
+  /** A client that left on the way has no socket any more, but counts with the head. */
+  #takeConnection(socket: Socket | undefined): void {
+    if (!socket) {
+      this.#connectionClosed();
+      return;
+    }
+    socket.once('close', () => this.#connectionClosed());
+    this.#takeSocket(socket);
+  }
+
+  /** Told once for all that close in one turn: a thousand clients may leave together. */
+  #connectionClosed(): void {
+    this.#closedConnections += 1;
+    if (this.#closedConnections > 1) return;
+    setImmediate(() => {
+      const count = this.#closedConnections;
+      this.#closedConnections = 0;
+      this.#options.channel.send({ type: 'connections-closed', count });
+    });
+  }
+
+  #takeView(view: ViewUpdate): void {
+    for (const { id, bytes } of view.surfaces) this.#surfaces.set(id, readSurface(bytes));
+    const used = new Set([view.local, ...view.peers.map(({ surface }) => surface)]);
+    for (const { surface } of view.departed) used.add(surface);
+    for (const id of this.#surfaces.keys()) if (!used.has(id)) this.#surfaces.delete(id);
+    this.surface.take(view.local === undefined ? undefined : this.#surfaces.get(view.local));
+    this.directory.take(view, this.#surfaces);
+  }
+
+  #ask<Answer>(question: Question, timeoutMs: number): Promise<Answer> {
+    const { channel } = this.#options;
+    return this.#answers.ask<Answer>((id) => channel.send({ type: 'question', id, question }), timeoutMs);
+  }
+}
+
+function nothing(): void {}
+
+/** What the head wrote it has read and checked before. */
+function readSurface(bytes: Uint8Array): Surface {
+  return buildSurface(JSON.parse(Buffer.from(bytes).toString()) as Parameters<typeof buildSurface>[0]);
+}

@@ -1,0 +1,254 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { makeCa, makeClient } from '../../http/tls/pki.fixture.js';
+import { inspectCheck } from './check-inspection.js';
+import { type CheckReport, checkText, exitCodeOf } from './check-report.js';
+import { FakePlane, type FakeServer, NOW_MS } from './inspected-plane.fixture.js';
+
+let plane: FakePlane;
+
+afterEach(() => plane.close());
+
+/** Two good servers, and a third with what is wrong with it. */
+async function check(fault: Partial<FakeServer>, others: Partial<FakeServer> = {}): Promise<CheckReport> {
+  plane = new FakePlane();
+  await plane.start(
+    { name: 'a', kind: 'straddle', ...others },
+    { name: 'b', kind: 'straddle', ...others },
+    { name: 'c', kind: 'straddle', ...fault },
+  );
+  return inspectCheck(plane.door('a'), undefined);
+}
+
+const failed = ({ checks }: CheckReport) =>
+  checks.filter(({ verdict }) => verdict === 'FAIL').map(({ server, check: name }) => `${server}: ${name}`);
+
+const lineOf = ({ checks }: CheckReport, server: string, name: string) =>
+  checks.find((each) => each.server === server && each.check === name)!;
+
+describe('straddle check', () => {
+  it('finds nothing wrong with a control plane that has all it needs', async () => {
+    const report = await check({});
+    expect(failed(report)).toEqual([]);
+    expect(report.verdict).toBe('ok');
+    expect(exitCodeOf(report)).toBe(0);
+    expect(lineOf(report, 'a', 'peer c').detail).toContain(`reached at ${plane.address('c')}`);
+  });
+
+  it('finds a server without a peer CA', async () => {
+    const report = await check({ peerCa: false, lease: false });
+    // Nobody tells where it is, so it is named by hand.
+    const named = await inspectCheck({ ...plane.door('a'), given: [plane.address('c')] }, undefined);
+    expect(failed(report)).toEqual([]);
+    const server = plane.address('c');
+    expect(lineOf(named, server, 'gate').verdict).toBe('ok');
+    expect(lineOf(named, server, 'peer-ca')).toMatchObject({ verdict: 'FAIL', detail: '--peer-ca-file is not given' });
+    expect(lineOf(named, server, 'peer-ca').mend).toContain('--peer-ca-file');
+    expect(lineOf(named, '*', 'everywhere').detail).toBe(`on for a, b, off for ${server}`);
+    expect(exitCodeOf(named)).toBe(1);
+  });
+
+  it('finds a server whose certificate is of another CA, without giving it a token', async () => {
+    const report = await check({ ca: makeCa('stranger') }, { reaches: ['a', 'b'] });
+    expect(lineOf(report, 'c', 'certificate-chain')).toMatchObject({ verdict: 'FAIL' });
+    expect(lineOf(report, 'c', 'certificate-chain').detail).toContain('issued by CN=stranger');
+    expect(lineOf(report, 'c', 'certificate-chain').mend).toContain('--peer-ca-file');
+    expect(lineOf(report, 'a', 'peer c').mend).toBe(
+      'Its certificate is the likeliest cause: mend certificate-chain of c.',
+    );
+    expect(failed(report)).toContain('c: reachable');
+    expect([...plane.trusted].sort()).toEqual(['a', 'b']);
+  });
+
+  it('finds a server that verifies its peers with another CA than theirs', async () => {
+    const report = await check({ reaches: [] });
+    expect(failed(report)).toEqual(['c: peer a', 'c: peer b']);
+    expect(lineOf(report, 'c', 'peer a').mend).toContain('--peer-ca-file holds the CA of a');
+  });
+
+  it('finds an expired certificate, and one that soon will be', async () => {
+    const report = await check(
+      { certificate: { notAfter: new Date(NOW_MS - 86_400_000) } },
+      { certificate: { dnsNames: ['kubernetes.default.svc'], notAfter: new Date(NOW_MS + 10.5 * 86_400_000) } },
+    );
+    expect(lineOf(report, 'c', 'certificate-expiry').detail).toContain('expired on');
+    expect(lineOf(report, 'c', 'certificate-chain').verdict).toBe('ok');
+    expect(lineOf(report, 'c', 'reachable').detail).toBe('its certificate has expired');
+    expect(lineOf(report, 'a', 'certificate-expiry').detail).toContain('expires in 10 days');
+    expect(lineOf(report, 'a', 'certificate-expiry').mend).toContain('Renew');
+  });
+
+  it('finds missing names in a certificate', async () => {
+    const report = await check({ certificate: { dnsNames: ['c'] } });
+    expect(failed(report)).toEqual(['c: certificate-names']);
+    const line = lineOf(report, 'c', 'certificate-names');
+    expect(line.detail).toBe('lacks kubernetes.default.svc');
+    expect(line.mend).toContain('subject alternative names');
+  });
+
+  it('finds a port that is closed between two servers only', async () => {
+    const report = await check({ reaches: ['b'] });
+    expect(failed(report)).toEqual(['c: peer a']);
+    expect(lineOf(report, 'c', 'peer a').mend).toContain(`open ${plane.address('a')} for connections from this server`);
+  });
+
+  it('finds a port that is closed to everybody', async () => {
+    const report = await check({ down: true }, { reaches: ['a', 'b'] });
+    expect(failed(report)).toEqual(['a: peer c', 'b: peer c', 'c: reachable']);
+    expect(lineOf(report, 'a', 'peer c').mend).toContain('does not answer from here either (connection refused)');
+  });
+
+  it('finds a stale lease', async () => {
+    const report = await check({ leaseAgeMs: 600_000 });
+    expect(failed(report)).toEqual(['c: lease']);
+    expect(lineOf(report, 'c', 'lease').mend).toContain('kubectl delete lease -n kube-system lease-c');
+  });
+
+  it('finds a gate that is off on one server', async () => {
+    const report = await check({ gate: false });
+    expect(failed(report)).toEqual(['c: protection', 'c: gate', '*: everywhere']);
+    expect(lineOf(report, 'c', 'gate').mend).toContain('UnknownVersionInteroperabilityProxy');
+    expect(lineOf(report, '*', 'everywhere').mend).toBe('Clients of c meet wrong 404s: turn it on there too.');
+  });
+
+  it('finds a server without a front-proxy certificate', async () => {
+    const report = await check({ frontProxy: undefined });
+    expect(failed(report)).toEqual(['c: front-proxy']);
+    expect(lineOf(report, 'c', 'front-proxy').mend).toContain('--proxy-client-cert-file');
+  });
+
+  it('finds a front proxy that is not allowed', async () => {
+    const report = await check({ frontProxy: 'stranger' });
+    expect(failed(report)).toEqual(['c: front-proxy']);
+    expect(lineOf(report, 'c', 'front-proxy').detail).toContain('for stranger, and only front-proxy-client may');
+    expect(lineOf(report, 'c', 'front-proxy').mend).toContain('--requestheader-allowed-names');
+  });
+
+  it('finds a clock that is off, and warns of one that is a little off', async () => {
+    const report = await check({ clockOffMs: -45_000 }, { clockOffMs: 7_000 });
+    expect(failed(report)).toEqual(['c: clock']);
+    expect(lineOf(report, 'c', 'clock').detail).toBe("44 s behind this machine's");
+    expect(lineOf(report, 'c', 'clock').mend).toContain('Set its clock right');
+    expect(lineOf(report, 'a', 'clock').verdict).toBe('warn');
+  });
+
+  it('blames the clock of this machine if all servers agree with each other', async () => {
+    const report = await check({ clockOffMs: 60_000 }, { clockOffMs: 60_000 });
+    expect(lineOf(report, 'a', 'clock').mend).toContain('set the clock of this machine right');
+  });
+
+  it('says in so many words what failed and how to mend it', async () => {
+    const text = checkText(await check({ gate: false }), false);
+    expect(text).toMatch(/FAIL +c +gate +UnknownVersionInteroperabilityProxy is off\n +→ Start it without/);
+    expect(text).toMatch(/3 failed, 1 unknown\./);
+  });
+});
+
+describe('straddle check without Straddle', () => {
+  const JOBS = { '/v1/pods': 'get list', 'batch/v1/jobs': 'get list' };
+
+  async function native(...servers: FakeServer[]): Promise<CheckReport> {
+    plane = new FakePlane();
+    await plane.start(...servers);
+    return inspectCheck(plane.door(servers[0]!.name), undefined);
+  }
+
+  it('tells from health checks and discovery that the native proxy works', async () => {
+    const report = await native({ name: 'a', kind: 'native' }, { name: 'b', kind: 'native', serves: JOBS });
+    expect(failed(report)).toEqual([]);
+    expect(lineOf(report, 'a', 'protection').detail).toBe('native mixed version proxy');
+    expect(lineOf(report, 'a', 'peer b').detail).toBe('its discovery shows jobs.v1.batch of it');
+    expect(lineOf(report, 'b', 'peer a').detail).toContain('no read of a peer has failed');
+  });
+
+  it('finds a native server that does not see what another serves', async () => {
+    const report = await native(
+      { name: 'a', kind: 'native', reaches: [] },
+      { name: 'b', kind: 'native', serves: JOBS },
+    );
+    expect(failed(report)).toEqual(['a: peer b']);
+    expect(lineOf(report, 'a', 'peer b').detail).toBe('its discovery lacks jobs.v1.batch of it');
+  });
+
+  it('finds a native gate without a peer CA', async () => {
+    const report = await native({ name: 'a', kind: 'native', peerCa: false });
+    expect(failed(report)).toEqual(['a: protection', 'a: peer-ca', '*: everywhere']);
+  });
+
+  it('finds servers with no protection at all', async () => {
+    const report = await native({ name: 'a', kind: 'plain' }, { name: 'b', kind: 'plain' });
+    expect(failed(report)).toEqual(['a: protection', 'a: gate', 'b: protection', 'b: gate', '*: everywhere']);
+    expect(lineOf(report, 'a', 'protection').mend).toContain('straddle proxy');
+    expect(lineOf(report, '*', 'everywhere').detail).toBe('no server is protected');
+  });
+
+  it('reads the command line of static pods where servers show nothing else', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'plain', forbidden: ['/metrics', '/readyz'] });
+    const [ip, port] = plane.address('a').split(':');
+    plane.pods.push({
+      metadata: { name: 'kube-apiserver-a' },
+      spec: {
+        nodeName: 'a',
+        containers: [
+          {
+            command: [
+              'kube-apiserver',
+              `--advertise-address=${ip}`,
+              `--secure-port=${port}`,
+              '--feature-gates=UnknownVersionInteroperabilityProxy=true',
+            ],
+          },
+        ],
+      },
+    });
+    const report = await inspectCheck(plane.door('a'), undefined);
+    expect(lineOf(report, 'a', 'gate').verdict).toBe('ok');
+    expect(lineOf(report, 'a', 'peer-ca').verdict).toBe('FAIL');
+  });
+});
+
+describe('straddle check with few rights', () => {
+  it('does not know, names the missing right, and says so by its exit code', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'native', forbidden: ['/metrics', '/readyz', 'leases'] });
+    const report = await inspectCheck(plane.door('a'), undefined);
+    expect(report.verdict).toBe('unknown');
+    expect(exitCodeOf(report)).toBe(2);
+    expect(report.notes[0]).toContain('not allowed to list leases.coordination.k8s.io in kube-system');
+    expect(lineOf(report, plane.address('a'), 'gate').detail).toBe('not allowed to get the non-resource URL /metrics');
+  });
+
+  it('says in one sentence that nobody answers', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'native', down: true });
+    await expect(inspectCheck(plane.door('a'), undefined)).rejects.toThrow(
+      `https://${plane.address('a')} cannot be reached: connection refused.`,
+    );
+  });
+});
+
+describe('the front-proxy certificate at hand', () => {
+  it.each([
+    ['of another CA', () => makeClient(makeCa('other'), { cn: 'front-proxy-client' }).pem, 'not of the CA'],
+    [
+      'for a name that is not allowed',
+      (p: FakePlane) => makeClient(p.frontProxyCa, { cn: 'x' }).pem,
+      'for x, and only',
+    ],
+    ['that is no certificate', () => 'nonsense', 'not a certificate'],
+  ])('is found wanting %s', async (_, make, detail) => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'native' });
+    const report = await inspectCheck(plane.door('a'), { path: 'front.crt', pem: make(plane) });
+    const lines = report.checks.filter((each) => each.check === 'front-proxy' && each.verdict === 'FAIL');
+    expect(lines.map((each) => each.detail)).toEqual([expect.stringContaining(`front.crt: `)]);
+    expect(lines[0]!.detail).toContain(detail);
+  });
+
+  it('says nothing of a good one', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'native' });
+    const { pem } = makeClient(plane.frontProxyCa, { cn: 'front-proxy-client' });
+    expect(failed(await inspectCheck(plane.door('a'), { path: 'front.crt', pem }))).toEqual([]);
+  });
+});

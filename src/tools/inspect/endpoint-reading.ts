@@ -1,0 +1,119 @@
+import { ASK_TIMEOUT_MS, Asker, type Credentials, NoAnswer } from '../../inspect/ask.js';
+import { isObject } from '../../kube/json.js';
+import { readServingCertificate, type ServingCertificate } from './handshake.js';
+import { MetricsPage } from './metrics-text.js';
+import type { ServerEndpoint } from './servers.js';
+
+/** What one address answered. Every part may be missing for its own reason. */
+export interface EndpointReading {
+  readonly endpoint: ServerEndpoint;
+  /** Why nobody answers there with these credentials; undefined if somebody does. */
+  readonly unreachable: string | undefined;
+  /** `v1.36.4`. */
+  readonly version: string | undefined;
+  /** The API server is Straddle's own. */
+  readonly isEmbedded: boolean;
+  readonly ready: Readiness | undefined;
+  readonly metrics: MetricsPage | undefined;
+  /** Why there are none. */
+  readonly metricsRefusal: string | undefined;
+  readonly clock: ClockReading | undefined;
+  readonly certificate: ServingCertificate | undefined;
+  readonly certificateRefusal: string | undefined;
+}
+
+export interface Readiness {
+  readonly isReady: boolean;
+  /** Names of the checks, passed and failed. */
+  readonly checks: ReadonlySet<string>;
+  readonly failed: readonly string[];
+}
+
+/** The server's clock against this machine's. */
+export interface ClockReading {
+  readonly dateMs: number;
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+export interface ReadingOptions {
+  readonly credentials: Credentials;
+  /** What peers verify each other with, where it is not what the credentials have. */
+  readonly peerCa: string | undefined;
+  readonly nowMs: () => number;
+  readonly timeoutMs?: number;
+}
+
+/** Asks one endpoint all that `status` and `check` want to know. Never rejects. */
+export async function readEndpoint(endpoint: ServerEndpoint, options: ReadingOptions): Promise<EndpointReading> {
+  const { credentials, nowMs, timeoutMs = ASK_TIMEOUT_MS } = options;
+  const asker = new Asker({ url: `https://${endpoint.address}`, credentials, nowMs, timeoutMs });
+  const handshake = readServingCertificate({
+    address: endpoint.address,
+    ca: options.peerCa ?? credentials.ca,
+    timeoutMs,
+  }).then(
+    (certificate) => ({ certificate, certificateRefusal: undefined }),
+    (error: Error) => ({ certificate: undefined, certificateRefusal: error.message }),
+  );
+  try {
+    const version = await asker.get('/version');
+    const [ready, metrics] = await Promise.all([
+      asker.get('/readyz?verbose', '*/*'),
+      asker.get('/metrics', 'text/plain'),
+    ]);
+    const body = objectOf(version.text);
+    return {
+      endpoint,
+      unreachable: version.status === 401 ? 'it does not know this user (401)' : undefined,
+      version: typeof body['gitVersion'] === 'string' ? body['gitVersion'] : undefined,
+      isEmbedded: String(body['goVersion']).startsWith('node'),
+      ready: readinessOf(ready.status, ready.text),
+      metrics: metrics.status === 200 ? new MetricsPage(metrics.text) : undefined,
+      metricsRefusal: metrics.status === 200 ? undefined : metricsRefusal(metrics.status),
+      clock: clockOf(version),
+      ...(await handshake),
+    };
+  } catch (error) {
+    const why = error instanceof NoAnswer ? error.message : String(error);
+    return { ...NOTHING, endpoint, unreachable: why, metricsRefusal: why, ...(await handshake) };
+  } finally {
+    asker.close();
+  }
+}
+
+const NOTHING = {
+  version: undefined,
+  isEmbedded: false,
+  ready: undefined,
+  metrics: undefined,
+  clock: undefined,
+} as const;
+
+function objectOf(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const body: unknown = JSON.parse(text);
+    return isObject(body) ? body : {};
+  } catch {
+    return {};
+  }
+}
+
+function metricsRefusal(status: number): string {
+  return status === 403 ? 'not allowed to get the non-resource URL /metrics' : `/metrics answered ${status}`;
+}
+
+function clockOf({ dateMs, askedAtMs, answeredAtMs }: { dateMs: number | undefined } & Omit<ClockReading, 'dateMs'>) {
+  return dateMs === undefined ? undefined : { dateMs, askedAtMs, answeredAtMs };
+}
+
+/** `[+]poststarthook/x ok`, `[-]etcd failed: reason withheld`. Undefined where health is not shown to this user. */
+export function readinessOf(status: number, text: string): Readiness | undefined {
+  if (status === 401 || status === 403 || status === 404) return undefined;
+  const lines = [...text.matchAll(/^\[([+-])\](\S+)(.*)$/gm)];
+  return {
+    isReady: status === 200,
+    checks: new Set(lines.map(([, , name]) => name!)),
+    failed: lines.flatMap(([, sign, name, rest]) => (sign === '-' ? [`${name}${rest}`] : [])),
+  };
+}

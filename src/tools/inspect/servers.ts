@@ -1,0 +1,118 @@
+import { type Sighting, uniteSightings } from '../../proxy/peers/sightings.js';
+import type { ClusterFacts, LeaseFact, PodFact } from './cluster-facts.js';
+
+/** One address at which a server is spoken to; a server with a Straddle before it has two. */
+export interface ServerEndpoint {
+  /** As those say who wrote the address down; what answers there may know better. */
+  readonly kind: 'kube-apiserver' | 'straddle';
+  readonly address: string;
+  readonly lease: LeaseFact | undefined;
+  readonly pod: PodFact | undefined;
+}
+
+export interface KnownServer {
+  /** The name that every Straddle has for it: host name, else address. */
+  readonly name: string;
+  /** Preferred by peers first. Empty: somebody says that it exists, nobody says where. */
+  readonly endpoints: readonly ServerEndpoint[];
+  readonly leases: readonly LeaseFact[];
+}
+
+/** An address that leases claim for several host names. */
+export interface LeaseConflict {
+  readonly address: string;
+  readonly hosts: readonly string[];
+  readonly leases: readonly string[];
+}
+
+/** Returns the addresses that leases contradict each other about. Which server is right only the servers can tell. */
+export function leaseConflicts(facts: ClusterFacts): LeaseConflict[] {
+  return uniteSightings(sightingsOf(facts, []), { names: [], addresses: [] }).conflicts.map(({ address, refused }) => ({
+    address,
+    hosts: refused,
+    leases: facts.leases
+      .filter((lease) => lease.address === address || lease.upstreamAddress === address)
+      .map(({ name }) => name),
+  }));
+}
+
+/** Puts together what is told of the servers: the rules are those by which Straddle finds its peers. */
+export function knownServers(facts: ClusterFacts, given: readonly string[] = []): KnownServer[] {
+  const { servers: united } = uniteSightings(sightingsOf(facts, given), { names: [], addresses: [] });
+  const taken = new Set<LeaseFact>();
+  const servers = united.map(({ identity, endpoints }): KnownServer => {
+    const addresses = new Set(endpoints.map(({ address }) => address));
+    const belongs = ({ hostname, address, upstreamAddress }: Partial<LeaseFact>): boolean =>
+      hostname === identity || [address, upstreamAddress].some((each) => each !== undefined && addresses.has(each));
+    const leases = facts.leases.filter(belongs);
+    for (const lease of leases) taken.add(lease);
+    const pods = facts.pods.filter(belongs);
+    return {
+      name: identity,
+      leases,
+      endpoints: endpoints.map(({ kind, address }) => ({
+        kind,
+        address,
+        lease: leases.find((lease) => lease.kind === kind && (lease.address ?? address) === address),
+        pod: pods.find((pod) => (pod.address ?? address) === address),
+      })),
+    };
+  });
+  const homeless = facts.leases.filter((lease) => !taken.has(lease) && lease.hostname !== undefined);
+  return nameTheNameless(servers, homeless).sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** Leases with a name and no address, beside addresses with no name: one of each can only be the same server. */
+function nameTheNameless(servers: readonly KnownServer[], homeless: readonly LeaseFact[]): KnownServer[] {
+  const hosts = [...new Set(homeless.map(({ hostname }) => hostname!))];
+  const nameless = servers.filter(({ leases, endpoints }) => leases.length === 0 && !endpoints.some(({ pod }) => pod));
+  const [host] = hosts;
+  const [server] = nameless;
+  if (hosts.length === 1 && nameless.length === 1 && host !== undefined && server) {
+    const endpoints = server.endpoints.map((each) => ({
+      ...each,
+      lease: homeless.find((lease) => lease.kind === each.kind),
+    }));
+    return [...servers.filter((each) => each !== server), { name: host, leases: homeless, endpoints }];
+  }
+  return [
+    ...servers,
+    ...hosts.map((name) => ({
+      name,
+      endpoints: [],
+      leases: homeless.filter(({ hostname }) => hostname === name),
+    })),
+  ];
+}
+
+function sightingsOf(
+  { leases, endpointAddresses, pods, door, serverTimeMs }: ClusterFacts,
+  given: readonly string[],
+): Sighting[] {
+  const seen: Sighting[] = [
+    ...leases.map(
+      ({ kind, hostname, address, upstreamAddress, renewedAtMs }): Sighting => ({
+        source: 'lease',
+        kind,
+        ...(hostname === undefined ? {} : { hostname }),
+        ...(address === undefined ? {} : { address }),
+        ...(upstreamAddress === undefined ? {} : { upstreamAddress }),
+        ...(renewedAtMs === undefined ? {} : { renewedAtMs: Math.min(renewedAtMs, serverTimeMs) }),
+      }),
+    ),
+    ...endpointAddresses.map((address): Sighting => ({ source: 'endpoints', kind: 'kube-apiserver', address })),
+    ...pods.map(
+      ({ hostname, address, isStraddle }): Sighting => ({
+        source: 'static',
+        kind: isStraddle ? 'straddle' : 'kube-apiserver',
+        ...(hostname === undefined ? {} : { hostname }),
+        ...(address === undefined ? {} : { address }),
+      }),
+    ),
+    ...given.map((address): Sighting => ({ source: 'static', kind: 'kube-apiserver', address })),
+  ];
+  if (seen.some(({ address, upstreamAddress }) => address ?? upstreamAddress)) return seen;
+  // Nobody says where a server is, but somebody has answered.
+  const { hostname, port } = new URL(door);
+  return [...seen, { source: 'static', kind: 'kube-apiserver', address: `${hostname}:${port || 443}` }];
+}

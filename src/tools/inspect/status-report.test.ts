@@ -1,0 +1,76 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { FakePlane } from './inspected-plane.fixture.js';
+import { inspect } from './inspection.js';
+import { statusReport, statusText } from './status-report.js';
+
+let plane: FakePlane;
+
+afterEach(() => plane.close());
+
+describe('straddle status', () => {
+  it('shows every server with its kind, health, lease, peers and reroutes', async () => {
+    plane = new FakePlane();
+    await plane.start(
+      { name: 'a', kind: 'straddle', version: 'v1.35.8', reroutes: 7, reaches: ['b'] },
+      { name: 'b', kind: 'native' },
+      { name: 'c', kind: 'plain', version: 'v1.35.8', leaseAgeMs: 7_200_000 },
+    );
+    const report = statusReport(await inspect(plane.door('a')));
+    expect(report.servers).toMatchObject([
+      {
+        name: 'a',
+        kind: 'straddle sidecar',
+        version: 'v1.35.8',
+        health: 'ready',
+        address: plane.address('a'),
+        lease: { name: 'lease-a', expired: false, durationSeconds: 40 },
+        peers: [
+          { name: 'b', usable: true, surfaceAgeSeconds: 2 },
+          { name: 'c', usable: false, surfaceAgeSeconds: null },
+        ],
+        reroutes: 7,
+        surfaceAgeSeconds: 1.5,
+      },
+      { name: 'b', kind: 'kube-apiserver, native proxy', version: 'v1.36.4', peers: null, reroutes: null },
+      { name: 'c', kind: 'kube-apiserver', lease: { expired: true } },
+    ]);
+    const text = statusText(report, false);
+    expect(text).toMatch(/^NAME +KIND +VERSION +HEALTH +LEASE +PEERS +REROUTES +SURFACE\n/);
+    expect(text).toMatch(/^a +straddle sidecar +v1\.35\.8 +ready +\ds +1\/2 +7 +2s\n/m);
+    expect(text).toMatch(/^c .* 2h \(expired\) /m);
+    expect(statusText(report, true)).toMatch(/^a .* b, c \(down\) .* 127\.0\.0\.61:\d+ /m);
+  });
+
+  it('shows a server that does not answer as a row with the reason', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'straddle' }, { name: 'b', kind: 'straddle', down: true });
+    const report = statusReport(await inspect(plane.door('a')));
+    expect(report.servers[1]).toMatchObject({
+      name: 'b',
+      kind: 'straddle',
+      version: null,
+      health: 'unreachable: connection refused',
+    });
+    expect(statusText(report, false)).toContain(`b (${plane.address('b')}): unreachable: connection refused.\n`);
+  });
+
+  it('shows whoever answers where nobody may say who there is, and which right that takes', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'native', forbidden: ['leases', 'endpointslices', 'pods', '/metrics'] });
+    const report = statusReport(await inspect(plane.door('a')));
+    expect(report.servers).toMatchObject([{ name: plane.address('a'), kind: 'kube-apiserver, native proxy' }]);
+    expect(report.notes).toEqual([
+      expect.stringContaining('not allowed to list leases.coordination.k8s.io in kube-system'),
+      expect.stringContaining('not allowed to list endpointslices.discovery.k8s.io in default'),
+      expect.stringContaining('not allowed to list pods in kube-system'),
+      expect.stringContaining('give the servers with --server'),
+    ]);
+  });
+
+  it('refuses to go on as nobody', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'native' });
+    const door = { ...plane.door('a'), credentials: { ...plane.credentials, ca: undefined } };
+    await expect(inspect(door)).rejects.toThrow(/cannot be reached: its certificate is not of the given/);
+  });
+});

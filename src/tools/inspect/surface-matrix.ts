@@ -1,0 +1,97 @@
+import { type GroupVersionResource, resourceName } from '../../kube/gvr.js';
+import type { Surface } from '../../kube/surface.js';
+
+/** One resource or subresource, and who serves it with which verbs. */
+export interface MatrixRow extends GroupVersionResource {
+  /** Empty for the resource itself. */
+  readonly subresource: string;
+  /** `pods.v1`, `pods.v1/resize`, `jobs.v1.batch`. */
+  readonly name: string;
+  /** Verbs by server; a server that does not serve it is missing. */
+  readonly servedBy: ReadonlyMap<string, readonly string[]>;
+  /** Every server serves it, with the same verbs. */
+  readonly alike: boolean;
+}
+
+export interface NamedSurface {
+  readonly name: string;
+  readonly surface: Surface;
+}
+
+/** Everything that any of the servers serves, in the order of names. */
+export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
+  const cells = new Map<string, Map<string, readonly string[]>>();
+  for (const { name, surface } of servers) {
+    for (const [key, verbs] of leavesOf(surface)) {
+      const row = cells.get(key) ?? new Map<string, readonly string[]>();
+      row.set(name, [...verbs].sort());
+      cells.set(key, row);
+    }
+  }
+  return [...cells]
+    .map(([key, servedBy]): MatrixRow => {
+      const [group = '', version = '', resource = '', ...rest] = key.split('/');
+      const subresource = rest.join('/');
+      const verbs = new Set([...servedBy.values()].map((each) => each.join(',')));
+      return {
+        group,
+        version,
+        resource,
+        subresource,
+        name: `${resourceName({ group, version, resource })}${subresource === '' ? '' : `/${subresource}`}`,
+        servedBy,
+        alike: servedBy.size === servers.length && verbs.size === 1,
+      };
+    })
+    .sort(byPlace);
+}
+
+/** `group/version/resource[/subresource]` and its verbs; a resource that is only a name for its subresources is none. */
+function* leavesOf(surface: Surface): Generator<[string, ReadonlySet<string>]> {
+  for (const [key, { verbs, subresources }] of surface.resources) {
+    if (verbs.size > 0) yield [key, verbs];
+    for (const [name, own] of subresources) yield [`${key}/${name}`, own];
+  }
+}
+
+function byPlace(a: MatrixRow, b: MatrixRow): number {
+  const left = [a.group, a.resource, a.version, a.subresource].join('\u0000');
+  const right = [b.group, b.resource, b.version, b.subresource].join('\u0000');
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** What one surface has and another lacks: names, with the verbs where only some are lacking. */
+export function missingFrom(has: Surface, lacking: Surface): string[] {
+  const rows = surfaceMatrix([
+    { name: 'has', surface: has },
+    { name: 'lacking', surface: lacking },
+  ]);
+  return rows.flatMap((row) => lackingText(row.name, row.servedBy.get('has'), row.servedBy.get('lacking')) ?? []);
+}
+
+export function lackingText(
+  name: string,
+  wanted: readonly string[] | undefined,
+  served: readonly string[] | undefined,
+): string | undefined {
+  if (!wanted) return undefined;
+  if (!served) return name;
+  const verbs = wanted.filter((verb) => !served.includes(verb));
+  return verbs.length === 0 ? undefined : `${name} (${verbs.join(', ')})`;
+}
+
+/** A surface that has what any of several has. */
+export function unionOf(surfaces: readonly Surface[]): Surface {
+  const resources = new Map<string, { verbs: Set<string>; subresources: Map<string, Set<string>> }>();
+  for (const surface of surfaces) {
+    for (const [key, { verbs, subresources }] of surface.resources) {
+      const into = resources.get(key) ?? { verbs: new Set(), subresources: new Map() };
+      resources.set(key, into);
+      for (const verb of verbs) into.verbs.add(verb);
+      for (const [name, own] of subresources) {
+        into.subresources.set(name, new Set([...(into.subresources.get(name) ?? []), ...own]));
+      }
+    }
+  }
+  return { resources, core: [], groups: [], kubernetesVersion: surfaces[0]?.kubernetesVersion ?? '' };
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../base/clock.js';
+import { Destinations } from '../../http/client/destinations.js';
+import type { Destination } from '../../http/outgoing.js';
+import type { ProxyTls } from '../../http/tls/proxy-tls.js';
+import { OwnRequests } from '../../transport/own-requests.js';
+import type { Reach } from '../../transport/reach.js';
+
+const LOOK_EVERY_MS = 500;
+const PROBE_TIMEOUT_MS = 2_000;
+
+export interface Backend {
+  readonly destination: Destination;
+  ready: boolean;
+}
+
+export interface BackendsOptions {
+  /** host:port of each server. */
+  readonly servers: readonly string[];
+  readonly tls: ProxyTls;
+  readonly clock: Clock;
+  /** How the servers are reached, where that is not simply the network. */
+  readonly reach?: Reach;
+}
+
+/** The servers behind a door, asked twice a second whether they are ready. */
+export class Backends {
+  readonly #clock: Clock;
+  readonly #all: readonly Backend[];
+  readonly #own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  #next = 0;
+  #cancelLook: () => void = () => {};
+  #closed = false;
+
+  constructor({ servers, tls, clock, reach }: BackendsOptions) {
+    this.#clock = clock;
+    const destinations = new Destinations(() => tls.peerTls(), reach);
+    this.#all = servers.map((address) => ({ destination: destinations.make(address), ready: false }));
+  }
+
+  /** Resolves when every server has been asked. */
+  async look(): Promise<void> {
+    this.#cancelLook();
+    await Promise.all(
+      this.#all.map(async (backend) => {
+        const verdict = await this.#own.probeReady(backend.destination, PROBE_TIMEOUT_MS).catch(() => false);
+        backend.ready = verdict === true;
+      }),
+    );
+    if (this.#closed) return;
+    this.#cancelLook();
+    this.#cancelLook = this.#clock.after(LOOK_EVERY_MS, () => void this.look());
+  }
+
+  /** Those that are ready, another one first each time. */
+  inTurn(): Backend[] {
+    const ready = this.#all.filter((each) => each.ready);
+    if (ready.length === 0) return [];
+    const first = this.#next++ % ready.length;
+    return [...ready.slice(first), ...ready.slice(0, first)];
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#cancelLook();
+    await Promise.all(this.#all.map(({ destination }) => destination.close()));
+  }
+}

@@ -1,0 +1,108 @@
+import type { Clock } from '../../base/clock.js';
+import type { Logger } from '../../base/logger.js';
+import { AttemptError } from '../../core/host.js';
+import { chain, type Exchange, type Handler, type Reply } from '../../http/exchange.js';
+import { gatherSmallBody } from '../../http/gather-body.js';
+import { Listener } from '../../http/server/listener.js';
+import type { ProxyTls } from '../../http/tls/proxy-tls.js';
+import { StatusError } from '../../kube/status-error.js';
+import { errorsFilter } from '../../proxy/chain/errors-filter.js';
+import { identityFilter } from '../../proxy/chain/identity-filter.js';
+import { requestInfoFilter } from '../../proxy/chain/request-info-filter.js';
+import { createAuthenticator } from '../../proxy/identity/authenticate.js';
+import { createOutgoingHeaders } from '../../proxy/identity/outgoing-headers.js';
+import { attempt } from '../../proxy/routing/attempt.js';
+import type { Reach } from '../../transport/reach.js';
+import { Backends } from './backends.js';
+import type { Door } from './door.js';
+
+export interface FrontDoorOptions {
+  readonly host: string;
+  readonly port: number;
+  /** host:port of each API server. */
+  readonly servers: readonly string[];
+  readonly tls: ProxyTls;
+  readonly frontProxyNames: readonly string[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly reach?: Reach;
+}
+
+const HEAD_TIMEOUT_MS = 60_000;
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+const LIMITS = {
+  headerBytesMax: 64 * 1024,
+  headersCountMax: 1_000,
+  headerTimeoutMs: 30_000,
+  connectionsMax: 10_000,
+  connectionsPerAddressMax: 10_000,
+  streamsPerConnectionMax: 250,
+  idleMs: 180_000,
+  progressMs: 30_000,
+};
+
+/**
+ * Balances requests, as most balancers before control planes do: each goes to the next server that is ready, whatever
+ * connection it came on. It knows nothing of versions, so it shows what clients of such a balancer meet.
+ */
+export class FrontDoor implements Door {
+  readonly #backends: Backends;
+  readonly #outgoingHeaders = createOutgoingHeaders();
+  readonly #listener: Listener;
+
+  constructor(options: FrontDoorOptions) {
+    const { tls, clock, logger, frontProxyNames } = options;
+    this.#backends = new Backends(options);
+    const handler: Handler = chain(
+      [
+        errorsFilter(logger),
+        requestInfoFilter,
+        identityFilter(
+          createAuthenticator({
+            allowedNames: frontProxyNames,
+            clientCa: () => tls.clientCa(),
+            requestHeaderCa: () => tls.requestHeaderCa(),
+            clock,
+          }),
+        ),
+      ],
+      (exchange) => this.#forward(exchange),
+    );
+    this.#listener = new Listener({ ...options, tls: tls.serving(), limits: LIMITS, handler });
+  }
+
+  async start(): Promise<{ readonly port: number }> {
+    const bound = await this.#listener.listen();
+    await this.#backends.look();
+    return bound;
+  }
+
+  look(): Promise<void> {
+    return this.#backends.look();
+  }
+
+  async close(graceMs: number): Promise<void> {
+    await this.#listener.close(graceMs);
+    await this.#backends.close();
+  }
+
+  async #forward(exchange: Exchange): Promise<Reply> {
+    await gatherSmallBody(exchange);
+    const tried: string[] = [];
+    for (const backend of this.#backends.inTurn()) {
+      try {
+        const leaving = this.#outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
+        return await attempt(exchange, { destination: backend.destination, leaving, headTimeoutMs: HEAD_TIMEOUT_MS });
+      } catch (error) {
+        if (!(error instanceof AttemptError)) throw error;
+        if (error.type === 'aborted') throw error;
+        tried.push(error.message);
+        if (error.processed === 'unsent') backend.ready = false;
+        const mayGoOn = error.processed === 'unsent' || SAFE_METHODS.has(exchange.method);
+        if (!mayGoOn || exchange.bodyTouched) break;
+      }
+    }
+    const why = tried.length === 0 ? 'no API server is ready' : tried.join('; ');
+    throw new StatusError('ServiceUnavailable', `the front door reached no API server: ${why}`);
+  }
+}

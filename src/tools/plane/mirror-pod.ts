@@ -1,0 +1,80 @@
+import type { Destination } from '../../http/outgoing.js';
+import type { JsonObject } from '../../kube/json.js';
+import { timestamp } from '../../kube/timestamp.js';
+import { askServer } from '../../plane/plane-client.js';
+
+export interface MirrorPod {
+  /** The server's; there is no node, but a pod of this kind names one. */
+  readonly server: string;
+  readonly version: string;
+  readonly command: readonly string[];
+  readonly host: string;
+  readonly nowMs: number;
+}
+
+const PODS = '/api/v1/namespaces/kube-system/pods';
+
+/**
+ * Shows a server as kubeadm's control planes do, where a kubelet mirrors each static pod: what operators know to look at
+ * (`kubectl get pods -n kube-system -l component=kube-apiserver`) is there, with the whole command line.
+ */
+export async function writeMirrorPod(destination: Destination, pod: MirrorPod): Promise<void> {
+  const name = `kube-apiserver-${pod.server}`;
+  const target = `${PODS}/${name}`;
+  // A pod's command cannot be changed, and a server that was replaced is another pod.
+  await askServer(destination, 'DELETE', `${target}?gracePeriodSeconds=0`);
+  const made = await askServer(destination, 'POST', PODS, { body: mirrorPod(name, pod) });
+  if (made.status !== 201) throw new Error(`the mirror pod ${name} was refused: ${made.body['message']}`);
+  const body = { ...made.body, status: runningStatus(pod) };
+  const shown = await askServer(destination, 'PUT', `${target}/status`, { body });
+  if (shown.status !== 200) throw new Error(`the status of mirror pod ${name} was refused: ${shown.body['message']}`);
+}
+
+function mirrorPod(name: string, { server, version, command }: MirrorPod): JsonObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      namespace: 'kube-system',
+      labels: { component: 'kube-apiserver', tier: 'control-plane' },
+      annotations: { 'kubernetes.io/config.mirror': server, 'kubernetes.io/config.source': 'file' },
+    },
+    spec: {
+      nodeName: server,
+      hostNetwork: true,
+      restartPolicy: 'Always',
+      enableServiceLinks: false,
+      automountServiceAccountToken: false,
+      containers: [{ name: 'kube-apiserver', image: imageOf(version), command: [...command] }],
+    },
+  };
+}
+
+function runningStatus({ version, host, nowMs }: MirrorPod): JsonObject {
+  const at = timestamp(nowMs);
+  const condition = (type: string): JsonObject => ({ type, status: 'True', lastTransitionTime: at });
+  return {
+    phase: 'Running',
+    startTime: at,
+    hostIP: host,
+    podIP: host,
+    podIPs: [{ ip: host }],
+    conditions: ['Initialized', 'PodScheduled', 'ContainersReady', 'Ready'].map(condition),
+    containerStatuses: [
+      {
+        name: 'kube-apiserver',
+        image: imageOf(version),
+        imageID: '',
+        ready: true,
+        started: true,
+        restartCount: 0,
+        state: { running: { startedAt: at } },
+      },
+    ],
+  };
+}
+
+function imageOf(version: string): string {
+  return `straddle/apiserver:v${version}`;
+}

@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { surfaceVersions } from '../../apiserver/surfaces/load-surface.js';
+import { systemClock } from '../../base/clock.js';
+import { hostPortOf } from '../../compose/config/addresses.js';
+import { type ApiServerConfig, CONTROLLER_CHOICES } from '../../compose/config/api-server-config.js';
+import type { FlagName } from '../../compose/config/flags.js';
+import { loadApiServerConfig, PKI_NAMES } from '../../compose/config/load-api-server-config.js';
+import { makePki } from '../../compose/pki.js';
+import { loadServerTls } from '../../compose/server-tls.js';
+import { Destinations } from '../../http/client/destinations.js';
+import {
+  type ControlPlaneOptions,
+  logFile,
+  PLANE_HOST,
+  SHUTDOWN_DELAY,
+  serverAddress,
+  serverName,
+} from './control-plane-options.js';
+import { writeMirrorPod } from './mirror-pod.js';
+import type { PlaneMaterial } from './plane-material.js';
+import { ProcessMember } from './process-member.js';
+
+/** `straddle apiserver` processes on one store. */
+export async function planeOfOwnServers(
+  options: ControlPlaneOptions,
+  versions: readonly string[],
+): Promise<PlaneMaterial> {
+  const { dataDir, machine, logger, progress, note } = options;
+  for (const version of versions) await checkVersion(version, '--versions');
+  progress('making certificates');
+  const flags: [FlagName, string[]][] = [
+    ['data-dir', [dataDir]],
+    ['server-name', ['front']],
+    ['bind-address', [PLANE_HOST]],
+  ];
+  const config = loadApiServerConfig(new Map(flags), machine);
+  const pki = (await makePki(config))!;
+  const tls = await loadServerTls(config, { logger, clock: systemClock });
+  const destinations = new Destinations(() => tls.peerTls());
+  const members = versions.map((version, index) => {
+    const name = serverName(index);
+    const destination = destinations.make(serverAddress(options, index));
+    const flagsOf = (running: string): string[] => serverFlags(options, config, { index, version: running });
+    return new ProcessMember({
+      name,
+      version,
+      destination,
+      logFile: logFile(dataDir, name),
+      command: (running) => [...options.self, 'apiserver', ...flagsOf(running)],
+      onReady: (running) =>
+        writeMirrorPod(destination, {
+          server: name,
+          version: running,
+          command: ['straddle', 'apiserver', ...flagsOf(running)],
+          host: PLANE_HOST,
+          nowMs: Date.now(),
+        }),
+      restart: options.restart,
+      note,
+      clock: systemClock,
+    });
+  });
+  return { members, tls, pki, frontProxyNames: [PKI_NAMES.frontProxyClient], prepare: async () => {} };
+}
+
+export async function checkVersion(version: string, flag: string): Promise<void> {
+  const known = await surfaceVersions();
+  if (!known.includes(version))
+    throw new Error(`${flag}: ${version} does not come with Straddle; ${known.join(', ')} do.`);
+}
+
+/** Every flag that matters is given, although most are the defaults: the mirror pod shows them to whoever looks. */
+function serverFlags(
+  options: ControlPlaneOptions,
+  config: ApiServerConfig,
+  { index, version }: { readonly index: number; readonly version: string },
+): string[] {
+  const { dataDir, proxy, etcdServers, runtimeConfig, controllers } = options;
+  const { port } = hostPortOf(new URL(`https://${serverAddress(options, index)}`));
+  const pki = (name: string): string => join(config.pkiDir, name);
+  const peerFlags = proxy
+    ? [
+        `--peer-ca-file=${pki(`${PKI_NAMES.ca}.crt`)}`,
+        `--peer-advertise-ip=${PLANE_HOST}`,
+        `--peer-advertise-port=${port}`,
+      ]
+    : [];
+  return [
+    `--data-dir=${dataDir}`,
+    `--server-name=${serverName(index)}`,
+    `--bind-address=${PLANE_HOST}`,
+    `--secure-port=${port}`,
+    `--kubernetes-version=${version}`,
+    `--feature-gates=UnknownVersionInteroperabilityProxy=${proxy}`,
+    ...peerFlags,
+    `--client-ca-file=${pki(`${PKI_NAMES.ca}.crt`)}`,
+    `--requestheader-client-ca-file=${pki(`${PKI_NAMES.frontProxyCa}.crt`)}`,
+    `--requestheader-allowed-names=${PKI_NAMES.frontProxyClient}`,
+    `--proxy-client-cert-file=${pki(`${PKI_NAMES.frontProxyClient}.crt`)}`,
+    `--proxy-client-key-file=${pki(`${PKI_NAMES.frontProxyClient}.key`)}`,
+    ...(controllers ? [`--controllers=${CONTROLLER_CHOICES.join(',')}`] : []),
+    `--shutdown-delay=${SHUTDOWN_DELAY}`,
+    '--admin-kubeconfig=',
+    '--log-format=json',
+    ...etcdServers.map((each) => `--etcd-servers=${each}`),
+    ...runtimeConfig.map((each) => `--runtime-config=${each}`),
+  ];
+}

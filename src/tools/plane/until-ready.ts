@@ -1,0 +1,50 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Destination } from '../../http/outgoing.js';
+import { OWN_VIEW } from '../../kube/accept.js';
+import { askServer } from '../../plane/plane-client.js';
+import { OwnRequests } from '../../transport/own-requests.js';
+
+const READY_MS_MAX = 60_000;
+const POLL_MS = 50;
+const PROBE_TIMEOUT_MS = 2_000;
+
+export interface ReadyOptions {
+  readonly name: string;
+  /** Throws when waiting on is no use. */
+  readonly check: () => void;
+  /** What to read when it does not come up. */
+  readonly hint: string;
+  readonly limitMs?: number;
+}
+
+/** Resolves when the server at that address takes requests. */
+export function untilReady(destination: Destination, options: ReadyOptions): Promise<void> {
+  const own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  return until(() => own.probeReady(destination, PROBE_TIMEOUT_MS), options);
+}
+
+/**
+ * Resolves when it answers for itself. A sidecar is ready as soon as peers can answer in its place, which may be before it
+ * has seen that the server behind it is back.
+ */
+export function untilAnswersItself(destination: Destination, options: ReadyOptions): Promise<void> {
+  return until(async () => {
+    const { status } = await askServer(destination, 'GET', '/api', { accept: `${OWN_VIEW},application/json` });
+    return status === 200 || `answers ${status} for itself`;
+  }, options);
+}
+
+async function until(
+  ask: () => Promise<true | string>,
+  { name, check, hint, limitMs = READY_MS_MAX }: ReadyOptions,
+): Promise<void> {
+  const deadlineMs = performance.now() + limitMs;
+  for (;;) {
+    check();
+    const verdict = await ask().catch((error: Error) => error.message);
+    if (verdict === true) return;
+    if (performance.now() > deadlineMs)
+      throw new Error(`${name} is not ready after ${limitMs / 1000} s: ${verdict} (${hint})`);
+    await delay(POLL_MS);
+  }
+}

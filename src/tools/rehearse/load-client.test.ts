@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { resourceKindsOf } from '../../kube/resource-kind.js';
+import { HalfRecord } from './half-record.js';
+import { LoadClient } from './load-client.js';
+import { type Answerer, MixedApi } from './mixed-api.fixture.js';
+import { ServedTruth } from './served-truth.js';
+import { findSkew } from './skew.js';
+
+const access = { url: '', caPem: '', certPem: '', keyPem: '' };
+const NONE = { bad: 0, of: 0 };
+const COUNTS = { collectedByMistake: NONE, notCollected: NONE, namespacesEndedEarly: NONE, namespacesStuck: NONE };
+
+async function setUp(answerer: (target: string) => Answerer) {
+  const clock = new ManualClock();
+  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS]);
+  const api = new MixedApi(store, answerer);
+  const servers = ['server-1', 'server-2'].map((name) => ({ name, version: '1.35', access }));
+  const truth = new ServedTruth(clock, servers);
+  const newer = resourceKindsOf((await store.discover()).groups);
+  const older = newer.filter(({ group }) => group === '');
+  truth.learn(
+    '1.35',
+    older.map(({ key }) => key),
+  );
+  const record = new HalfRecord(clock);
+  const written: string[] = [];
+  const client = new LoadClient(
+    {
+      name: 'client-1',
+      namespace: 'shop',
+      api,
+      truth,
+      record,
+      clock,
+      others: [],
+      onWrite: (share, resourceVersion) => written.push(`${share} ${resourceVersion}`),
+    },
+    0,
+  );
+  const run = async (requests: number): Promise<void> => {
+    for (let count = 0; count < requests; count++) {
+      client.step();
+      await client.rest();
+    }
+  };
+  const upgrade = (): void => {
+    truth.entered('server-1', '1.36');
+    truth.learn(
+      '1.36',
+      newer.map(({ key }) => key),
+    );
+    client.begin(findSkew({ from: '1.35', to: '1.36', older, newer, manifests: [] }));
+  };
+  const findings = () => record.result({ proxy: false, skewed: '', leftInStore: 0, counts: COUNTS }).findings;
+  return { clock, store, api, truth, client, run, upgrade, findings, written };
+}
+
+describe('a client of the load', () => {
+  it('asks for common things only, as long as there is nothing else', async () => {
+    const { api, run, findings } = await setUp(() => 'older');
+    await run(60);
+    expect(api.asked.filter((each) => each.includes('podgroups'))).toEqual([]);
+    expect(findings()).toMatchObject({ wrong404s: 0, otherErrors: 0, unavailable503s: 0 });
+  });
+
+  it('counts every 404 for what it made, from servers that take turns', async () => {
+    let turn = 0;
+    const { run, upgrade, findings } = await setUp(() => (turn++ % 2 === 0 ? 'newer' : 'older'));
+    upgrade();
+    await run(100);
+    expect(findings().wrong404s).toBeGreaterThan(5);
+    expect(findings().otherErrors).toBe(0);
+  });
+
+  it('counts a 503 as a 503, and no 404 once nobody serves the resource any more', async () => {
+    const { api, truth, run, upgrade, findings, client } = await setUp(() => 'newer');
+    upgrade();
+    await run(100);
+    expect(findings().wrong404s).toBe(0);
+    expect(client.skewedCount).toBeGreaterThan(0);
+    api.answerer = () => 'away';
+    await run(20);
+    const { wrong404s, unavailable503s } = findings();
+    expect(wrong404s).toBe(0);
+    expect(unavailable503s).toBeGreaterThan(0);
+    truth.leaves('server-1', '1.35');
+    api.answerer = () => 'older';
+    await run(50);
+    expect(findings().wrong404s).toBe(0);
+  });
+
+  it('counts a cut connection as an error, and goes on', async () => {
+    const { store, run, findings } = await setUp(() => 'newer');
+    store.intercept = () => Promise.reject(new Error('socket hang up'));
+    await run(5);
+    store.intercept = () => undefined;
+    await run(5);
+    expect(findings()).toMatchObject({ otherErrors: expect.any(Number), requests: 10 });
+    expect(findings().otherErrors).toBeGreaterThanOrEqual(4);
+  });
+
+  it('tells of each acknowledged write, so that watches can be held to it', async () => {
+    const { store, run, upgrade, written } = await setUp(() => 'newer');
+    upgrade();
+    await run(100);
+    const { items } = (await store.request({ method: 'GET', target: '/api/v1/namespaces/shop/configmaps' })).body as {
+      items: { metadata: { resourceVersion: string } }[];
+    };
+    for (const { metadata } of items) expect(written).toContain(`common ${metadata.resourceVersion}`);
+    expect(written.some((each) => each.startsWith('skewed'))).toBe(true);
+  });
+});

@@ -1,0 +1,129 @@
+import { metadataOf } from '../../kube/metadata-of.js';
+import { CONFIG_MAPS, NAMESPACES, pathOf } from '../../kube/resource-kind.js';
+import { type Api, type ApiAnswer, isSuccess } from './api-connection.js';
+import { count } from './half-record.js';
+import { insist } from './insistent-send.js';
+import { itemsOf } from './plain-namespaces.js';
+import type { Count } from './rehearsal-result.js';
+import { allOf, create, createSkewed, type Stage } from './scene.js';
+
+const NAMESPACES_MAX = 80;
+const OBJECTS_EACH = 2;
+
+interface Doomed {
+  readonly name: string;
+  /** Of its objects of the skewed kind. */
+  readonly uids: ReadonlySet<string>;
+  /** `leaving`: its deletion was acknowledged. */
+  standing: 'there' | 'leaving' | 'ended well' | 'ended early';
+  /** It was gone, and has been made again for the proof. */
+  isMadeAgain: boolean;
+}
+
+/** Namespaces with objects of the skewed kind in them, to be deleted: they may go when, and only when, those are gone. */
+export class NamespacesScene {
+  readonly #stage: Stage;
+  readonly #namespaces: Doomed[] = [];
+  #made = 0;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+  }
+
+  /** Straight at a server that knows the kind; rejects where that one is just going away. */
+  async make(namespaces: number): Promise<void> {
+    const api = this.#stage.straight.serving();
+    if (!api) return;
+    await allOf(Math.min(namespaces, NAMESPACES_MAX - this.#namespaces.length), () => this.#makeOne(api));
+  }
+
+  async #makeOne(api: Api): Promise<void> {
+    const { skew, prefix } = this.#stage;
+    const name = `${prefix}-doomed-${++this.#made}`;
+    await create(api, pathOf(NAMESPACES, ''), namespaceNamed(name));
+    const metadata = { name: 'common' };
+    await create(api, pathOf(CONFIG_MAPS, name), { apiVersion: 'v1', kind: 'ConfigMap', metadata });
+    const uids = new Set<string>();
+    for (let each = 1; each <= OBJECTS_EACH; each++) uids.add(await createSkewed(api, skew, name, `object-${each}`));
+    this.#namespaces.push({ name, uids, standing: 'there', isMadeAgain: false });
+  }
+
+  /** Through the front door. */
+  async deleteOldest(): Promise<void> {
+    const { client, clock, signal } = this.#stage;
+    const doomed = this.#namespaces.find(({ standing }) => standing === 'there');
+    if (!doomed) return;
+    const target = pathOf(NAMESPACES, '', doomed.name);
+    const ask = () => client.request({ method: 'DELETE', target }, { share: 'common', exists: () => false });
+    // 404 and 409: an earlier try was heard after all.
+    const isTaken = (answer: ApiAnswer): boolean => isSuccess(answer) || answer.status === 404 || answer.status === 409;
+    if (await insist(clock, signal, ask, isTaken)) doomed.standing = 'leaving';
+  }
+
+  /** How many there are to delete yet. */
+  get waiting(): number {
+    return this.#namespaces.filter(({ standing }) => standing === 'there').length;
+  }
+
+  get leaving(): number {
+    return this.#namespaces.filter(({ standing }) => standing === 'leaving').length;
+  }
+
+  /** Looks which are gone, and what of theirs is not. */
+  async inspect(): Promise<void> {
+    const api = this.#stage.straight.serving();
+    if (!api || this.leaving === 0) return;
+    const answer = await api.request({ method: 'GET', target: pathOf(NAMESPACES, '') });
+    if (!isSuccess(answer)) return;
+    const present = new Set(itemsOf(answer).map((each) => metadataOf(each)['name']));
+    for (const doomed of this.#namespaces)
+      if (doomed.standing === 'leaving' && (doomed.isMadeAgain || !present.has(doomed.name)))
+        await this.#prove(api, doomed);
+  }
+
+  get endedEarly(): Count {
+    const ended = this.#namespaces.filter(({ standing }) => standing.startsWith('ended'));
+    return count(ended.filter(({ standing }) => standing === 'ended early').length, ended.length);
+  }
+
+  /** To be asked when nothing more happens to them. */
+  get stuck(): Count {
+    const asked = this.#namespaces.filter(({ standing }) => standing !== 'there');
+    return count(this.leaving, asked.length);
+  }
+
+  /** Tells of each that is stuck. */
+  tellStuck(): void {
+    for (const { name, standing } of this.#namespaces)
+      if (standing === 'leaving')
+        this.#stage.record.example('namespace-stuck', `namespace ${name} is still being deleted`);
+  }
+
+  /** Takes away what was made and made again, as far as a server that knows the kind can do it. */
+  async tidy(): Promise<void> {
+    const { straight, skew } = this.#stage;
+    const api = straight.serving();
+    for (const { name } of this.#namespaces) {
+      await api?.request({ method: 'DELETE', target: pathOf(skew.kind, name) });
+      await api?.request({ method: 'DELETE', target: pathOf(NAMESPACES, '', name) });
+    }
+  }
+
+  /** A namespace of the same name is made again: objects of the old one that are in it were left behind in the store. */
+  async #prove(api: Api, doomed: Doomed): Promise<void> {
+    const { skew, record } = this.#stage;
+    if (!doomed.isMadeAgain) await create(api, pathOf(NAMESPACES, ''), namespaceNamed(doomed.name));
+    doomed.isMadeAgain = true;
+    const answer = await api.request({ method: 'GET', target: pathOf(skew.kind, doomed.name) });
+    if (!isSuccess(answer)) throw new Error(`${skew.name} cannot be listed: ${answer.status}`);
+    const back = itemsOf(answer).filter((each) => doomed.uids.has(String(metadataOf(each)['uid'] ?? '')));
+    doomed.standing = back.length === 0 ? 'ended well' : 'ended early';
+    if (back.length === 0) return;
+    const text = `namespace ${doomed.name} was gone, made again, and ${back.length} old objects of ${skew.name} are in it`;
+    record.example('namespace-ended-early', text);
+  }
+}
+
+function namespaceNamed(name: string) {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { type Answerer, MixedApi } from './mixed-api.fixture.js';
+import { PlainCollector } from './plain-collector.js';
+
+const PODGROUP = '/apis/scheduling.k8s.io/v1alpha2/namespaces/shop/podgroups/owner';
+
+function setUp(answerer: Answerer | ((target: string) => Answerer)) {
+  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS]);
+  const owner = store.put(POD_GROUPS, { name: 'owner', namespace: 'shop' });
+  const { uid } = owner['metadata'] as { uid: string };
+  const reference = { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', name: 'owner', uid };
+  store.put(CONFIG_MAPS, { name: 'owned', namespace: 'shop', ownerReferences: [reference] });
+  store.put(CONFIG_MAPS, { name: 'free', namespace: 'shop' });
+  const api = new MixedApi(store, answerer);
+  const clock = new ManualClock();
+  const collector = new PlainCollector(api, clock, 'shop');
+  const rounds = async (count: number): Promise<void> => {
+    for (let round = 0; round < count; round++) {
+      await collector.round();
+      await clock.advance(5_000);
+    }
+  };
+  return { store, api, rounds, left: () => store.names(CONFIG_MAPS) };
+}
+
+describe('a garbage collector that knows one version', () => {
+  it('deletes what has a living owner, once a server does not know the owner’s kind', async () => {
+    const { store, rounds, left } = setUp((target) => (target === PODGROUP ? 'older' : 'newer'));
+    await rounds(1);
+    expect(left()).toEqual(['free']);
+    expect(store.names(POD_GROUPS)).toEqual(['owner']);
+  });
+
+  it('leaves everything alone where everything is served', async () => {
+    const { rounds, left } = setUp('newer');
+    await rounds(5);
+    expect(left()).toEqual(['owned', 'free']);
+  });
+
+  it('does not ask for an owner that it has seen in a list, even where the next answer would be wrong', async () => {
+    const { api, rounds, left } = setUp('newer');
+    await rounds(1);
+    api.answerer = (target) => (target === '/apis' ? 'newer' : 'older');
+    await rounds(3);
+    expect(api.asked.filter((each) => each === `GET ${PODGROUP}`)).toHaveLength(1);
+    expect(left()).toEqual(['owned', 'free']);
+  });
+
+  it('collects what has lost its owner', async () => {
+    const { store, rounds, left } = setUp('newer');
+    await rounds(2);
+    store.remove(POD_GROUPS, 'owner', 'shop');
+    await rounds(2);
+    expect(left()).toEqual(['free']);
+  });
+
+  it('takes another object of the same name for no owner', async () => {
+    const { store, rounds, left } = setUp('newer');
+    store.remove(POD_GROUPS, 'owner', 'shop');
+    store.put(POD_GROUPS, { name: 'owner', namespace: 'shop' });
+    await rounds(1);
+    expect(left()).toEqual(['free']);
+  });
+
+  it.each(['away', 'older'] as const)(
+    'waits where the answer is 503, or discovery lacks the kind (%s)',
+    async (who) => {
+      const { rounds, left } = setUp(who);
+      await rounds(5);
+      expect(left()).toEqual(['owned', 'free']);
+    },
+  );
+});

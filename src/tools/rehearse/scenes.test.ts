@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest';
+import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { resourceKindsOf } from '../../kube/resource-kind.js';
+import { HalfRecord } from './half-record.js';
+import { MeasuredClient } from './measured-client.js';
+import { MixedApi } from './mixed-api.fixture.js';
+import { NamespacesScene } from './namespaces-scene.js';
+import { OwnersScene } from './owners-scene.js';
+import type { Stage } from './scene.js';
+import { ServedTruth } from './served-truth.js';
+import { findSkew } from './skew.js';
+
+async function setUp() {
+  const clock = new ManualClock();
+  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS]);
+  const api = new MixedApi(store, 'newer');
+  const newer = resourceKindsOf((await store.discover()).groups);
+  const record = new HalfRecord(clock);
+  const stage: Stage = {
+    skew: findSkew({ from: '1.35', to: '1.36', older: [], newer, manifests: [] }),
+    prefix: 'test',
+    namespace: 'shop',
+    straight: { serving: () => api },
+    client: new MeasuredClient(api, record),
+    truth: new ServedTruth(clock, []),
+    record,
+    clock,
+    signal: new AbortController().signal,
+    note: () => {},
+  };
+  return { store, stage };
+}
+
+describe('owners and dependents', () => {
+  it('show no harm while all dependents of living owners are there', async () => {
+    const { stage } = await setUp();
+    const scene = new OwnersScene(stage);
+    await scene.make(3);
+    await scene.inspect();
+    expect(scene.collectedByMistake).toEqual({ bad: 0, of: 6 });
+  });
+
+  it('show a dependent that is gone while its owner lives', async () => {
+    const { store, stage } = await setUp();
+    const scene = new OwnersScene(stage);
+    await scene.make(2);
+    store.remove(CONFIG_MAPS, 'test-owner-1-dependent-1', 'shop');
+    await scene.inspect();
+    await scene.inspect();
+    expect(scene.collectedByMistake).toEqual({ bad: 1, of: 4 });
+  });
+
+  it('blame nobody for dependents whose owner went first, by whomever', async () => {
+    const { store, stage } = await setUp();
+    const scene = new OwnersScene(stage);
+    await scene.make(1);
+    store.remove(POD_GROUPS, 'test-owner-1', 'shop');
+    store.remove(CONFIG_MAPS, 'test-owner-1-dependent-1', 'shop');
+    await scene.inspect();
+    expect(scene.collectedByMistake.bad).toBe(0);
+  });
+
+  it('wait for the dependents of a deleted owner to go', async () => {
+    const { store, stage } = await setUp();
+    const scene = new OwnersScene(stage);
+    await scene.make(2);
+    await scene.deleteOldest();
+    store.remove(CONFIG_MAPS, 'test-owner-1-dependent-1', 'shop');
+    await scene.inspect();
+    expect(scene.notCollected).toEqual({ bad: 1, of: 2 });
+    expect(scene.collectedByMistake).toEqual({ bad: 0, of: 2 });
+    store.remove(CONFIG_MAPS, 'test-owner-1-dependent-2', 'shop');
+    await scene.inspect();
+    expect(scene.notCollected).toEqual({ bad: 0, of: 2 });
+  });
+});
+
+describe('namespaces that are deleted', () => {
+  const deleteAll = async (store: FakeApi, place: typeof POD_GROUPS, namespace: string): Promise<void> => {
+    for (const name of store.names(place)) store.remove(place, name, namespace);
+  };
+
+  it('ended well where nothing of theirs comes back', async () => {
+    const { store, stage } = await setUp();
+    const scene = new NamespacesScene(stage);
+    await scene.make(1);
+    await deleteAll(store, POD_GROUPS, 'test-doomed-1');
+    await scene.deleteOldest();
+    await scene.inspect();
+    expect(scene.endedEarly).toEqual({ bad: 0, of: 1 });
+    expect(scene.stuck).toEqual({ bad: 0, of: 1 });
+  });
+
+  it('ended early where old objects are in the next namespace of that name', async () => {
+    const { stage } = await setUp();
+    const scene = new NamespacesScene(stage);
+    await scene.make(1);
+    // The fake lets a namespace go at once that nobody holds.
+    await scene.deleteOldest();
+    await scene.inspect();
+    expect(scene.endedEarly).toEqual({ bad: 1, of: 1 });
+  });
+
+  it('take no new objects for old ones', async () => {
+    const { store, stage } = await setUp();
+    const scene = new NamespacesScene(stage);
+    await scene.make(1);
+    await deleteAll(store, POD_GROUPS, 'test-doomed-1');
+    store.put(POD_GROUPS, { name: 'object-1', namespace: 'test-doomed-1' });
+    await scene.deleteOldest();
+    await scene.inspect();
+    expect(scene.endedEarly).toEqual({ bad: 0, of: 1 });
+  });
+
+  it('are stuck as long as they are there', async () => {
+    const { store, stage } = await setUp();
+    const scene = new NamespacesScene(stage);
+    await scene.make(1);
+    await store.request({
+      method: 'PATCH',
+      target: '/api/v1/namespaces/test-doomed-1',
+      body: { spec: { finalizers: ['kubernetes'] } },
+    });
+    await scene.deleteOldest();
+    await scene.inspect();
+    expect(scene.stuck).toEqual({ bad: 1, of: 1 });
+    expect(scene.endedEarly).toEqual({ bad: 0, of: 0 });
+  });
+});

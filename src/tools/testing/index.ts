@@ -1,0 +1,19 @@
+/**
+ * A mixed-version Kubernetes control plane inside a test, for vitest, jest, node:test or anything else that runs on
+ * Node.js: API servers of several versions in this very process, on random ports, ready in about a second.
+ *
+ * @packageDocumentation
+ */
+
+export { startControlPlane } from './start-control-plane.js';
+export type {
+  ControllerName,
+  ControlPlane,
+  ControlPlaneCredentials,
+  ControlPlaneOptions,
+  ControlPlaneServer,
+  Heal,
+  LogLevel,
+  PartitionOptions,
+  RollOptions,
+} from './test-control-plane.js';

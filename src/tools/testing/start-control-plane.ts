@@ -1,0 +1,132 @@
+import { surfaceVersions } from '../../apiserver/surfaces/load-surface.js';
+import { systemClock } from '../../base/clock.js';
+import { createLogger, type Logger, silentLogger } from '../../base/logger.js';
+import { PKI_NAMES } from '../../compose/config/load-api-server-config.js';
+import { makePki } from '../../compose/pki.js';
+import { loadServerTls } from '../../compose/server-tls.js';
+import { FrontDoor } from '../plane/front-door.js';
+import { checkOptions } from './check-options.js';
+import { freePorts } from './free-ports.js';
+import { Network } from './network.js';
+import { temporaryFolder } from './temporary-folder.js';
+import type { ControlPlane, ControlPlaneOptions } from './test-control-plane.js';
+import { Member } from './test-member.js';
+import { FRONT, TestPlane } from './test-plane.js';
+import { HOST, serverConfig } from './test-server-config.js';
+
+/** A port that was free may be taken before it is listened on; that it happens this often is another trouble. */
+const PORT_ATTEMPTS_MAX = 3;
+
+/**
+ * Starts a control plane in this process: an API server for each version on one store in a temporary folder, and a load
+ * balancer before them. Resolves when all are ready and know each other; rejects, with nothing left behind, when they
+ * cannot be.
+ *
+ * @example
+ * ```ts
+ * const plane = await startControlPlane({ versions: ['1.35', '1.36'], proxy: false });
+ * const kubeConfig = new KubeConfig();
+ * kubeConfig.loadFromString(plane.kubeconfig);
+ * // … the operator under test, with kubeConfig …
+ * await plane.roll({ to: '1.36' });
+ * await plane.close();
+ * ```
+ */
+export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  const known = await surfaceVersions();
+  const versions = options.versions ?? known.slice(-2);
+  checkOptions(options, versions, known);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await startOnce(options, versions, known);
+    } catch (error) {
+      if (attempt === PORT_ATTEMPTS_MAX || !isPortTaken(error)) throw error;
+    }
+  }
+}
+
+async function startOnce(
+  options: ControlPlaneOptions,
+  versions: readonly string[],
+  known: readonly string[],
+): Promise<ControlPlane> {
+  const folder = temporaryFolder();
+  const network = new Network();
+  const { logger } = runLogger(options, FRONT);
+  const members: Member[] = [];
+  const opened: { close(): void | Promise<void> }[] = [{ close: () => folder.remove() }];
+  try {
+    const configs = { dataDir: folder.path };
+    const frontConfig = serverConfig({ ...configs, name: FRONT, port: 0 }, options, known.at(-1)!);
+    // First and once: servers that start together then only read what is there.
+    const pki = (await makePki(frontConfig))!;
+    const tls = await loadServerTls(frontConfig, { logger, clock: systemClock });
+    opened.push(tls);
+    const ports = await freePorts(versions.length, HOST);
+    for (const [index, version] of versions.entries()) {
+      const name = `server-${index + 1}`;
+      const place = { ...configs, name, port: ports[index]! };
+      const address = `${HOST}:${place.port}`;
+      network.join(name, address);
+      const member = new Member({
+        name,
+        version,
+        address,
+        network,
+        configOf: (wanted) => serverConfig(place, options, wanted),
+        makeLogger: () => runLogger(options, name),
+        lookAround: () => front.look(),
+      });
+      members.push(member);
+      opened.push(member);
+    }
+    const front = new FrontDoor({
+      host: HOST,
+      port: 0,
+      servers: members.map(({ address }) => address),
+      tls,
+      frontProxyNames: [PKI_NAMES.frontProxyClient],
+      clock: systemClock,
+      logger,
+      reach: network.reachFrom(FRONT),
+    });
+    await Promise.all(members.map((member) => member.start()));
+    opened.push({ close: () => front.close(0) });
+    const { port } = await front.start();
+    const plane = new TestPlane({
+      members,
+      network,
+      front,
+      frontAddress: `${HOST}:${port}`,
+      pki,
+      tls,
+      folder,
+      known,
+      proxy: options.proxy ?? true,
+    });
+    await plane.untilAgreed();
+    return plane;
+  } catch (error) {
+    for (const each of opened.reverse()) await each.close();
+    throw error;
+  }
+}
+
+function runLogger({ logLevel = 'silent' }: ControlPlaneOptions, server: string): { logger: Logger; mute(): void } {
+  if (logLevel === 'silent') return { logger: silentLogger, mute: () => {} };
+  let muted = false;
+  const write = (line: string): void => {
+    if (!muted) process.stderr.write(line);
+  };
+  const logger = createLogger({ level: logLevel, format: 'text', write, nowMs: () => Date.now() }, { server });
+  return {
+    logger,
+    mute: () => {
+      muted = true;
+    },
+  };
+}
+
+function isPortTaken(error: unknown): boolean {
+  return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE';
+}
