@@ -4,7 +4,13 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/integration/**/*.test.ts', 'examples/**/*.test.ts', 'bench/**/*.test.ts'],
+    include: [
+      'src/**/*.test.ts',
+      'test/integration/**/*.test.ts',
+      'test/interop/**/*.test.ts',
+      'examples/**/*.test.ts',
+      'bench/**/*.test.ts',
+    ],
     // Examples import Straddle by its name, as anybody would; here that means the sources, not what was built last.
     alias: { 'straddle/testing': fileURLToPath(new URL('./src/tools/testing/index.ts', import.meta.url)) },
     testTimeout: 20_000,

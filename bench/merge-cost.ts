@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
-import { buildSurface, parseAggregated } from '../src/kube/discovery-documents.js';
+import { parseAggregated } from '../src/kube/discovery-documents.js';
 import type { ServerSurface } from '../src/proxy/discovery/merge.js';
 import { DiscoveryView } from '../src/proxy/discovery/view-cache.js';
+import { buildSurface } from '../src/proxy/peers/surface-documents.js';
 import type { Row } from './bench-case.js';
 import { rowOf } from './statistics.js';
 

@@ -1,7 +1,7 @@
 /** What merging discovery costs, in a process of its own. Told by and answers on IPC. */
 import type { GroupDiscovery } from '../src/kube/discovery.js';
-import { buildSurface } from '../src/kube/discovery-documents.js';
 import { DiscoveryView } from '../src/proxy/discovery/view-cache.js';
+import { buildSurface } from '../src/proxy/peers/surface-documents.js';
 import { median } from './statistics.js';
 
 export interface MergeOrder {

@@ -11,7 +11,7 @@ import { runsFromBuild } from '../test/real/rig/program.js';
 import type { Bar, BenchCase, Row } from './bench-case.js';
 import { warnIfBusy } from './busy-machine.js';
 import { CASES } from './cases/index.js';
-import { describeGenerators, useOwnGenerator } from './load/generator.js';
+import { describeGenerators, useHandwrittenGenerator } from './load/generator.js';
 import { printTable, writeResults } from './report.js';
 
 const RESULTS = fileURLToPath(new URL('./results/', import.meta.url));
@@ -58,7 +58,7 @@ function read(args: readonly string[]): Asked | number {
     process.stderr.write(`there is no ${unknown.join(', ')}\n\n${USAGE}`);
     return 2;
   }
-  if (values.generator === 'own') useOwnGenerator();
+  if (values.generator === 'own') useHandwrittenGenerator();
   const cases = CASES.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
   return { cases, results: values.results ?? RESULTS };
 }

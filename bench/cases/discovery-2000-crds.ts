@@ -17,7 +17,7 @@ const SAMPLES = { countMax: 200, forMs: 1_000 };
 const FIRST_BYTE_BAR_MS = 5;
 const SHOWN_TIMEOUT_MS = 15 * 60_000;
 const POLL_MS = 1_000;
-const OWN_VIEW = `${AGGREGATED_V2};profile=nopeer`;
+const NO_PEER_VIEW = `${AGGREGATED_V2};profile=nopeer`;
 
 export const discovery2000Crds: BenchCase = {
   name: CASE,
@@ -90,7 +90,7 @@ async function shownBy(
       { timeoutMs: SHOWN_TIMEOUT_MS, intervalMs: POLL_MS },
     );
   };
-  const [own, merged] = await Promise.all([until(kube.admin, OWN_VIEW), until(straddle.admin, AGGREGATED_V2)]);
+  const [own, merged] = await Promise.all([until(kube.admin, NO_PEER_VIEW), until(straddle.admin, AGGREGATED_V2)]);
   return { kube: own, straddle: merged };
 }
 
@@ -100,7 +100,7 @@ function countOf(text: string): number {
 
 async function documentsOf(endpoint: Endpoint) {
   const read = async (path: string): Promise<Buffer> =>
-    (await call(endpoint, path, { headers: { accept: OWN_VIEW } })).body;
+    (await call(endpoint, path, { headers: { accept: NO_PEER_VIEW } })).body;
   const { gitVersion } = (await call(endpoint, '/version')).json<{ gitVersion: string }>();
   return { name: endpoint.url, core: await read('/api'), groups: await read('/apis'), version: gitVersion };
 }

@@ -8,16 +8,16 @@ const PROGRAMS = {
 
 export type Generator = keyof typeof PROGRAMS;
 
-let ownOnly = process.env['STRADDLE_BENCH_LOAD'] === 'own';
+let handwrittenOnly = process.env['STRADDLE_BENCH_LOAD'] === 'own';
 
 /** The bundled generator for everything, as where nothing is installed. */
-export function useOwnGenerator(): void {
-  ownOnly = true;
+export function useHandwrittenGenerator(): void {
+  handwrittenOnly = true;
 }
 
 /** Where the program is; undefined where the bundled generator takes its place. */
 export function generatorPath(program: Generator): string | undefined {
-  if (ownOnly || !isInstalled(program)) return undefined;
+  if (handwrittenOnly || !isInstalled(program)) return undefined;
   return requireProgram(program, PROGRAMS[program].debianPackage);
 }
 
@@ -26,7 +26,7 @@ export function describeGenerators(): string[] {
   return Object.entries(PROGRAMS).map(([program, { speaks, debianPackage }]) => {
     const path = generatorPath(program as Generator);
     if (path !== undefined) return `load over ${speaks}: ${path}`;
-    const why = ownOnly
+    const why = handwrittenOnly
       ? 'as it was asked for'
       : `because ${program} is not installed (on Debian: apt-get install -y ${debianPackage})`;
     return `load over ${speaks}: the bundled generator, ${why}`;

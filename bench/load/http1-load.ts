@@ -1,6 +1,6 @@
 import { generatorPath } from './generator.js';
 import type { Load, Order } from './order.js';
-import { ownLoad } from './own.js';
+import { handwrittenLoad } from './own.js';
 import { wrk } from './wrk.js';
 
 /**
@@ -9,5 +9,5 @@ import { wrk } from './wrk.js';
  */
 export function http1Load(order: Order, seconds: number): Promise<Load> {
   const program = generatorPath('wrk');
-  return program === undefined ? ownLoad(order, 'http/1.1') : wrk(program, order, seconds);
+  return program === undefined ? handwrittenLoad(order, 'http/1.1') : wrk(program, order, seconds);
 }

@@ -7,9 +7,9 @@ import type { Order } from './order.js';
 
 export type Protocol = 'h2' | 'http/1.1';
 
-export type OwnOrder = Order & { readonly protocol: Protocol };
+export type GeneratorOrder = Order & { readonly protocol: Protocol };
 
-export interface OwnAnswer {
+export interface GeneratorAnswer {
   readonly seconds: number;
   readonly meanMs: number;
   readonly right: number;
@@ -32,7 +32,7 @@ interface Lane {
 
 const TOLD_BYTES_MAX = 300;
 
-async function run(order: OwnOrder): Promise<OwnAnswer> {
+async function run(order: GeneratorOrder): Promise<GeneratorAnswer> {
   const body = order.bodyFile === undefined ? undefined : readFileSync(order.bodyFile);
   const lanes = order.protocol === 'h2' ? http2Lanes(order, body) : http1Lanes(order, body);
   let begun = 0;
@@ -58,7 +58,7 @@ async function run(order: OwnOrder): Promise<OwnAnswer> {
   return { seconds, meanMs: spentMs / order.requests, right, bytes, told };
 }
 
-function http2Lanes(order: OwnOrder, body: Buffer | undefined): Lane[] {
+function http2Lanes(order: GeneratorOrder, body: Buffer | undefined): Lane[] {
   return Array.from({ length: order.connections }, () => {
     const session = connect(order.url, { ca: readFileSync(order.caFile), settings: { enablePush: false } });
     // Whoever waits for an answer is told by its stream.
@@ -70,7 +70,7 @@ function http2Lanes(order: OwnOrder, body: Buffer | undefined): Lane[] {
   }).flat();
 }
 
-function askStream(session: ClientHttp2Session, order: OwnOrder, body: Buffer | undefined): Promise<Answer> {
+function askStream(session: ClientHttp2Session, order: GeneratorOrder, body: Buffer | undefined): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const stream = session.request(
       { ...order.headers, ':path': order.path, ':method': body === undefined ? 'GET' : 'POST' },
@@ -93,7 +93,7 @@ function askStream(session: ClientHttp2Session, order: OwnOrder, body: Buffer | 
 }
 
 /** As many requests at once as over HTTP/2, each on a connection of its own. */
-function http1Lanes(order: OwnOrder, body: Buffer | undefined): Lane[] {
+function http1Lanes(order: GeneratorOrder, body: Buffer | undefined): Lane[] {
   const method = body === undefined ? 'GET' : 'POST';
   return Array.from({ length: order.connections * order.streams }, () => {
     const client = new Client(order.url, { allowH2: false, connect: { ca: readFileSync(order.caFile) } });
@@ -109,7 +109,7 @@ function http1Lanes(order: OwnOrder, body: Buffer | undefined): Lane[] {
   });
 }
 
-process.once('message', (order: OwnOrder) => {
+process.once('message', (order: GeneratorOrder) => {
   run(order).then(
     (answer) => process.send!(answer, () => process.exit(0)),
     (error: Error) =>

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ownLoad } from './own.js';
+import { handwrittenLoad } from './own.js';
 import { BODY, orderOf, type SmallServer, startSmallServer } from './small-server.fixture.js';
 
 let server: SmallServer;
@@ -14,7 +14,7 @@ test.each([
   ['h2', '2.0'],
   ['http/1.1', '1.1'],
 ] as const)('sends exactly the requests of the order over %s', async (protocol, version) => {
-  const load = await ownLoad(orderOf(server), protocol);
+  const load = await handwrittenLoad(orderOf(server), protocol);
   expect(Object.fromEntries(server.asked)).toEqual({ [`${version} GET`]: 200 });
   expect(load.requests).toBe(200);
   expect(load.requestsPerSecond).toBeGreaterThan(0);
@@ -25,7 +25,7 @@ test('posts the body of a file', async () => {
   const bodyFile = join(server.dir, 'body');
   writeFileSync(bodyFile, BODY);
   const order = orderOf(server, { bodyFile, requests: 20 });
-  await Promise.all([ownLoad(order, 'h2'), ownLoad(order, 'http/1.1')]);
+  await Promise.all([handwrittenLoad(order, 'h2'), handwrittenLoad(order, 'http/1.1')]);
   expect(Object.fromEntries(server.asked)).toEqual({ '2.0 POST': 20, '1.1 POST': 20 });
   expect(server.postedBytes).toBe(40 * BODY.length);
 });
@@ -35,9 +35,11 @@ test('an answer that is wrong, of another size or never comes is an error', asyn
   const wrongStatus = /0 of 10 answers were a 200:\n503 out of order/;
   const nobody = orderOf(server, { url: 'https://127.0.0.1:1', requests: 10 });
   await Promise.all([
-    expect(ownLoad(orderOf(server, broken), 'h2')).rejects.toThrow(wrongStatus),
-    expect(ownLoad(orderOf(server, broken), 'http/1.1')).rejects.toThrow(wrongStatus),
-    expect(ownLoad(orderOf(server, { path: '/short', requests: 10 }), 'h2')).rejects.toThrow(/bodies of 999 bytes/),
-    expect(ownLoad(nobody, 'h2')).rejects.toThrow(/ECONNREFUSED/),
+    expect(handwrittenLoad(orderOf(server, broken), 'h2')).rejects.toThrow(wrongStatus),
+    expect(handwrittenLoad(orderOf(server, broken), 'http/1.1')).rejects.toThrow(wrongStatus),
+    expect(handwrittenLoad(orderOf(server, { path: '/short', requests: 10 }), 'h2')).rejects.toThrow(
+      /bodies of 999 bytes/,
+    ),
+    expect(handwrittenLoad(nobody, 'h2')).rejects.toThrow(/ECONNREFUSED/),
   ]);
 });

@@ -1,17 +1,17 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { type Load, type Order, requireRight } from './order.js';
-import type { OwnAnswer, OwnOrder, Protocol } from './own-generator.js';
+import type { GeneratorAnswer, GeneratorOrder, Protocol } from './own-generator.js';
 
 const PROGRAM = fileURLToPath(new URL('./own-generator.ts', import.meta.url));
 
 /** The bundled generator. Slower than h2load and wrk, for every contestant alike. */
-export async function ownLoad(order: Order, protocol: Protocol): Promise<Load> {
-  const answer = await new Promise<OwnAnswer>((resolve, reject) => {
+export async function handwrittenLoad(order: Order, protocol: Protocol): Promise<Load> {
+  const answer = await new Promise<GeneratorAnswer>((resolve, reject) => {
     const child = fork(PROGRAM, [], { execArgv: ['--import', 'tsx'] });
     child.once('message', resolve);
     child.once('exit', (code, signal) => reject(new Error(`the load process ended with ${code ?? signal}`)));
-    child.send({ ...order, protocol } satisfies OwnOrder);
+    child.send({ ...order, protocol } satisfies GeneratorOrder);
   });
   requireRight(order, answer);
   return {

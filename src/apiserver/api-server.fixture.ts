@@ -51,11 +51,15 @@ export interface TestRequest {
 
 /** An API server in the test's own process, asked without a network. */
 export class TestApiServer {
+  readonly #dispose: () => Promise<void>;
+
   constructor(
     readonly server: ApiServer,
     readonly backend: Backend,
-    private readonly dispose: () => Promise<void>,
-  ) {}
+    dispose: () => Promise<void>,
+  ) {
+    this.#dispose = dispose;
+  }
 
   async send(method: string, target: string, { body, headers = {}, as = ADMIN }: TestRequest = {}): Promise<Reply> {
     const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -107,7 +111,7 @@ export class TestApiServer {
   }
 
   close(): Promise<void> {
-    return this.dispose();
+    return this.#dispose();
   }
 }
 
@@ -123,7 +127,10 @@ export class TestWatch {
   #text = '';
   #ended = false;
 
-  constructor(private readonly body: BodyStream) {
+  readonly #body: BodyStream;
+
+  constructor(body: BodyStream) {
+    this.#body = body;
     body.attach({
       write: (chunk) => {
         this.#text += Buffer.from(chunk).toString('utf8');
@@ -155,7 +162,7 @@ export class TestWatch {
   }
 
   cancel(): void {
-    this.body.cancel(new Error('enough'));
+    this.#body.cancel(new Error('enough'));
     this.#end();
   }
 

@@ -40,11 +40,11 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
     ),
   );
   await Promise.all([
-    ...[...defaultRbacObjects(), ...OWN_RIGHTS].map((wanted) => reconcile(options, wanted)),
+    ...[...defaultRbacObjects(), ...STRADDLE_RIGHTS].map((wanted) => reconcile(options, wanted)),
     ...PRIORITY_CLASSES.map((each) => ensure(options, '/apis/scheduling.k8s.io/v1/priorityclasses', each)),
     ensure(options, '/api/v1/namespaces/kube-system/configmaps', authenticationConfig(options)),
     ensure(options, '/api/v1/namespaces/kube-system/configmaps', tokenTracking(options.nowMs)),
-    ensure(options, '/api/v1/namespaces/default/services', ownService(options.serviceCidr)),
+    ensure(options, '/api/v1/namespaces/default/services', kubernetesService(options.serviceCidr)),
   ]);
 }
 
@@ -65,7 +65,7 @@ const PRIORITY_CLASSES: readonly JsonObject[] = [
 ];
 
 /** How clients inside a cluster name the API server: the first address of the range is kept for it. */
-function ownService(serviceCidr: string): JsonObject {
+function kubernetesService(serviceCidr: string): JsonObject {
   return {
     kind: 'Service',
     apiVersion: 'v1',
@@ -85,15 +85,15 @@ function firstAddress(cidr: string): { readonly clusterIP?: string } {
 }
 
 /** Straddle's own user, as which servers ask each other: it keeps a lease and finds its peers. */
-const OWN_RIGHTS: readonly JsonObject[] = [
-  ...ownRights('kube-system', [
+const STRADDLE_RIGHTS: readonly JsonObject[] = [
+  ...straddleRights('kube-system', [
     {
       apiGroups: ['coordination.k8s.io'],
       resources: ['leases'],
       verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
     },
   ]),
-  ...ownRights('default', [
+  ...straddleRights('default', [
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
   ]),
   ...controllerRights(),
@@ -126,7 +126,7 @@ function controllerRights(): JsonObject[] {
   ];
 }
 
-function ownRights(namespace: string, rules: JsonObject[]): JsonObject[] {
+function straddleRights(namespace: string, rules: JsonObject[]): JsonObject[] {
   const apiVersion = 'rbac.authorization.k8s.io/v1';
   const metadata = { name: 'system:straddle', namespace };
   const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:straddle' };

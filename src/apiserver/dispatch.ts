@@ -1,3 +1,4 @@
+import { rawQuery } from '../base/target.js';
 import { WorkSlices } from '../base/work-slices.js';
 import type { Exchange, Reply } from '../http/exchange.js';
 import type { RequestInfo } from '../kube/request-info.js';
@@ -79,9 +80,9 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
 
 /** The query of a target, read as Go reads it. */
 export function queryOf(target: string): URLSearchParams {
-  const mark = target.indexOf('?');
-  if (mark < 0) return NO_QUERY;
-  const text = decodeQuery(target.slice(mark + 1));
+  const raw = rawQuery(target);
+  if (raw === '') return NO_QUERY;
+  const text = decodeQuery(raw);
   if (!MALFORMED_PAIR.test(text)) return new URLSearchParams(text);
   // Go leaves out what it can't read, and takes the rest.
   const pairs = text.split('&').filter((pair) => !MALFORMED_PAIR.test(pair));

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { until } from '../base/manual-clock.fixture.js';
 import { makeCa, makeServer } from '../http/tls/pki.fixture.js';
 import type { JsonObject } from '../kube/json.js';
 import { startTestApiServer, type TestApiServer } from './api-server.fixture.js';
@@ -43,9 +44,7 @@ const meta = (object: JsonObject): JsonObject => object['metadata'] as JsonObjec
 /** Definitions are established, and then served, a moment after they are made: both come by the feed. */
 async function established(name: string): Promise<void> {
   const group = name.slice(name.indexOf('.') + 1);
-  while ((await api.ask('GET', `/apis/${group}/v1`)).status !== 200) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+  await until(async () => (await api.ask('GET', `/apis/${group}/v1`)).status === 200, `${name} to be served`);
 }
 
 function definition(group: string, extra: JsonObject = {}): JsonObject {
@@ -125,9 +124,10 @@ describe('definitions', () => {
     );
     const { body } = await api.ask('DELETE', `${DEFINITIONS}/widgets.plain.example.test`);
     expect(meta(body)['finalizers']).toEqual(['customresourcecleanup.apiextensions.k8s.io']);
-    while ((await api.ask('GET', `${DEFINITIONS}/widgets.plain.example.test`)).status !== 404)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    expect((await api.ask('GET', widgets)).status).toBe(404);
+    const isGone = async (path: string): Promise<boolean> => (await api.ask('GET', path)).status === 404;
+    await until(() => isGone(`${DEFINITIONS}/widgets.plain.example.test`), 'the end of the definition', 15_000);
+    // The server hears of it by its feed, as kube-apiserver does.
+    await until(() => isGone(widgets), 'the end of the resource');
     expect((await api.backend.list('/registry/plain.example.test/')).items).toEqual([]);
   });
 });

@@ -26,7 +26,7 @@ import { DefinitionController } from './crd/definition-controller.js';
 import { DefinitionWatch } from './crd/definition-watch.js';
 import type { Outbound } from './outbound/outbound.js';
 import type { ResourceType } from './registry/resource-type.js';
-import type { AggregatedVersion, ServedResources } from './registry/served-resources.js';
+import type { AggregatedGroupVersion, ServedResources } from './registry/served-resources.js';
 import type { TypeRegistry } from './registry/type-registry.js';
 import { ANY } from './schema/schema.js';
 import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
@@ -184,7 +184,7 @@ export class Extensions {
     this.#options.registry.setCustom(types);
   }
 
-  #aggregatedVersions(): AggregatedVersion[] {
+  #aggregatedVersions(): AggregatedGroupVersion[] {
     return this.#aggregated.remotes().flatMap(({ group, version, groupPriorityMinimum, versionPriority }) => {
       const found = this.#aggregated.groups().find(({ metadata }) => metadata.name === group);
       const discovery = found?.versions?.find((each) => each.version === version);

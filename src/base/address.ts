@@ -1,15 +1,42 @@
 import { isIP } from 'node:net';
 
+/** A host is a name or an IP address; an IPv6 address has no brackets here. */
+export interface HostPort {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Host and port of a URL, by default the port of its scheme. */
+export function hostPortOf(url: URL): HostPort {
+  const defaultPort = url.protocol === 'http:' ? 80 : 443;
+  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? defaultPort : Number(url.port) };
+}
+
+/** Takes `10.0.0.1:6443`, `[fd00::1]:6443` or a name apart; without a port it is 443. Throws for anything else. */
+export function parseHostPort(address: string): HostPort {
+  return hostPortOf(new URL(`https://${address}`));
+}
+
+/** `10.0.0.1:6443`, `[fd00::1]:6443`. */
+export function formatHostPort({ host, port }: HostPort): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** The name to announce to a server of this host in the TLS handshake; an IP address cannot be one (RFC 6066, 3). */
+export function announcedName(host: string): string | undefined {
+  return isIP(host) === 0 ? host : undefined;
+}
+
 /**
- * `10.0.0.2:6443` or `[fd00::2]:6443` in one canonical spelling, or undefined for anything that cannot be dialled.
- * Only IP addresses: a name in a lease could lead anywhere.
+ * Returns the canonical form of `10.0.0.2:6443` or `[fd00::2]:6443`, or undefined for text that
+ * cannot be dialled. Only IP addresses are accepted: a DNS name in a lease could resolve to anything.
  */
 export function canonicalAddress(text: string): string | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]{2,45})\]|([0-9.]{7,15})):(\d{1,5})$/.exec(text);
   return match ? joinAddress((match[1] ?? match[2])!, Number(match[3])) : undefined;
 }
 
-/** The canonical spelling of an IP address and a port. */
+/** Returns the canonical form of an IP address and a port, or undefined if either is invalid. */
 export function joinAddress(ip: string, port: number): string | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
   const family = isIP(ip);
@@ -20,7 +47,10 @@ export function joinAddress(ip: string, port: number): string | undefined {
   return host === '[::]' ? undefined : `${host}:${port}`;
 }
 
-/** Address of a URL from a flag, where names are allowed because an operator wrote them. */
+/**
+ * Returns the address of a URL from a flag, or undefined for other URLs. Host names are allowed here
+ * because an operator wrote them.
+ */
 export function addressOfUrl(url: string): string | undefined {
   let parsed: URL;
   try {
@@ -31,6 +61,6 @@ export function addressOfUrl(url: string): string | undefined {
   if (parsed.protocol !== 'https:' || parsed.hostname === '' || parsed.username !== '') return undefined;
   if ((parsed.pathname !== '/' && parsed.pathname !== '') || parsed.search !== '' || parsed.hash !== '')
     return undefined;
-  const port = parsed.port === '' ? '443' : parsed.port;
-  return canonicalAddress(`${parsed.hostname}:${port}`) ?? `${parsed.hostname}:${port}`;
+  const address = formatHostPort(hostPortOf(parsed));
+  return canonicalAddress(address) ?? address;
 }

@@ -1,14 +1,20 @@
-/** Time, so that tests need not wait for it. */
+/** Source of time, replaced in tests. */
 export interface Clock {
   nowMs(): number;
-  /** Calls back once after a delay of any length; returns how to call it off. Never keeps the process alive. */
+  /**
+   * Calls back once after a delay of any length; returns a function that cancels. Never keeps the
+   * process alive.
+   */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** The longest delay of a timer of Node.js, 24.8 days: after a longer one it would call back at once. */
+/** The longest delay of a Node.js timer, 24.8 days; with a longer one Node.js calls back at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/** Calls back once after a delay of any length, infinite ones included; returns how to cancel. */
+/**
+ * Calls back once after a delay of any length, infinite ones included; returns a function that
+ * cancels.
+ */
 export function startTimer(delayMs: number, callback: () => void, { keepsAlive = false } = {}): () => void {
   let timer: NodeJS.Timeout;
   const wait = (leftMs: number): void => {

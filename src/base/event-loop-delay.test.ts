@@ -19,7 +19,7 @@ describe('observeEventLoopDelay', () => {
     const metrics = createMetrics();
     observeEventLoopDelay(metrics);
     expect(delayIn(metrics.registry.render())).toBe(0);
-    // Samples are taken by timers of the event loop itself: one before the work, one after it.
+    // Timers of the event loop take the samples: one before the work, one after it.
     await pause(50);
     busy();
     await pause(50);

@@ -1,18 +1,18 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Metrics } from './metric-catalogue.js';
 
-/** How often the event loop is looked at. */
+/** Sampling interval of the event loop. */
 const RESOLUTION_MS = 20;
 
 /**
- * Fills the metric of the longest wait for the event loop since the page was last rendered. Samples are taken by Node.js
- * without running any JavaScript, and only once somebody has asked for the page.
+ * Exports the longest delay of the event loop since the page was last rendered. Node.js takes the
+ * samples without running JavaScript, and only after the first request for the page.
  */
 export function observeEventLoopDelay({ registry, eventLoopDelaySeconds }: Metrics): void {
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   registry.collect(() => {
     delays.enable();
-    // A sample is the time since the one before, which is the resolution when nothing has to wait.
+    // A sample is the time since the previous one, which is the resolution if there is no delay.
     const longestMs = delays.max / 1e6 - RESOLUTION_MS;
     eventLoopDelaySeconds.labels().set(Math.max(0, longestMs) / 1000);
     delays.reset();

@@ -1,10 +1,10 @@
-/** Log lines with fields. `info` is for operators, `debug` may be one line a request. */
+/** Writes log lines with fields. `info` is for operators; `debug` may be one line per request. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
   warn(message: string, fields?: LogFields): void;
   error(message: string, fields?: LogFields): void;
-  /** The same logger with fields on every line. */
+  /** Returns the same logger with fields added to every line. */
   with(fields: LogFields): Logger;
 }
 
@@ -38,14 +38,14 @@ export function createLogger(options: LoggerOptions, bound: LogFields = {}): Log
   };
 }
 
-/** Where a program's log goes. */
+/** Output of a program's log. */
 export interface LoggerIo {
   readonly stderr: (line: string) => void;
   readonly stderrIsTerminal: boolean;
   readonly nowMs: () => number;
 }
 
-/** The log of a server as its flags want it. */
+/** Returns the logger of a server according to its flags. */
 export function serverLogger(
   { logLevel, logFormat }: { readonly logLevel: LogLevel; readonly logFormat: 'auto' | 'json' | 'text' },
   { stderr, stderrIsTerminal, nowMs }: LoggerIo,
@@ -77,7 +77,10 @@ function plain(fields: LogFields): LogFields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plainValue(value)]));
 }
 
-/** Errors say nothing in JSON by themselves, and a line about trouble must not make more of it. */
+/**
+ * Converts a value for JSON. An Error becomes its message (its JSON is empty); logging never
+ * throws.
+ */
 function plainValue(value: unknown): unknown {
   if (value instanceof Error) return value.message;
   if (typeof value === 'bigint') return String(value);

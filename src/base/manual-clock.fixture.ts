@@ -5,7 +5,7 @@ interface Alarm {
   readonly callback: () => void;
 }
 
-/** A clock that stands still until a test moves it. */
+/** A clock that advances only when a test calls `advance`. */
 export class ManualClock implements Clock {
   #nowMs: number;
   readonly #alarms = new Set<Alarm>();
@@ -29,8 +29,9 @@ export class ManualClock implements Clock {
   }
 
   /**
-   * Moves time on, alarm by alarm in order, and lets what each one started run (promises, immediates) before the next,
-   * so that loops that set their next alarm only after some awaiting behave as they would in real time.
+   * Advances the time, alarm by alarm in order. Promises and immediates that an alarm started run
+   * before the next alarm, so that loops that set their next alarm after an await behave as in real
+   * time.
    */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#nowMs + byMs;
@@ -54,15 +55,22 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Lets everything that is ready to run do so. */
+/** Runs everything that is ready: promises and immediates. */
 export async function settle(rounds = 3): Promise<void> {
   for (let i = 0; i < rounds; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** Waits for something that real sockets bring about, without a fixed sleep. */
-export async function until(condition: () => boolean, what = 'condition', withinMs = 5_000): Promise<void> {
+/**
+ * Waits for a condition that depends on real sockets, without a fixed sleep. Throws after
+ * `withinMs`.
+ */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  what = 'condition',
+  withinMs = 5_000,
+): Promise<void> {
   const giveUpAtMs = performance.now() + withinMs;
-  while (!condition()) {
+  while (!(await condition())) {
     if (performance.now() > giveUpAtMs) throw new Error(`gave up waiting for: ${what}`);
     await new Promise<void>((resolve) => setImmediate(resolve));
   }

@@ -1,8 +1,9 @@
+import type { AttemptErrorType, DocumentFault, LimitName, ReadFailure } from './error-types.js';
 import { MetricRegistry } from './metrics.js';
 
 const LATENCY_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
-/** Every metric there is, declared in one place. Names that kube-apiserver has keep its name and meaning. */
+/** Declares every metric. Metrics that kube-apiserver has keep its name and meaning. */
 export function createMetrics() {
   const registry = new MetricRegistry();
   return {
@@ -27,13 +28,12 @@ export function createMetrics() {
       'version',
       'resource',
     ]),
-    proxyErrors: registry.counter('apiserver_peer_proxy_errors_total', 'Attempts at a peer that failed.', [
-      'type',
-      'group',
-      'version',
-      'resource',
-    ]),
-    discoverySyncErrors: registry.counter(
+    proxyErrors: registry.counter<[type: AttemptErrorType, group: string, version: string, resource: string]>(
+      'apiserver_peer_proxy_errors_total',
+      'Attempts at a peer that failed.',
+      ['type', 'group', 'version', 'resource'],
+    ),
+    discoverySyncErrors: registry.counter<[type: ReadFailure]>(
       'apiserver_peer_discovery_sync_errors_total',
       "Failed reads of a server's discovery.",
       ['type'],
@@ -66,10 +66,11 @@ export function createMetrics() {
       [0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25],
       ['route'],
     ),
-    failovers: registry.counter('straddle_failovers_total', 'Requests that moved on after a failed attempt.', [
-      'from',
-      'type',
-    ]),
+    failovers: registry.counter<[from: string, type: AttemptErrorType]>(
+      'straddle_failovers_total',
+      'Requests that moved on after a failed attempt.',
+      ['from', 'type'],
+    ),
     watchContinuations: registry.counter(
       'straddle_watch_continuations_total',
       'Watches whose server went away, by what became of them.',
@@ -114,7 +115,7 @@ export function createMetrics() {
       'Memory reserved for request bodies and replies that are held as a whole.',
     ),
     connections: registry.gauge('straddle_connections', 'Client connections.'),
-    limitHits: registry.counter(
+    limitHits: registry.counter<[limit: LimitName]>(
       'straddle_limit_hits_total',
       'Requests refused and connections ended because a limit was reached, by the limit.',
       ['limit'],
@@ -132,7 +133,7 @@ export function createMetrics() {
       'straddle_worker_restarts_total',
       'Worker processes that ended and were replaced.',
     ),
-    documentFaults: registry.counter(
+    documentFaults: registry.counter<[type: DocumentFault]>(
       'straddle_peer_document_faults_total',
       'Documents of a peer that could not be used.',
       ['type'],

@@ -85,7 +85,7 @@ describe('metrics of several processes', () => {
     b.gauge.labels().set(5);
     for (const value of [0.5, 5]) a.histogram.labels('get').observe(value);
     for (const value of [5, 50]) b.histogram.labels('get').observe(value);
-    // As they come out at the other end of a channel.
+    // Copied as by a channel between processes.
     for (const { registry } of [a, b]) sum.registry.add(structuredClone(registry.export()));
     const together = declared();
     together.counter.labels('both').inc(5);

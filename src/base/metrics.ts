@@ -1,8 +1,9 @@
 /**
- * Counters, gauges and histograms in Prometheus' text format.
+ * Counters, gauges and histograms in the text format of Prometheus.
  *
- * Each labelled child is found by one map look-up on the joined label values, so the hot path can also hold on to a
- * child and pay nothing. The number of children per family is bounded: label values come from clients in part.
+ * Each labelled child is found by one map look-up on the joined label values, so the hot path can
+ * also keep a child and pay nothing. The number of children per family is bounded: some label
+ * values are from clients.
  */
 const CHILDREN_MAX = 20_000;
 
@@ -19,21 +20,24 @@ export interface Histogram {
   observe(value: number): void;
 }
 
-export interface Family<Child> {
-  /** Label values in the order the family was declared with. Beyond the bound, values fall into one `other` child. */
-  labels(...values: string[]): Child;
-  /** Drops every child: for gauges that are filled anew when the page is asked for. */
+export interface Family<Child, Values extends string[] = string[]> {
+  /**
+   * Returns the child for label values, in the order of declaration. Beyond the bound, all values
+   * share one child `other`.
+   */
+  labels(...values: Values): Child;
+  /** Removes every child: for gauges that a collector fills for each page. */
   reset(): void;
 }
 
-type Kind = 'counter' | 'gauge' | 'histogram';
+type MetricType = 'counter' | 'gauge' | 'histogram';
 
-/** What one process has counted, in a form that can be sent to another and added up there. */
+/** Metrics of one process in a form that can be sent to another one and summed there. */
 export type MetricExport = readonly FamilyExport[];
 
 export interface FamilyExport {
   readonly name: string;
-  readonly kind: Kind;
+  readonly kind: MetricType;
   /** Key and label text of a child, and its numbers. */
   readonly children: readonly (readonly [key: string, labels: string, numbers: readonly number[]])[];
 }
@@ -49,7 +53,11 @@ export class MetricRegistry {
   readonly #families: AnyFamily[] = [];
   readonly #collectors: (() => void)[] = [];
 
-  counter(name: string, help: string, labelNames: readonly string[] = []): Family<Counter> {
+  counter<Values extends string[] = string[]>(
+    name: string,
+    help: string,
+    labelNames: readonly string[] = [],
+  ): Family<Counter, Values> {
     return this.#add(new LabelledFamily('counter', name, help, labelNames, () => new NumberChild()));
   }
 
@@ -66,7 +74,10 @@ export class MetricRegistry {
     return this.#add(new LabelledFamily('histogram', name, help, labelNames, () => new HistogramChild(bounds)));
   }
 
-  /** Runs before each rendering, to fill gauges from what is true at that moment. */
+  /**
+   * Registers a collector, which runs before each page or export to fill gauges with current
+   * values.
+   */
   collect(fill: () => void): void {
     this.#collectors.push(fill);
   }
@@ -81,7 +92,10 @@ export class MetricRegistry {
     return this.#families.map((family) => family.export());
   }
 
-  /** Adds what a process with the same families has counted. Gauges are added up too: who fills one sees to its meaning. */
+  /**
+   * Adds the metrics of a process with the same families. Gauges are summed too, so each must be
+   * meaningful as a sum.
+   */
   add(exported: MetricExport): void {
     const byName = new Map(this.#families.map((family) => [family.name, family]));
     for (const family of exported) byName.get(family.name)?.add(family);
@@ -95,7 +109,7 @@ export class MetricRegistry {
 
 interface Child {
   render(name: string, labels: string): string;
-  /** All that it counted; `add` of another child of the same family takes it. */
+  /** All values of the child, as input of `add` of another child of the same family. */
   numbers(): number[];
   add(numbers: readonly number[]): void;
 }
@@ -104,7 +118,7 @@ class LabelledFamily<C extends Child> implements Family<C>, AnyFamily {
   readonly #children = new Map<string, { labels: string; child: C }>();
 
   constructor(
-    readonly kind: Kind,
+    readonly kind: MetricType,
     readonly name: string,
     readonly help: string,
     readonly labelNames: readonly string[],

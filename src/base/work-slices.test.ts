@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runAtOnce, SLICE_MS_MAX, WorkSlices } from './work-slices.js';
 
-/** Keeps the event loop for a little more than a slice. */
+/** Blocks the event loop for a little more than a slice. */
 function workOfOneSlice(): void {
   const endMs = performance.now() + SLICE_MS_MAX + 1;
   while (performance.now() < endMs);

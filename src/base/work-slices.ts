@@ -1,14 +1,21 @@
-/** Work on one request that takes longer is continued in a later turn of the event loop. */
+/** Bound on continuous work for one request; the rest continues in a later turn of the event loop. */
 export const SLICE_MS_MAX = 10;
+/**
+ * Bytes of small items between two readings of the clock, because a reading costs more than the
+ * work on one item.
+ */
+const BYTES_BETWEEN_READINGS = 64 * 1024;
 
 /**
- * Divides long work on one request into slices, so that other clients are served in between. Work that fits into one slice
- * never waits: `if (slices.isOver) await slices.next();` costs a small request one reading of the clock.
+ * Divides long work on one request into slices, so that other clients are served in between. Work
+ * that fits into one slice never waits: `if (slices.isOver) await slices.next();` costs a small
+ * request one reading of the clock.
  */
 export class WorkSlices {
   #startedMs = performance.now();
+  #unreadBytes = 0;
 
-  /** Starts the first slice anew, after the request has waited for something else. */
+  /** Restarts the first slice, after the request has waited for something else. */
   begin(): void {
     this.#startedMs = performance.now();
   }
@@ -17,12 +24,26 @@ export class WorkSlices {
     return performance.now() - this.#startedMs >= SLICE_MS_MAX;
   }
 
+  /**
+   * Same as `isOver`, after an item of a long list: reads the clock only once per
+   * `BYTES_BETWEEN_READINGS`.
+   */
+  isOverAfter(bytes: number): boolean {
+    this.#unreadBytes += bytes;
+    if (this.#unreadBytes < BYTES_BETWEEN_READINGS) return false;
+    this.#unreadBytes = 0;
+    return this.isOver;
+  }
+
   async next(): Promise<void> {
     await new Promise<void>(resumeLater);
     this.#startedMs = performance.now();
   }
 
-  /** Runs work that pauses at each `yield`. Resolves with what it returns. */
+  /**
+   * Runs a generator in slices, with a possible pause at each `yield`. Resolves with its return
+   * value.
+   */
   async run<T>(work: Generator<void, T>): Promise<T> {
     for (;;) {
       const { done, value } = work.next();
@@ -32,7 +53,7 @@ export class WorkSlices {
   }
 }
 
-/** Runs work that pauses at each `yield` to its end without a pause. */
+/** Runs a generator to its end without pauses. */
 export function runAtOnce<T>(work: Generator<void, T>): T {
   for (;;) {
     const { done, value } = work.next();
@@ -40,10 +61,10 @@ export function runAtOnce<T>(work: Generator<void, T>): T {
   }
 }
 
-/** Requests whose next slice is due, in order. Bounded by the number of requests in flight. */
+/** Requests that wait for their next slice, in order. Bounded by the number of requests in flight. */
 const waiting: (() => void)[] = [];
 
-/** One slice for each turn: many long requests at once must not add up to one long turn. */
+/** Resumes one request per turn: many long requests at once must not add up to one long turn. */
 function resumeLater(resume: () => void): void {
   if (waiting.push(resume) === 1) setImmediate(resumeFirst);
 }

@@ -1,5 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dump } from 'js-yaml';
+import { hostPortOf } from '../base/address.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import type { KubeconfigAccess, PemSource } from '../compose/config/kubeconfig.js';
 import type { InspectOptions } from '../tools/inspect/inspection.js';
@@ -57,7 +58,7 @@ export function inspectOptions(
   return {
     kubeconfig: access,
     url: access.server,
-    serverName: access.serverName ?? new URL(access.server).hostname.replace(/^\[|\]$/g, ''),
+    serverName: access.serverName ?? hostPortOf(new URL(access.server)).host,
     credentials: {
       ca: pem(access.ca, 'The certificate authority'),
       clientCert: pem(access.clientCert, 'The client certificate'),

@@ -45,7 +45,7 @@ const start: Starters = {
   proxy: async (config, io) =>
     (await import('../compose/start-proxy.js')).startProxy(config, { ...io, program: workerProgram }),
   apiServer: async (config, io) => (await import('../compose/start-proxy.js')).startApiServer(config, io),
-  controlPlane: async (options) => (await import('../compose/start-proxy.js')).startControlPlane(options),
+  controlPlane: async (options) => (await import('../tools/plane/control-plane.js')).startControlPlane(options),
   rehearse: async (options, places) => {
     const [{ rehearse }, { startRehearsalPlane }] = await Promise.all([
       import('../tools/rehearse/rehearse.js'),

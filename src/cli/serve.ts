@@ -12,7 +12,7 @@ export interface RunningServer {
   readonly port: number;
   /** Drains and stops; resolves when all is closed. */
   close(): Promise<void>;
-  /** Resolves after `close`, rejects if the server ended without having been asked. */
+  /** Resolves when the server has ended, by `close` or without it. Never rejects. */
   readonly closed: Promise<void>;
 }
 

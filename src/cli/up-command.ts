@@ -2,7 +2,8 @@ import { delimiter, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import pc from 'picocolors';
 import { createLogger } from '../base/logger.js';
-import type { ControlPlaneOptions, RunningControlPlane } from '../compose/start-proxy.js';
+import type { RunningControlPlane } from '../tools/plane/control-plane.js';
+import type { ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
 import { BALANCES, type Balance } from '../tools/plane/control-plane-options.js';
 import type { Surroundings } from './surroundings.js';
 

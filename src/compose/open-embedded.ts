@@ -1,29 +1,17 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ApiServer } from '../apiserver/api-server.js';
-import { bearerToken } from '../apiserver/authentication/token-authenticator.js';
 import { readTokenFile } from '../apiserver/authentication/token-file.js';
-import { OutboundCalls } from '../apiserver/outbound/outbound-calls.js';
-import { parseRuntimeConfig } from '../apiserver/registry/runtime-config.js';
-import { identityOf, requestUser } from '../apiserver/request-user.js';
 import type { Backend } from '../apiserver/storage/backend.js';
 import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
 import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
 import type { Logger } from '../base/logger.js';
-import { EmbeddedHost } from '../hosts/embedded/embedded-host.js';
-import { headerValue } from '../http/headers.js';
-import { servesInSomeVersion } from '../kube/surface.js';
-import type { Authenticate } from '../proxy/identity/authenticate.js';
-import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
-import type { PeerTable } from '../proxy/peers/peer-table.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
 import { formatHostPort } from './config/addresses.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
-import type { Backing } from './parts.js';
 import { makePki, replaceFile } from './pki.js';
-import type { RunningServer, ServerSurroundings } from './start-server.js';
+import type { RunningServer } from './start-server.js';
 
-/** What an API server of our own needs before anything can be started. */
+/** The files, the API to serve and the storage of Straddle's own API server. */
 export interface OpenedEmbedded {
   readonly backend: Backend;
   readonly surface: BuiltInSurface;
@@ -88,70 +76,4 @@ async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Bac
     ...(key === undefined ? {} : { key }),
   };
   return openEtcdBackend({ endpoints, ...(ca === undefined && cert === undefined ? {} : { tls }), compaction });
-}
-
-/** An API server in this process. */
-export function embeddedBacking(
-  config: ApiServerConfig,
-  opened: OpenedEmbedded,
-  surroundings: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls'> & { readonly peers: () => PeerTable },
-): Backing {
-  const { clock, logger, tls, peers } = surroundings;
-  const outbound = new OutboundCalls({ clientCertificate: () => tls.frontProxy?.current, clock });
-  const { requestHeader } = config;
-  const server = new ApiServer({
-    serverName: config.serverName,
-    keepsLease: config.peeringActive,
-    backend: opened.backend,
-    surface: opened.surface,
-    runtimeConfig: parseRuntimeConfig(config.runtimeConfig),
-    eventTtlSeconds: config.eventTtlSeconds,
-    serviceCidr: config.serviceCidr,
-    serverAddress: formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
-    tokens: {
-      issuer: config.serviceAccounts.issuer,
-      signingKeyPem: opened.signingKeyPem,
-      ...(opened.verificationKeysPem.length === 0 ? {} : { verificationKeysPem: opened.verificationKeysPem }),
-      ...(opened.staticTokens === undefined ? {} : { staticTokens: opened.staticTokens }),
-    },
-    bootstrap: {
-      serviceCidr: config.serviceCidr,
-      clientCa: tls.clientCas?.current.pem,
-      requestHeader: {
-        ca: tls.requestHeaderCas?.current.pem,
-        allowedNames: requestHeader.allowedNames,
-        headers: requestHeader,
-      },
-    },
-    extensions: { outbound, aggregationOutbound: outbound, makeHeaders: createOutgoingHeaders(requestHeader) },
-    servingPeer: (what) => peers().peers.find(({ surface }) => surface && servesInSomeVersion(surface, what))?.identity,
-    clock,
-    logger,
-  });
-  const host = new EmbeddedHost(server, async () => {
-    await outbound.close();
-    await opened.backend.close();
-  });
-  return {
-    host,
-    fetchLocal: (path, headers, onAbort) => server.client.send('GET', path, headers, undefined, onAbort),
-    start: () => host.start(),
-    advertisedAddress: undefined,
-    ownAddresses: [],
-    authenticate: (fromConnection) => withTokens(fromConnection, server),
-    onSurfaceChange: (listener) => server.onSurfaceChange(listener),
-    sever: () => void opened.backend.close(),
-    renew: () => outbound.renew(),
-  };
-}
-
-/** Tokens are known here, so whoever shows one is somebody from the first filter on, and to peers too. */
-function withTokens(fromConnection: Authenticate, server: ApiServer): Authenticate {
-  return (exchange) => {
-    const found = fromConnection(exchange);
-    if (found.identity.kind === 'established') return found;
-    if (bearerToken(headerValue(exchange.headers, 'authorization')) === undefined) return found;
-    exchange.identity = found.identity;
-    return { ...found, identity: identityOf(requestUser(exchange, server.tokens)) };
-  };
 }

@@ -1,11 +1,15 @@
 import { readFileSync } from 'node:fs';
+import { formatHostPort } from '../base/address.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Metrics } from '../base/metric-catalogue.js';
 import type { Destinations } from '../http/client/destinations.js';
 import { PooledDestination } from '../http/client/pooled-destination.js';
 import type { Handler } from '../http/exchange.js';
-import type { KubeClient, KubeSend } from '../kube/client/kube-client.js';
+import type { Send } from '../http/outgoing.js';
+import type { KubeClient } from '../kube/client/kube-client.js';
+import type { Host } from '../proxy/hosts/host.js';
+import { type StraddleRequests, sendDirectly, sendThrough } from '../proxy/identity/straddle-requests.js';
 import { DepartedMemory } from '../proxy/peers/departed-memory.js';
 import { createEndpointSource } from '../proxy/peers/endpoint-source.js';
 import { LeaseSource } from '../proxy/peers/lease-source.js';
@@ -17,22 +21,19 @@ import {
 } from '../proxy/peers/peer-directory.js';
 import type { PeerSource } from '../proxy/peers/peer-source.js';
 import { createStaticSource } from '../proxy/peers/static-source.js';
-import { OwnLease } from '../proxy/peers/straddle-lease.js';
-import { type OwnRequests, sendDirectly, sendThrough } from '../transport/own-requests.js';
-import { formatHostPort } from './config/addresses.js';
+import { StraddleLease } from '../proxy/peers/straddle-lease.js';
 import { peerAdvertiseAddress } from './config/load-server-config.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import type { ServerConfig } from './config/server-config.js';
-import type { Backing } from './parts.js';
 
 export async function createDirectory(
   config: ServerConfig,
   parts: {
-    backing: Backing;
-    localSurface: KnownSurface;
+    host: Host;
+    local: KnownSurface;
     client: KubeClient;
     peers: Destinations;
-    own: OwnRequests;
+    own: StraddleRequests;
     clock: Clock;
     logger: Logger;
     metrics: Metrics;
@@ -40,13 +41,13 @@ export async function createDirectory(
     health: Pick<PeerDirectoryOptions, 'onHealth' | 'onHang'> | undefined;
   },
 ): Promise<RunningPeerDirectory> {
-  const { backing, localSurface, client, peers, own, clock, logger, metrics, health } = parts;
+  const { host, local, client, peers, own, clock, logger, metrics, health } = parts;
   const memory = await DepartedMemory.open({
     clock,
     logger,
     graceMs: config.departedGraceMs,
     stateDir: config.stateDir,
-    ownNames: [config.serverName],
+    selfNames: [config.serverName],
   });
   const sources: PeerSource[] = [];
   if (config.peerSources.leases) {
@@ -66,14 +67,14 @@ export async function createDirectory(
       names: [config.serverName],
       addresses: [
         formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
-        ...backing.ownAddresses,
+        ...host.furtherAddresses,
       ],
     },
     memory,
     timings: { readEveryMs: config.surfaceRefreshMs, goneAfterMs: config.peerGoneAfterMs },
     local: {
-      surface: () => (backing.host.ready() ? localSurface.surface : undefined),
-      onChange: (listener) => localSurface.onChange(listener),
+      surface: () => (host.ready() ? local.surface : undefined),
+      onChange: (listener) => local.onChange(listener),
     },
     onReadFailed: (_identity, type) => metrics.discoverySyncErrors.labels(type).inc(),
     onHealth: health?.onHealth,
@@ -81,37 +82,33 @@ export async function createDirectory(
   });
 }
 
-export function createOwnLease(
+export function createStraddleLease(
   config: ServerConfig,
   client: KubeClient,
   port: number,
-  { backing, clock, logger }: { backing: Backing; clock: Clock; logger: Logger },
-): OwnLease {
-  return new OwnLease({
+  { host, clock, logger }: { host: Host; clock: Clock; logger: Logger },
+): StraddleLease {
+  return new StraddleLease({
     client,
     clock,
     logger,
     serverName: config.serverName,
     advertiseAddress: peerAdvertiseAddress(config, port),
-    ...(backing.advertisedAddress === undefined ? {} : { upstreamAddress: backing.advertisedAddress }),
+    ...(host.advertisedAddress === undefined ? {} : { upstreamAddress: host.advertisedAddress }),
     durationSeconds: config.leaseDurationSeconds,
   });
 }
 
 /** How Straddle's own requests travel, and how to end that. */
-export interface OwnSend {
-  readonly send: KubeSend;
+export interface StraddleSend {
+  readonly send: Send;
   close(): Promise<void>;
 }
 
-export function kubeSend(
-  access: ProxyConfig['kubeconfig'],
-  routed: { readonly handler: Handler },
-  clock: Clock,
-): OwnSend {
+export function kubeSend(access: ProxyConfig['kubeconfig'], router: Handler, clock: Clock): StraddleSend {
   if (!access) {
     const send = sendThrough(
-      () => routed.handler,
+      () => router,
       () => clock.nowMs(),
     );
     return { send, close: async () => {} };

@@ -1,7 +1,7 @@
 import { systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import { createMetrics } from '../base/metric-catalogue.js';
-import { OwnRequests } from '../transport/own-requests.js';
+import { StraddleRequests } from '../proxy/identity/straddle-requests.js';
 import type { ServerConfig } from './config/server-config.js';
 import { loadServerTls } from './server-tls.js';
 
@@ -13,7 +13,7 @@ export async function surroundingsOf(
 ) {
   const clock = systemClock;
   const tls = await loadServerTls(config, { logger, clock }, upstream);
-  const own = new OwnRequests({
+  const own = new StraddleRequests({
     frontProxy: tls.frontProxy !== undefined,
     userHeader: config.requestHeader.usernameHeaders[0] ?? 'X-Remote-User',
   });

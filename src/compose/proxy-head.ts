@@ -6,10 +6,11 @@ import type { Question } from '../proxy/workers/worker-messages.js';
 import type { WorkerProgram } from '../proxy/workers/worker-process.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import type { LimitsConfig } from './config/server-config.js';
-import type { Parts } from './parts.js';
+import { makeUpstreamHost } from './make-upstream-host.js';
+import { type ObservedViewOptions, observedView } from './observed-view.js';
 import { surroundingsOf } from './program-surroundings.js';
+import type { Parts } from './server-parts.js';
 import { type RunningServer, startServer } from './start-server.js';
-import { upstreamBacking } from './upstream-backing.js';
 
 /**
  * A sidecar of several processes. This one is the head: it has the port, watches all servers, keeps the lease and the
@@ -21,21 +22,19 @@ export async function startProxyHead(
 ): Promise<RunningServer> {
   const surroundings = await surroundingsOf(config, logger, config.upstream);
   let group: WorkerGroup | undefined;
-  let view: SharedView | undefined;
+  let shared: SharedView | undefined;
+  const health: ObservedViewOptions['health'] = {
+    onHealth: () => shared?.changed(),
+    onHang: ({ kind, destination: { address } }, why) => group?.hangs({ kind, address }, why),
+  };
   const running = await startServer(config, {
     ...surroundings,
-    kubeconfig: config.kubeconfig,
-    makeBacking: (surface) => upstreamBacking(config, surroundings, surface),
-    role: {
-      health: {
-        onHealth: () => view?.changed(),
-        onHang: ({ kind, destination: { address } }, why) => group?.hangs({ kind, address }, why),
-      },
-      makeFront: (parts) => {
-        view = sharedView(parts);
-        group = workerGroup(parts, config, view, program);
-        return { listener: group, inner: parts.router };
-      },
+    makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
+    makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig, health }, server),
+    makeFront: (parts) => {
+      shared = sharedView(parts);
+      group = workerGroup(parts, config, shared, program);
+      return { listener: group, inner: parts.router };
     },
   });
   const close = (): Promise<void> => {
@@ -51,15 +50,15 @@ export async function startProxyHead(
   return { ...running, close };
 }
 
-function sharedView({ localSurface, directory }: Parts): SharedView {
-  const view = new SharedView({ localSurface: () => localSurface.surface, directory });
-  localSurface.onChange(() => view.changed());
-  directory.onChange(() => view.changed());
-  return view;
+function sharedView({ view: { local, directory } }: Parts): SharedView {
+  const shared = new SharedView({ localSurface: () => local.surface, directory });
+  local.onChange(() => shared.changed());
+  directory.onChange(() => shared.changed());
+  return shared;
 }
 
-function workerGroup(parts: Parts, config: ProxyConfig, view: SharedView, program: WorkerProgram): WorkerGroup {
-  const { backing, clock, logger, metrics } = parts;
+function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, program: WorkerProgram): WorkerGroup {
+  const { host, clock, logger, metrics } = parts;
   const { limits } = config;
   return new WorkerGroup({
     workers: limits.workers,
@@ -69,8 +68,8 @@ function workerGroup(parts: Parts, config: ProxyConfig, view: SharedView, progra
     // Workers displace connections of unauthenticated callers at their bounds; this one only stops a flood between them.
     connectionsMax: limits.connectionsMax + CONNECTIONS_PASSED_MARGIN,
     config: { ...config, limits: shareOf(limits) },
-    view,
-    localReady: () => backing.host.ready(),
+    view: shared,
+    localReady: () => host.ready(),
     answer: (question) => answer(question, parts),
     metrics,
     emptyMetrics: () => createMetrics().registry,
@@ -99,12 +98,12 @@ function shareOf(limits: LimitsConfig): LimitsConfig {
 }
 
 async function answer(question: Exclude<Question, { what: 'metrics' }>, parts: Parts): Promise<void> {
-  const { localSurface, directory } = parts;
+  const { local, directory } = parts.view;
   switch (question.what) {
     case 'refresh-local':
-      return localSurface.refresh();
+      return local.refresh();
     case 'read-local-anew':
-      return localSurface.readAnew();
+      return local.readAnew();
     case 'refresh-peer': {
       const peer = directory.snapshot().peers.find(({ identity }) => identity === question.identity);
       if (peer) await directory.refresh(peer);

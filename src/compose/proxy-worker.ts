@@ -5,11 +5,12 @@ import { StatusError } from '../kube/status-error.js';
 import { type Channel, channelToHead } from '../proxy/workers/channel.js';
 import { Worker } from '../proxy/workers/worker.js';
 import type { ToHead, ToWorker } from '../proxy/workers/worker-messages.js';
+import { createListener, type Front } from './client-side.js';
 import type { ProxyConfig } from './config/proxy-config.js';
-import { createListener, type Front } from './listener.js';
+import { makeUpstreamHost } from './make-upstream-host.js';
 import { surroundingsOf } from './program-surroundings.js';
+import { replicatedView } from './replicated-view.js';
 import { type RunningServer, startServer } from './start-server.js';
-import { upstreamBacking } from './upstream-backing.js';
 
 export interface WorkerIo extends LoggerIo {
   readonly onStopSignal: (listener: (signal: string) => void) => () => void;
@@ -74,26 +75,23 @@ async function startWorker(
   inbox.deliverTo((...received) => worker.heard(...received));
   const running = await startServer(config, {
     ...surroundings,
-    kubeconfig: config.kubeconfig,
-    makeBacking: (surface) => upstreamBacking(config, surroundings, surface),
-    role: {
-      known: worker,
-      makeFront: (parts, state): Front => {
-        const { listener, inner } = createListener(parts, state, () => metricsPage(worker));
-        const nowhere: AddressInfo = { address: config.bindAddress, port: config.securePort, family: '' };
-        return {
-          listener: {
-            // Connections come from the head, which has the port.
-            listen: async () => {
-              worker.takeConnections((socket) => listener.take(socket));
-              return nowhere;
-            },
-            close: (graceMs) => listener.close(graceMs),
-            destroy: () => listener.destroy(),
+    makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
+    makeView: async () => replicatedView(config, worker),
+    makeFront: (parts, state): Front => {
+      const { listener, inner } = createListener(parts, state, () => metricsPage(worker));
+      const nowhere: AddressInfo = { address: config.bindAddress, port: config.securePort, family: '' };
+      return {
+        listener: {
+          // Connections come from the head, which has the port.
+          listen: async () => {
+            worker.takeConnections((socket) => listener.take(socket));
+            return nowhere;
           },
-          inner,
-        };
-      },
+          close: (graceMs) => listener.close(graceMs),
+          destroy: () => listener.destroy(),
+        },
+        inner,
+      };
     },
   });
   channel.send({ type: 'serving' });

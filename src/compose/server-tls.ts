@@ -1,11 +1,11 @@
 import { ProxyTls } from '../http/tls/proxy-tls.js';
-import type { WatchOptions } from '../http/tls/tls-files.js';
+import type { FileWatchOptions } from '../http/tls/tls-files.js';
 import type { ServerConfig } from './config/server-config.js';
 
 /** The certificates that a configuration names, and of the API server behind where there is one. */
 export function loadServerTls(
   config: ServerConfig,
-  io: WatchOptions,
+  io: FileWatchOptions,
   upstream?: { readonly caFile: string; readonly serverName: string },
 ): Promise<ProxyTls> {
   return ProxyTls.load(

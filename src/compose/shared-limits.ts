@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.js';
+import type { LimitName } from '../base/error-types.js';
 import type { Metrics } from '../base/metric-catalogue.js';
 import { FairLimiter, type FairLimiterOptions } from '../http/fair-limiter.js';
 import type { SharedLimits } from '../http/holding.js';
@@ -13,7 +14,7 @@ const HELD_MEMORY_PER_USER_FRACTION = 1 / 8;
 /** The limits that all client requests of this process share, with their metrics. docs/reference/limits.md explains them. */
 export function createSharedLimits(limits: LimitsConfig, clock: Clock, metrics: Metrics): SharedLimits {
   const queue = { queueMax: limits.queuedRequestsMax, waitMsMax: limits.queueWaitMs, clock };
-  const limiter = (name: string, options: Pick<FairLimiterOptions, 'heldMax' | 'heldPerGroupMax'>) =>
+  const limiter = (name: LimitName, options: Pick<FairLimiterOptions, 'heldMax' | 'heldPerGroupMax'>) =>
     new FairLimiter({ ...queue, ...options, onRefused: () => metrics.limitHits.labels(name).inc() });
   const shared: SharedLimits = {
     places: limiter('max-requests-in-flight', {

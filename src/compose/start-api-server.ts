@@ -1,7 +1,10 @@
 import type { Logger } from '../base/logger.js';
-import type { Reach } from '../transport/reach.js';
+import type { Reach } from '../http/client/reach.js';
+import { createListener } from './client-side.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
-import { embeddedBacking, openEmbedded } from './open-embedded.js';
+import { makeEmbeddedHost } from './make-embedded-host.js';
+import { observedView } from './observed-view.js';
+import { openEmbedded } from './open-embedded.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { controllersWithin } from './start-controllers.js';
 import { type InProcessServer, startServer } from './start-server.js';
@@ -16,9 +19,9 @@ export async function startApiServer(
     const surroundings = await surroundingsOf(config, io.logger, undefined);
     const running = await startServer(config, {
       ...surroundings,
-      kubeconfig: undefined,
-      reach: io.reach,
-      makeBacking: (_, peers) => embeddedBacking(config, embedded, { ...surroundings, peers }),
+      makeHost: (_, peers) => makeEmbeddedHost(config, embedded, { ...surroundings, peers }),
+      makeView: (server) => observedView(config, { ...surroundings, kubeconfig: undefined, reach: io.reach }, server),
+      makeFront: createListener,
       ...(config.controllers.length === 0
         ? {}
         : { makeControllers: (within) => controllersWithin(config, within, surroundings) }),

@@ -1,13 +1,12 @@
 import type { Logger } from '../base/logger.js';
 import type { WorkerProgram } from '../proxy/workers/worker-process.js';
+import { createListener } from './client-side.js';
 import type { ProxyConfig } from './config/proxy-config.js';
+import { makeUpstreamHost } from './make-upstream-host.js';
+import { observedView } from './observed-view.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { type RunningServer, startServer } from './start-server.js';
-import { upstreamBacking } from './upstream-backing.js';
 
-export { type RunningControlPlane, startControlPlane } from '../tools/plane/control-plane.js';
-export type { ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
-export { type RehearsalPlaces, startRehearsalPlane } from '../tools/plane/start-rehearsal-plane.js';
 export { startApiServer } from './start-api-server.js';
 export type { RunningServer } from './start-server.js';
 
@@ -24,7 +23,8 @@ export async function startProxy(
   const surroundings = await surroundingsOf(config, io.logger, config.upstream);
   return startServer(config, {
     ...surroundings,
-    kubeconfig: config.kubeconfig,
-    makeBacking: (surface) => upstreamBacking(config, surroundings, surface),
+    makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
+    makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig }, server),
+    makeFront: createListener,
   });
 }

@@ -1,32 +1,23 @@
 import { type Clock, startTimer } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Metrics } from '../base/metric-catalogue.js';
-import { AttemptError } from '../core/host.js';
-import { Destinations } from '../http/client/destinations.js';
+import { AttemptError } from '../http/attempt-error.js';
 import type { Handler } from '../http/exchange.js';
 import type { ProxyTls } from '../http/tls/proxy-tls.js';
-import { KubeClient } from '../kube/client/kube-client.js';
 import type { Surface } from '../kube/surface.js';
-import { noPeers } from '../peers/no-peers.js';
+import type { Host } from '../proxy/hosts/host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
-import { type KnownSurface, LocalSurface } from '../proxy/peers/local-surface.js';
-import type { RunningPeerDirectory } from '../proxy/peers/peer-directory.js';
+import type { StraddleRequests } from '../proxy/identity/straddle-requests.js';
 import type { PeerDirectory, PeerTable } from '../proxy/peers/peer-table.js';
-import type { OwnLease } from '../proxy/peers/straddle-lease.js';
-import { SurfaceReader } from '../proxy/peers/surface-reader.js';
 import { createPeerDispatch } from '../proxy/routing/peer-dispatch.js';
 import { Rerouter } from '../proxy/routing/reroute.js';
-import { createRouter } from '../routing/router.js';
-import type { OwnRequests } from '../transport/own-requests.js';
-import type { Reach } from '../transport/reach.js';
+import { createRouter } from '../proxy/routing/router.js';
+import type { ClientSide, Front } from './client-side.js';
 import { formatHostPort } from './config/addresses.js';
-import type { ProxyConfig } from './config/proxy-config.js';
 import type { ServerConfig } from './config/server-config.js';
-import type { GroupRole } from './group-role.js';
-import { fillGauges, fillOwnGauges } from './health.js';
-import { type ClientSide, createListener } from './listener.js';
-import type { Backing, Parts } from './parts.js';
-import { createDirectory, createOwnLease, kubeSend, type OwnSend } from './peering.js';
+import type { ControlPlaneView, ViewedServer } from './control-plane-view.js';
+import { fillProcessGauges } from './health.js';
+import type { Parts } from './server-parts.js';
 
 export interface RunningServer {
   readonly address: string;
@@ -51,20 +42,18 @@ export interface ServerSurroundings {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tls: ProxyTls;
-  readonly own: OwnRequests;
-  /** Straddle's own identity towards the API, where it has one apart. */
-  readonly kubeconfig: ProxyConfig['kubeconfig'];
+  readonly own: StraddleRequests;
   /**
-   * The surface is told to the host's maker too: a host that comes back may be another version. `peers` is for use once
-   * the server runs.
+   * Makes the server behind the chain. It gets the surface because a server that comes back may be another version.
+   * `peers` is for use once the server runs.
    */
-  makeBacking(surface: { readAnew(): Promise<void> }, peers: () => PeerTable): Backing;
-  /** What runs inside this server as a client of the whole control plane; undefined for nothing. */
+  makeHost(surface: { readAnew(): Promise<void> }, peers: () => PeerTable): Host;
+  /** Makes the view of the control plane. */
+  makeView(server: ViewedServer): Promise<ControlPlaneView>;
+  /** Makes the side that clients connect to. */
+  readonly makeFront: (parts: Parts, state: { draining: boolean }) => Front;
+  /** Makes the clients of the whole control plane that run inside this server; undefined for none. */
   readonly makeControllers?: (within: WithinServer) => RunningControllers;
-  /** How peers are reached, where that is not simply the network. */
-  readonly reach?: Reach | undefined;
-  /** Where several processes serve as one: what this one does of it. */
-  readonly role?: GroupRole | undefined;
 }
 
 /** What a client inside the server needs of it. */
@@ -81,93 +70,54 @@ export interface RunningControllers {
   close(): Promise<void>;
 }
 
-/** Runs the chain before whatever stands behind it. Rejects, with nothing left running, when it cannot. */
+/** Runs the chain before a host. Rejects, with nothing left running, when it cannot. */
 export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<InProcessServer> {
-  const { clock, logger, metrics, tls, own, role } = surroundings;
-  // In a worker: what the head has found out for all of them.
-  const known = role?.known;
-  if (config.peeringInactiveReason && !known) logger.warn(config.peeringInactiveReason);
-  const readAnew = async (): Promise<void> => {
-    if (config.peeringActive) await localSurface.readAnew();
-  };
-  const backing = surroundings.makeBacking({ readAnew }, () => directory.snapshot());
-  const localSurface: KnownSurface =
-    known?.surface ??
-    new LocalSurface({
-      reader: new SurfaceReader({ fetch: backing.fetchLocal, clock }),
-      readEveryMs: config.surfaceRefreshMs,
-      hostReady: () => backing.host.ready(),
-      clock,
-      logger,
-      onReadFailed: () => metrics.discoverySyncErrors.labels('local').inc(),
-    });
+  const { clock, logger, metrics, tls, own } = surroundings;
+  const host = surroundings.makeHost(
+    {
+      readAnew: async () => {
+        if (config.peeringActive) await view.local.readAnew();
+      },
+    },
+    () => view.directory.snapshot(),
+  );
+  // The view sends requests through the router, and the router reads the view: the one cycle in the whole.
+  let routed: Handler = () => Promise.reject(new AttemptError('unsent', 'starting', 'starting'));
+  const router: Handler = (exchange) => routed(exchange);
+  const view = await surroundings.makeView({ host, router });
+  routed = createRouterOf({ config, clock, logger, metrics, host, view });
 
-  // The directory asks through the router and the router asks the directory: the one knot in the whole.
-  const routed: { handler: Handler } = {
-    handler: () => Promise.reject(new AttemptError('unsent', 'starting', 'starting')),
-  };
-  const ownSend = kubeSend(surroundings.kubeconfig, routed, clock);
-  const client = new KubeClient({ send: ownSend.send, clock });
-  const peers = new Destinations(() => tls.peerTls(), surroundings.reach);
-  const running = config.peeringActive
-    ? (known?.directory ??
-      (await createDirectory(config, {
-        ...{ backing, localSurface, client, peers, own, clock, logger, metrics },
-        health: role?.health,
-      })))
-    : undefined;
-  const directory: PeerDirectory = running ?? noPeers();
-  routed.handler = createRouterOf({ config, clock, logger, metrics, backing, localSurface, directory });
-
-  tls.onOutgoingChange(() => {
-    backing.renew();
-    peers.renew();
-  });
-  const parts: Parts = {
-    config,
-    clock,
-    logger,
-    metrics,
-    tls,
-    own,
-    backing,
-    localSurface,
-    directory,
-    router: routed.handler,
-  };
+  tls.onOutgoingChange(() => host.renew());
+  const parts: Parts = { config, clock, logger, metrics, tls, own, host, view, router: routed };
   const state = { draining: false };
-  const { listener, inner } = (role?.makeFront ?? createListener)(parts, state);
+  const { listener, inner } = surroundings.makeFront(parts, state);
   const controllers = surroundings.makeControllers?.({
     handler: inner,
-    directory,
-    isReady: () => backing.host.ready() && localSurface.surface !== undefined && directory.synced(),
+    directory: view.directory,
+    isReady: () => host.ready() && view.local.surface !== undefined && view.directory.synced(),
   });
   const bound = await listener.listen().catch((error: NodeJS.ErrnoException) => {
     tls.close();
     throw listenError(error, config);
   });
-  const lease = running && !known ? createOwnLease(config, client, bound.port, { backing, clock, logger }) : undefined;
-  if (!known) fillGauges(parts, running);
-  fillOwnGauges(parts, running);
+  fillProcessGauges(parts);
 
   try {
-    await backing.start();
+    await host.start();
   } catch (error) {
-    await stop(parts, { listener, running, lease, ownSend, state, controllers });
+    await stop(parts, { listener, state, controllers });
     throw error;
   }
-  await localSurface.start();
-  backing.onSurfaceChange?.(() => void localSurface.refresh());
-  running?.start();
-  void lease?.start();
+  await view.start(bound.port);
   controllers?.start();
 
   const { address, port } = bound;
-  return runningServer(parts, { listener, running, lease, ownSend, state, controllers, address, port });
+  return runningServer(parts, { listener, state, controllers, address, port });
 }
 
 function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
-  const { config, clock, logger, metrics, backing, localSurface, directory } = parts;
+  const { config, clock, logger, metrics, host, view } = parts;
+  const { local, directory } = view;
   const { limits } = config;
   const dispatch = createPeerDispatch({
     outgoingHeaders: createOutgoingHeaders(config.requestHeader),
@@ -189,9 +139,9 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
     logger,
   });
   return createRouter({
-    host: backing.host,
-    localSurface: () => localSurface.surface,
-    refreshLocal: () => localSurface.refresh(),
+    host,
+    localSurface: () => local.surface,
+    refreshLocal: () => local.refresh(),
     directory,
     rerouter,
     metrics,
@@ -202,9 +152,6 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
 
 interface Stoppable {
   readonly listener: ClientSide;
-  readonly running: RunningPeerDirectory | undefined;
-  readonly lease: OwnLease | undefined;
-  readonly ownSend: OwnSend;
   readonly state: { draining: boolean };
   readonly controllers: RunningControllers | undefined;
 }
@@ -226,29 +173,27 @@ function runningServer(
       return closing;
     },
     abort: () => {
-      parts.backing.sever?.();
+      parts.host.sever?.();
       stoppable.listener.destroy();
       closing ??= stop(parts, stoppable).finally(finished);
       return closing;
     },
     closed,
-    surface: () => parts.localSurface.surface,
-    directory: parts.directory,
+    surface: () => parts.view.local.surface,
+    directory: parts.view.directory,
   };
 }
 
-/** Says that it goes (health, lease), lets requests end, then takes the rest down from the outside in. */
-async function stop(parts: Parts, { listener, running, lease, ownSend, state, controllers }: Stoppable): Promise<void> {
-  const { config, backing, localSurface, tls, logger } = parts;
+/** Announces the stop (health, lease), lets requests end, then closes the rest from the outside in. */
+async function stop(parts: Parts, { listener, state, controllers }: Stoppable): Promise<void> {
+  const { config, host, view, tls, logger } = parts;
   state.draining = true;
   logger.info('shutting down');
   await controllers?.close();
   if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs);
-  await Promise.all([lease?.close(), listener.close(config.shutdownGraceMs)]);
-  localSurface.close();
-  await running?.close();
-  await ownSend.close();
-  await backing.host.close();
+  await Promise.all([view.withdraw(), listener.close(config.shutdownGraceMs)]);
+  await view.close();
+  await host.close();
   tls.close();
 }
 

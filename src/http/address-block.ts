@@ -1,6 +1,6 @@
 /**
- * The block of addresses that one client has at its disposal: an IPv4 address, or the /64 network of an IPv6 address, in
- * which every host can choose any number of addresses.
+ * Returns the block of addresses of one client: an IPv4 address, or the /64 network of an IPv6
+ * address, in which a host can choose any number of addresses.
  */
 export function addressBlock(address: string): string {
   if (!address.includes(':')) return address;

@@ -1,27 +1,28 @@
-/** Where a body's bytes go. `write` returns false when the receiver wants a pause until it calls `resume`. */
+/** Receiver of a body. `write` returns false for back-pressure, until the receiver calls `resume`. */
 export interface BodySink {
   write(chunk: Uint8Array): boolean;
   end(trailers: readonly string[]): void;
-  /** The body broke off: the receiver must show it as broken, never as complete. */
+  /** The body was cut off: the receiver must show it as broken, never as complete. */
   fail(error: Error): void;
 }
 
-/** What the producer does when the receiver is slow, keeps up again, or has gone. */
+/** Producer of a body, controlled by the receiver: pause, resume, cancel. */
 export interface BodySource {
   pause(): void;
   resume(): void;
   cancel(error: Error): void;
 }
 
-/** What one read from a connection gives at most. */
+/** Bytes kept before a receiver is attached, at which the producer is paused: one full read of a connection. */
 const EARLY_BYTES_MAX = 64 * 1024;
 
 /**
- * A body on its way from one producer to one receiver, with back-pressure and without Node's stream machinery, which
- * costs more per request than everything else on the pass-through path.
+ * A body between one producer and one receiver, with back-pressure and without Node.js streams,
+ * which cost more per request than everything else on the pass-through path.
  *
- * The producer may push before a receiver is attached (headers and the first bytes often arrive together); those
- * chunks are kept, up to a bound beyond which the producer is paused. Most answers are all there by then.
+ * The producer may push before a receiver is attached (headers and the first bytes often arrive
+ * together). Those chunks are kept up to a bound, beyond which the producer is paused. Most replies
+ * are complete by then.
  */
 export class BodyStream {
   readonly #source: BodySource;
@@ -55,7 +56,7 @@ export class BodyStream {
     this.#finish({ error });
   }
 
-  /** Starts the flow. One receiver only, once. */
+  /** Attaches the only receiver and starts the flow. Throws on a second call. */
   attach(sink: BodySink): void {
     if (this.#sink) throw new Error('a body has one receiver');
     this.#sink = sink;
@@ -64,7 +65,7 @@ export class BodyStream {
     this.#early = [];
     for (const chunk of early) {
       wantsMore = sink.write(chunk);
-      // The receiver has had enough.
+      // The receiver has cancelled.
       if (this.#done) return;
     }
     if (this.#outcome) this.#deliver(this.#outcome);
@@ -72,7 +73,10 @@ export class BodyStream {
     else this.#pause();
   }
 
-  /** All of it, where all has come, without trailers and before any receiver: one write instead of three. */
+  /**
+   * Returns the whole body if it is complete, without trailers and without a receiver: one write
+   * instead of three.
+   */
   takeWhole(): Uint8Array | undefined {
     const outcome = this.#outcome;
     if (this.#sink || this.#done || !outcome || 'error' in outcome || outcome.trailers.length > 0) return undefined;
@@ -89,7 +93,7 @@ export class BodyStream {
     this.#source.resume();
   }
 
-  /** Called by the receiver, or by whoever drops the reply unread, when no more is wanted. */
+  /** Called by the receiver, or by code that drops the reply unread, when no more is needed. */
   cancel(error: Error): void {
     if (this.#done) return;
     this.#done = true;
@@ -116,11 +120,22 @@ export class BodyStream {
   }
 }
 
-/** Reads a whole body into memory; more than `bytesMax` is an error, and the rest is not read. */
+/** Thrown for a body that is larger than its reader allows. */
+export class BodyTooLargeError extends Error {
+  constructor(bytesMax: number) {
+    super(`body is larger than ${bytesMax} bytes`);
+    this.name = 'BodyTooLargeError';
+  }
+}
+
+/**
+ * Reads a whole body into memory. Rejects with BodyTooLargeError beyond `bytesMax`, without reading
+ * the rest.
+ */
 export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number): Promise<Buffer> {
   if (body === null) return Promise.resolve(Buffer.alloc(0));
   if (body instanceof Uint8Array) {
-    if (body.byteLength > bytesMax) return Promise.reject(tooLarge(bytesMax));
+    if (body.byteLength > bytesMax) return Promise.reject(new BodyTooLargeError(bytesMax));
     return Promise.resolve(Buffer.from(body.buffer, body.byteOffset, body.byteLength));
   }
   return new Promise((resolve, reject) => {
@@ -130,7 +145,7 @@ export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number)
       write(chunk) {
         bytes += chunk.byteLength;
         if (bytes > bytesMax) {
-          const error = tooLarge(bytesMax);
+          const error = new BodyTooLargeError(bytesMax);
           body.cancel(error);
           reject(error);
           return false;
@@ -142,8 +157,4 @@ export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number)
       fail: reject,
     });
   });
-}
-
-function tooLarge(bytesMax: number): Error {
-  return new Error(`body is larger than ${bytesMax} bytes`);
 }

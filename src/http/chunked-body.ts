@@ -5,8 +5,9 @@ export const WHOLE_BODY_BYTES_MAX = 2 * 1024 * 1024;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * A body as it is or, where it is long, as a stream of its parts: a connection encrypts what it is given at once, and a hundred
- * megabytes would keep everybody else waiting. The receiver gets the next part when it has sent the one before.
+ * Returns a short body unchanged, a long one as a stream of parts: a connection encrypts each write
+ * at once, and a hundred megabytes would block all other clients. The receiver gets the next part
+ * when it has sent the previous one.
  */
 export function chunkedBody(bytes: Uint8Array): Uint8Array | BodyStream {
   return bytes.byteLength <= WHOLE_BODY_BYTES_MAX ? bytes : new ChunkedBody(bytes).stream;
@@ -37,7 +38,7 @@ class ChunkedBody {
   }
 
   #push(): void {
-    // A receiver may resume while it is being given a part.
+    // A receiver may resume during a write.
     if (this.#isPushing) return;
     this.#isPushing = true;
     while (!this.#isPaused && this.#at < this.#bytes.byteLength) {

@@ -1,9 +1,7 @@
 import type { Clock } from '../base/clock.js';
-import type { BodyStream } from './body-stream.js';
+import { discard } from './discard.js';
 import type { Reply } from './exchange.js';
-
-/** Registers a callback for "this is no longer wanted"; returns how to take it back. Fits `OutgoingRequest.onAbort`. */
-export type OnAbort = (listener: () => void) => () => void;
+import type { OnAbort } from './on-abort.js';
 
 export class DeadlineError extends Error {
   constructor(message: string) {
@@ -12,16 +10,24 @@ export class DeadlineError extends Error {
   }
 }
 
-/** One bound on time for a piece of work made of several requests. Whoever makes one must `end` it. */
+/** One bound on time for work made of one or more requests. The creator must `end` it. */
 export class Deadline {
   readonly #listeners = new Set<() => void>();
   readonly #cancelTimer: () => void;
-  #error: DeadlineError | undefined;
+  #error: Error | undefined;
 
-  constructor(clock: Clock, timeoutMs: number, what: string) {
+  /** `work` names the work in a DeadlineError; a function makes the error that callers get instead of one. */
+  constructor(clock: Clock, timeoutMs: number, work: string | (() => Error)) {
     this.#cancelTimer = clock.after(timeoutMs, () =>
-      this.#expire(new DeadlineError(`${what}: no answer in ${timeoutMs} ms`)),
+      this.#expire(
+        typeof work === 'function' ? work() : new DeadlineError(`${work}: timeout, no reply in ${timeoutMs} ms`),
+      ),
     );
+  }
+
+  /** The time is up, or the work was cancelled. */
+  get isOver(): boolean {
+    return this.#error !== undefined;
   }
 
   readonly onAbort: OnAbort = (listener) => {
@@ -33,12 +39,12 @@ export class Deadline {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Gives up the work before its time. */
+  /** Ends the work before its time is up. */
   cancel(why: string): void {
     this.#expire(new DeadlineError(why));
   }
 
-  /** The work's outcome, or a DeadlineError if that does not come in time. */
+  /** Settles as the work does, or rejects when the time is up. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const forget = this.onAbort(() => reject(this.#error!));
@@ -46,12 +52,10 @@ export class Deadline {
     });
   }
 
-  /** Like `race`; a reply that comes too late is dropped, and one whose body hangs is cut when time is up. */
+  /** Like `race`; a reply that arrives too late is discarded, and the body of one in time is cut when the time is up. */
   async reply(sent: Promise<Reply>): Promise<Reply> {
     sent.then(
-      (reply) => {
-        if (isStream(reply.body)) this.onAbort(() => (reply.body as BodyStream).cancel(this.#error!));
-      },
+      (reply) => this.onAbort(() => discard(reply, this.#error!)),
       () => {},
     );
     return this.race(sent);
@@ -62,7 +66,7 @@ export class Deadline {
     this.#listeners.clear();
   }
 
-  #expire(error: DeadlineError): void {
+  #expire(error: Error): void {
     if (this.#error) return;
     this.#error = error;
     this.#cancelTimer();
@@ -70,13 +74,4 @@ export class Deadline {
     this.#listeners.clear();
     for (const listener of listeners) listener();
   }
-}
-
-/** Whoever does not read a reply must say so, or its connection stays taken. */
-export function dropBody(reply: Reply, why: string): void {
-  if (isStream(reply.body)) reply.body.cancel(new Error(why));
-}
-
-function isStream(body: Reply['body']): body is BodyStream {
-  return body !== null && !(body instanceof Uint8Array);
 }

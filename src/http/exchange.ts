@@ -7,6 +7,7 @@ import { ANONYMOUS, type Identity } from './identity.js';
 
 /** The connection a request came in on. One object for its whole life, so what is learnt about it is learnt once. */
 export interface ClientConnection {
+  /** Without port; IPv4 in its own form also on a socket for both families. Empty for requests of this process. */
   readonly remoteAddress: string;
   /** Certificates the client sent, its own first, DER. Empty without one. Nothing is verified yet. */
   readonly certificateChain: readonly Uint8Array[];
@@ -63,7 +64,6 @@ export class Exchange {
   bodyTouched = false;
   #aborted = false;
   #over = false;
-  #onOver: (() => void) | undefined;
   /** Nearly always one at a time: whoever waits for a server's answer. */
   #listener: (() => void) | undefined;
   #moreListeners: Set<() => void> | undefined;
@@ -94,18 +94,15 @@ export class Exchange {
     if (more) for (const listener of more) listener();
   }
 
-  /** The reply has been sent as a whole, or will never be: called once by the server that received the request. */
-  end(): void {
-    this.#over = true;
-    const listener = this.#onOver;
-    this.#onOver = undefined;
-    listener?.();
+  /** The reply has been sent as a whole, or will never be. */
+  get isOver(): boolean {
+    return this.#over;
   }
 
-  /** Calls back once when the exchange is over, at once if it is. One listener only: what the request holds. */
-  onOver(listener: () => void): void {
-    if (this.#over) listener();
-    else this.#onOver = listener;
+  /** Gives back what the request holds: called once by the server that received the request, when it is over. */
+  end(): void {
+    this.#over = true;
+    this.holding?.releaseAll();
   }
 
   /** Calls back once when the client goes (at once if it has gone); returns how to take that back. */

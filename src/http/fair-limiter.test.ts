@@ -1,24 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock, settle } from '../base/manual-clock.fixture.js';
-import { FairLimiter, type FairLimiterOptions, type Flow, type OnAbort, type Release } from './fair-limiter.js';
+import { type Caller, FairLimiter, type FairLimiterOptions, type Flow, type Release } from './fair-limiter.js';
 
-const never: OnAbort = () => () => {};
+const never: Caller = { onAbort: () => () => {} };
 
 function limiter(options: Partial<FairLimiterOptions> = {}) {
   const clock = new ManualClock();
   return { clock, fair: new FairLimiter({ heldMax: 1, queueMax: 100, waitMsMax: 5_000, clock, ...options }) };
 }
 
-/** A user, who shares with nobody. */
+/** A user that shares with no other caller. */
 function flow(name: string): Flow {
   return { group: name, member: name };
 }
 
-/** Something that can be aborted once, like an exchange. */
+/** A caller that can be aborted once, like an exchange. */
 function caller() {
   const listeners = new Set<() => void>();
-  const onAbort: OnAbort = (listener) => {
+  const onAbort: Caller['onAbort'] = (listener) => {
     listeners.add(listener);
     return () => listeners.delete(listener);
   };
@@ -54,7 +54,7 @@ describe('FairLimiter', () => {
         const waiting = new Set<ReturnType<typeof caller>>();
         const acquire = (who: ReturnType<typeof caller>, group: string, member: string, amount: number) => {
           try {
-            const place = fair.acquire({ group, member }, who.onAbort, amount);
+            const place = fair.acquire({ group, member }, who, amount);
             if (typeof place === 'function') return void held.push(place);
             waiting.add(who);
             const gone = () => waiting.delete(who);
@@ -187,7 +187,7 @@ describe('FairLimiter', () => {
     const { fair, clock } = limiter();
     const release = fair.acquire(flow('a'), never) as Release;
     const gone = caller();
-    const waiting = expect(fair.acquire(flow('b'), gone.onAbort)).rejects.toThrow(/left/);
+    const waiting = expect(fair.acquire(flow('b'), gone)).rejects.toThrow(/left/);
     gone.abort();
     await waiting;
     expect(gone.listeners.size).toBe(0);
@@ -199,9 +199,11 @@ describe('FairLimiter', () => {
   it('refuses a caller that had left before it came', async () => {
     const { fair, clock } = limiter();
     fair.acquire(flow('a'), never);
-    const left: OnAbort = (listener) => {
-      listener();
-      return () => {};
+    const left: Caller = {
+      onAbort(listener) {
+        listener();
+        return () => {};
+      },
     };
     await expect(fair.acquire(flow('b'), left)).rejects.toThrow(/left/);
     expect(fair.stats.queued).toBe(0);
@@ -212,7 +214,7 @@ describe('FairLimiter', () => {
     const { fair, clock } = limiter();
     const release = fair.acquire(flow('a'), never) as Release;
     const waiting = caller();
-    const place = fair.acquire(flow('b'), waiting.onAbort);
+    const place = fair.acquire(flow('b'), waiting);
     release();
     await place;
     expect(waiting.listeners.size).toBe(0);
@@ -307,7 +309,7 @@ describe('FairLimiter', () => {
           if (act === 'acquire') {
             const who = caller();
             try {
-              const place = fair.acquire(flow(name), who.onAbort);
+              const place = fair.acquire(flow(name), who);
               if (typeof place === 'function') held.push(place);
               else {
                 waiting.add(who);
@@ -323,7 +325,7 @@ describe('FairLimiter', () => {
           expect(fair.stats.held).toBe(held.length);
           expect(fair.stats.queued).toBe(waiting.size);
           expect(fair.stats.queued).toBeLessThanOrEqual(6);
-          // Nobody waits beside a free place.
+          // No waiter remains while a place is free.
           if (fair.stats.queued > 0) expect(fair.stats.held).toBe(heldMax);
         }
         while (held.length > 0) {

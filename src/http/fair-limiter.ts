@@ -1,22 +1,25 @@
 import type { Clock } from '../base/clock.js';
 import { StatusError } from '../kube/status-error.js';
 
-/** Whose share of a limit is used. */
+/** The share of a limit that a request uses. */
 export interface Flow {
-  /** Holds one share together: one user, or all unauthenticated callers. */
+  /** Callers with one share: one user, or all unauthenticated callers. */
   readonly group: string;
-  /** Takes turns with the other members of the group, such as one source address among unauthenticated callers. */
+  /**
+   * One of the callers within the group, which take turns: one source address among unauthenticated
+   * callers.
+   */
   readonly member: string;
 }
 
 export interface FairLimiterOptions {
-  /** Held at once by all groups: requests in flight, bytes of memory. */
+  /** Bound on the amount held by all groups: requests in flight, bytes of memory. */
   readonly heldMax: number;
-  /** Held at once by one group. `heldMax` where it is not given. */
+  /** Bound on the amount held by one group. Default: `heldMax`. */
   readonly heldPerGroupMax?: number;
-  /** Requests that wait, of all groups. */
+  /** Bound on waiting requests of all groups. */
   readonly queueMax: number;
-  /** Requests that wait, of one group. A quarter of the queue where it is not given. */
+  /** Bound on waiting requests of one group. Default: a quarter of the queue. */
   readonly queuePerGroupMax?: number;
   readonly waitMsMax: number;
   readonly clock: Clock;
@@ -26,11 +29,14 @@ export interface FairLimiterOptions {
 
 export type RefusalReason = 'queue-full' | 'wait-time';
 
-/** Gives back what was acquired. Calling it again does nothing. */
+/** Releases the acquired amount. Further calls have no effect. */
 export type Release = () => void;
 
-/** Registers a callback for "the caller has gone"; returns how to take it back. */
-export type OnAbort = (listener: () => void) => () => void;
+/** A waiting request, which may be aborted. */
+export interface Caller {
+  /** Calls back once on abort, at once if that has happened; returns a function that cancels. */
+  onAbort(listener: () => void): () => void;
+}
 
 interface Waiter {
   readonly flow: Flow;
@@ -41,7 +47,10 @@ interface Waiter {
   cancelAbort: () => void;
 }
 
-/** The amount that one group holds, and its waiters by member: the first member is served next and then goes to the back. */
+/**
+ * The amount held by one group, and its waiters by member: the first member is next and then goes
+ * to the back.
+ */
 class Group {
   held = 0;
   queued = 0;
@@ -61,19 +70,20 @@ class Group {
 }
 
 /**
- * Bounds how much is held at once, in all and by each group, and makes the rest wait in fair order: groups take turns, and
- * within a group its members do. A group that holds its whole share waits while others are admitted. A full queue makes
- * room for a group at the expense of the longest one. Nothing is allocated but the release while nobody has to wait.
+ * Bounds the amount held at once, in all and per group, and queues the rest in fair order: groups
+ * take turns, and members within a group. A group that holds its whole share waits while others are
+ * admitted. In a full queue, a new group displaces a waiter of the longest one. Without contention
+ * an acquisition allocates the release, and a Group if the group holds nothing.
  */
 export class FairLimiter {
   readonly #options: Required<Omit<FairLimiterOptions, 'onRefused'>> & Pick<FairLimiterOptions, 'onRefused'>;
-  /** Every group that holds something or waits. */
+  /** Groups that hold an amount or wait. */
   readonly #groups = new Map<string, Group>();
   /** Groups with waiters, in the order of their turns. */
   readonly #turns = new Map<string, Group>();
   #held = 0;
   #queued = 0;
-  /** The waiter whose turn it is needs more than is free: nobody who arrives now may slip in before it. */
+  /** The next waiter needs more than is free: new requests must not overtake it. */
   #contended = false;
 
   constructor(options: FairLimiterOptions) {
@@ -90,25 +100,26 @@ export class FairLimiter {
   }
 
   /**
-   * Acquires `amount`, at once or after a wait. More than a group's share is counted as the whole share, so that a single
-   * large request is possible. Throws or rejects with StatusError (TooManyRequests).
+   * Acquires `amount`, at once or after a wait. An amount above a group's share is counted as the
+   * whole share, so that a single large request is possible. Throws or rejects with StatusError
+   * (TooManyRequests).
    */
-  acquire(flow: Flow, onAbort: OnAbort, amount = 1): Release | Promise<Release> {
+  acquire(flow: Flow, caller: Caller, amount = 1): Release | Promise<Release> {
     const counted = Math.min(amount, this.#options.heldPerGroupMax);
     const release = this.#tryCounted(flow, counted);
     if (release) return release;
     this.#makeRoom(flow);
-    return new Promise((admit, refuse) => this.#wait({ flow, amount: counted, admit, refuse }, onAbort));
+    return new Promise((admit, refuse) => this.#wait({ flow, amount: counted, admit, refuse }, caller));
   }
 
-  /** Acquires `amount` if that is possible without a wait. */
+  /** Acquires `amount` if that is possible without a wait, else returns undefined. */
   tryAcquire(flow: Flow, amount = 1): Release | undefined {
     return this.#tryCounted(flow, Math.min(amount, this.#options.heldPerGroupMax));
   }
 
   /**
-   * Acquires `amount` at once, beyond the bounds where it has to, for a request that cannot wait: it holds some already, or
-   * its work is done. Others wait until that is given back.
+   * Acquires `amount` at once, beyond the bounds if necessary, for a request that cannot wait: it
+   * already holds an amount, or its work is done. Others wait until it is released.
    */
   overdraw({ group: name }: Flow, amount: number): Release {
     return this.#take(name, this.#groups.get(name) ?? this.#add(name), amount);
@@ -146,7 +157,10 @@ export class FairLimiter {
     if (group.held === 0 && group.queued === 0) this.#groups.delete(name);
   }
 
-  /** A place in the queue. Equal shares stay as they are, or two callers would displace each other in turn. */
+  /**
+   * Makes room for a waiter, or throws 429. Equal shares stay as they are, or two callers would
+   * displace each other in turn.
+   */
   #makeRoom({ group: name, member }: Flow): void {
     const { queueMax, queuePerGroupMax } = this.#options;
     const group = this.#groups.get(name);
@@ -175,7 +189,7 @@ export class FairLimiter {
     throw tooMany(message);
   }
 
-  #wait(request: Pick<Waiter, 'flow' | 'amount' | 'admit' | 'refuse'>, onAbort: OnAbort): void {
+  #wait(request: Pick<Waiter, 'flow' | 'amount' | 'admit' | 'refuse'>, caller: Caller): void {
     const { flow, refuse } = request;
     const waiter: Waiter = { ...request, cancelTimer: () => {}, cancelAbort: () => {} };
     const group = this.#groups.get(flow.group) ?? this.#add(flow.group);
@@ -192,12 +206,12 @@ export class FairLimiter {
       refuse(tooMany('the request waited too long in the queue'));
       this.#admitWaiting();
     });
-    const cancelAbort = onAbort(() => {
+    const cancelAbort = caller.onAbort(() => {
       if (!this.#leave(waiter)) return;
       refuse(tooMany('the caller left the queue'));
       this.#admitWaiting();
     });
-    // A caller that had left already is out of the queue again by now.
+    // A caller that was aborted before is out of the queue again by now.
     if (this.#isWaiting(waiter)) waiter.cancelAbort = cancelAbort;
     else cancelAbort();
   }
@@ -206,7 +220,10 @@ export class FairLimiter {
     return this.#turns.get(waiter.flow.group)?.members.get(waiter.flow.member)?.has(waiter) ?? false;
   }
 
-  /** Takes a waiter out of the queue, with all its callbacks; false if it was out already. */
+  /**
+   * Removes a waiter from the queue and cancels its callbacks; returns false if it was not in the
+   * queue.
+   */
   #leave(waiter: Waiter): boolean {
     const { group: name, member } = waiter.flow;
     const group = this.#groups.get(name);
@@ -222,7 +239,7 @@ export class FairLimiter {
     return true;
   }
 
-  /** Admits waiters in turn, for as long as the next one fits. Groups that hold their whole share are passed over. */
+  /** Admits waiters in turn while the next one fits. Groups that hold their whole share are skipped. */
   #admitWaiting(): void {
     for (;;) {
       const waiter = this.#nextInTurn();
@@ -231,7 +248,8 @@ export class FairLimiter {
       const { group: name, member } = waiter.flow;
       const group = this.#groups.get(name)!;
       const waiters = group.members.get(member)!;
-      // Counted before the waiter leaves the queue, or its group would be forgotten for a moment.
+      // Acquired before the waiter leaves the queue, or its unused group would be deleted in
+      // between.
       const release = this.#take(name, group, waiter.amount);
       this.#leave(waiter);
       rotate(this.#turns, name, group, group.queued > 0);
@@ -253,7 +271,7 @@ export class FairLimiter {
   }
 }
 
-/** Moves an entry to the end of its map's order. */
+/** Moves an entry to the end of its map, or deletes it. */
 function rotate<Value>(map: Map<string, Value>, key: string, value: Value, isKept: boolean): void {
   map.delete(key);
   if (isKept) map.set(key, value);

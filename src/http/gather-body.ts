@@ -2,17 +2,18 @@ import { StatusError } from '../kube/status-error.js';
 import type { Exchange } from './exchange.js';
 import { headerValue } from './headers.js';
 
-/** Up to this much of a request is held in memory; most writes to an API server are far smaller. */
+/** Bound on a request body that is held in memory; most writes to an API server are far smaller. */
 export const GATHERED_BYTES_MAX = 64 * 1024;
-/** A request costs at least this much memory while it waits for its body. */
+/** Memory that a request is charged at least while it waits for its body. */
 export const BODY_WAIT_BYTES_MIN = 8 * 1024;
-/** A client that takes longer than this for so little is given up. */
+/** Timeout of a client that sends a small body. */
 export const GATHER_MS_MAX = 30_000;
 
 /**
- * Reads a small body whose length is announced before the request is sent on. It can then be sent again when a server
- * turns out to be going away, and goes out in one write. Larger bodies, those of unknown length, and those of callers
- * whose share of memory is used up stream. The request holds no place in flight while its client is waited for.
+ * Reads a small body of announced length before the request is sent on. It can then be sent again
+ * when a server is shutting down, and is sent in one write. Larger bodies, those of unknown length,
+ * and those of callers whose share of memory is used up are streamed. The request holds no place in
+ * flight while it waits for its client.
  */
 export async function gatherSmallBody(exchange: Exchange): Promise<void> {
   const { body, holding } = exchange;
@@ -24,7 +25,10 @@ export async function gatherSmallBody(exchange: Exchange): Promise<void> {
   exchange.gatheredBody = await (holding ? holding.awaitClient(whole) : whole);
 }
 
-/** Reads a request's body into memory. Rejects with StatusError (Timeout, RequestEntityTooLarge). */
+/**
+ * Reads a request body into memory. Rejects with StatusError (Timeout, RequestEntityTooLarge), or
+ * with Error after an abort.
+ */
 export function readWholeBody(
   exchange: Exchange,
   { bytesMax, timeoutMs }: { readonly bytesMax: number; readonly timeoutMs: number },
@@ -62,7 +66,7 @@ export function readWholeBody(
   });
 }
 
-/** What to send as the body of one attempt; a stream can be handed out once only. */
+/** Returns the body for one attempt; a stream can be returned only once. */
 export function takeBody(exchange: Exchange): Exchange['body'] | Uint8Array {
   if (exchange.gatheredBody) return exchange.gatheredBody;
   if (exchange.body) exchange.bodyTouched = true;

@@ -4,7 +4,7 @@
  */
 export type RawHeaders = readonly string[];
 
-/** First value of a field, by its lower-case name. */
+/** Returns the first value of a field, by its lower-case name. */
 export function headerValue(headers: RawHeaders, lowerName: string): string | undefined {
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!;
@@ -13,7 +13,7 @@ export function headerValue(headers: RawHeaders, lowerName: string): string | un
   return undefined;
 }
 
-/** Every value of a field, in order. */
+/** Returns every value of a field, in order. */
 export function headerValues(headers: RawHeaders, lowerName: string): string[] {
   const values: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
@@ -23,7 +23,7 @@ export function headerValues(headers: RawHeaders, lowerName: string): string[] {
   return values;
 }
 
-/** The fields that pass `keep`, which sees the lower-case name. */
+/** Returns the fields that pass `keep`, which gets the lower-case name. */
 export function filterHeaders(headers: RawHeaders, keep: (lowerName: string) => boolean): string[] {
   const kept: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
@@ -32,7 +32,7 @@ export function filterHeaders(headers: RawHeaders, keep: (lowerName: string) => 
   return kept;
 }
 
-/** RFC 9110, 7.6.1: fields that speak of one connection only. `te` is looked at apart: `trailers` may pass. */
+/** RFC 9110, 7.6.1: fields of one connection only. `te` is handled separately: `trailers` may pass. */
 const HOP_BY_HOP = new Set([
   'connection',
   'keep-alive',
@@ -47,8 +47,8 @@ const HOP_BY_HOP = new Set([
 ]);
 
 /**
- * The names that end at this hop: the fixed ones and those that the message's own `Connection` field lists.
- * The common case (nothing listed but `keep-alive` or `close`) returns the shared set.
+ * Returns the names of hop-by-hop fields: the fixed ones and those in the `Connection` field of the
+ * message. In the common case (only `keep-alive` or `close`) it returns the shared set.
  */
 export function hopByHopNames(headers: RawHeaders): ReadonlySet<string> {
   let listed: Set<string> | undefined;

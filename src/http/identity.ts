@@ -1,8 +1,8 @@
 import type { Flow } from './fair-limiter.js';
 
 /**
- * Who asks. Either this process knows it (a verified certificate, or a front proxy's word), or the request carries
- * credentials (or none) that the API server itself will judge.
+ * Identity of the caller: established by this process (a verified certificate, or headers of a
+ * front proxy), or carried as credentials (or none) that the API server verifies.
  */
 export type Identity = EstablishedIdentity | CarriedIdentity;
 
@@ -11,24 +11,24 @@ export interface EstablishedIdentity {
   readonly user: string;
   readonly uid: string;
   readonly groups: readonly string[];
-  /** Keys as Kubernetes has them (lower case, unescaped), values in order. */
+  /** Keys as in Kubernetes (lower case, unescaped), values in order. */
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface CarriedIdentity {
   readonly kind: 'carried';
-  /** Tells one caller from another for fairness, without holding the credential itself. */
+  /** Distinguishes callers for fairness, without containing the credential. */
   readonly flow: string;
-  /** An API server has accepted this credential before. */
+  /** True if an API server has accepted this credential before. */
   readonly proven: boolean;
 }
 
 export const ANONYMOUS: CarriedIdentity = { kind: 'carried', flow: 'anonymous', proven: false };
 
-/** Callers of whom nothing is proven share one group: made-up tokens and addresses must not multiply a share. */
+/** Group of all unproven callers: made-up tokens and addresses must not multiply a share. */
 const UNAUTHENTICATED = 'unauthenticated';
 
-/** Whose share of the limits a request uses. */
+/** Returns the share of the limits that a request uses. */
 export function flowOf(identity: Identity): Flow {
   if (identity.kind === 'established') {
     const user = `user:${identity.user}`;

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Reply } from './exchange.js';
 import type { RawHeaders } from './headers.js';
+import type { OnAbort } from './on-abort.js';
 
 /**
  * Which of the two connections to a server a request travels on: `front-proxy` shows the front-proxy certificate, so
@@ -13,27 +14,42 @@ export interface OutgoingRequest {
   readonly method: string;
   readonly target: string;
   readonly headers: RawHeaders;
-  /** Bytes when the body is small and was gathered (it can then be sent again), a stream otherwise. */
+  /** Bytes if the body is small and was gathered (it can then be sent again), else a stream. */
   readonly body: Readable | Uint8Array | null;
   readonly lane: Lane;
-  /** A watch: it flows for minutes and hardly anything of it is on its way at any time, so it may share a connection. */
+  /** A watch: it lasts for minutes with few bytes in transit, so it may share a connection. */
   readonly isWatch?: boolean;
-  /** Without an answer's head after this long the attempt fails; 0 for no limit (exec and the like). */
+  /**
+   * Timeout until the head of the reply, after which the attempt fails; 0 for no limit (exec and
+   * the like).
+   */
   readonly headTimeoutMs: number;
-  /** Registers a callback for "the caller has gone"; returns how to take it back. */
-  onAbort(listener: () => void): () => void;
+  /** Registers a listener for the abort of the caller; returns a function that removes it. */
+  readonly onAbort: OnAbort;
 }
 
-/** Somewhere requests can be sent: one address, verified over TLS. */
+/**
+ * Sends one authenticated request of Straddle itself. `onAbort` registers a listener for
+ * cancellation. Every client in kube/client sends through one of these.
+ */
+export type Send = (
+  method: string,
+  target: string,
+  headers: RawHeaders,
+  body: Uint8Array | null,
+  onAbort: OnAbort,
+) => Promise<Reply>;
+
+/** A target of requests: one address, verified over TLS. */
 export interface Destination {
   /** host:port */
   readonly address: string;
   readonly inFlight: number;
-  /** Rejects with AttemptError. The reply's body streams. */
+  /** Sends a request. Rejects with AttemptError. The body of the reply is streamed. */
   send(request: OutgoingRequest): Promise<Reply>;
-  /** For requests that ask to switch protocols; a refusal comes back as an ordinary reply. */
+  /** Sends a request that switches protocols; a refusal is an ordinary reply. */
   upgrade(request: OutgoingRequest): Promise<Reply>;
-  /** Fails what waits for an answer's head (the server hangs); streams that flow go on. */
+  /** Fails the requests that wait for the head of their reply (the server hangs); streams continue. */
   abandonWaiting(reason: string): void;
   close(): Promise<void>;
 }

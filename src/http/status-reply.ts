@@ -1,9 +1,9 @@
-import { encodeStatus } from '../api/status-encoding.js';
+import { encodeStatus } from '../kube/status-encoding.js';
 import type { StatusError } from '../kube/status-error.js';
 import type { Exchange, Reply } from './exchange.js';
 import { headerValue } from './headers.js';
 
-/** A refusal as an answer, in the form that the client takes. */
+/** Returns the reply for an error, in the encoding that the client accepts. */
 export function statusReply(error: StatusError, exchange: Exchange): Reply {
   const { contentType, bytes } = encodeStatus(error.status, headerValue(exchange.headers, 'accept'));
   const headers = [

@@ -7,17 +7,34 @@ export interface AcceptClause {
   readonly params: ReadonlyMap<string, string>;
 }
 
-/** More than any client sends; what lies beyond is not looked at, so a hostile field costs a bounded amount of work. */
+/**
+ * Bounds beyond the fields of real clients; the rest is ignored, so a hostile field costs bounded
+ * work.
+ */
 export const ACCEPT_CHARS_MAX = 8_192;
 export const ACCEPT_CLAUSES_MAX = 64;
 const PARAMS_MAX = 16;
 
-/** Asks a server for what it serves itself, whatever it knows of its peers; servers that know no profile ignore it. */
-export const OWN_VIEW = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer';
+export type AggregatedVersion = 'v2' | 'v2beta1';
+
+/** The parameters of a media type that ask for, or mark, aggregated discovery. */
+export function aggregatedParams(version: AggregatedVersion): string {
+  return `;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`;
+}
+
+/** Aggregated discovery in JSON, in an Accept or a Content-Type field. */
+export const AGGREGATED_V2 = `application/json${aggregatedParams('v2')}`;
+export const AGGREGATED_V2BETA1 = `application/json${aggregatedParams('v2beta1')}`;
+
+/** The profile that asks for the view of one server, without its peers. */
+export const NO_PEER_PROFILE = 'nopeer';
+/** Asks a server for its view without its peers; servers that know no profile ignore it. */
+export const NO_PEER_VIEW = `${AGGREGATED_V2};profile=${NO_PEER_PROFILE}`;
 
 /**
- * The media ranges a client takes, best first: by q, then the more specific range (RFC 9110, 12.5.1: `a/b;p` before
- * `a/b` before `a/*` before the full wildcard), then as written. Ranges with `q=0` are refusals and left out.
+ * Parses the media ranges of a client, best first: by q, then the more specific range (RFC 9110,
+ * 12.5.1: `a/b;p` before `a/b` before `a/*` before the full wildcard), then as written. Ranges with
+ * `q=0` are refusals and are omitted.
  */
 export function parseAccept(field: string): readonly AcceptClause[] {
   const clauses: AcceptClause[] = [];
@@ -29,13 +46,16 @@ export function parseAccept(field: string): readonly AcceptClause[] {
   return clauses.sort((a, b) => b.q - a.q || specificity(b) - specificity(a));
 }
 
-/** Whether a clause takes `type/subtype`, whatever its parameters say. */
+/** Returns whether a clause accepts `type/subtype`, without regard to parameters. */
 export function clauseTakes(clause: AcceptClause, type: string, subtype: string): boolean {
   if (clause.type === '*') return clause.subtype === '*';
   return clause.type === type && (clause.subtype === '*' || clause.subtype === subtype);
 }
 
-/** First of `offered` (`type/subtype`) that the field takes, by the client's preference. No field takes anything. */
+/**
+ * Returns the first of `offered` (`type/subtype`) that the field accepts, by the client's
+ * preference. No field accepts anything.
+ */
 export function chooseMediaType(field: string | undefined, offered: readonly string[]): string | undefined {
   if (field === undefined || field.trim() === '') return offered[0];
   for (const clause of parseAccept(field)) {
@@ -48,19 +68,17 @@ export function chooseMediaType(field: string | undefined, offered: readonly str
 }
 
 export type DiscoveryEncoding = 'json' | 'yaml' | 'protobuf' | 'cbor';
-export type AggregatedVersion = 'v2' | 'v2beta1';
-
 /** A form in which a client takes a discovery document. `aggregated` is undefined for the legacy lists. */
 export interface DiscoveryForm {
   readonly encoding: DiscoveryEncoding;
   readonly aggregated: AggregatedVersion | undefined;
-  /** `nopeer` asks for one server's own view; anything else means nothing. */
+  /** NO_PEER_PROFILE, or a profile without meaning. */
   readonly profile: string;
 }
 
 const LEGACY_JSON: DiscoveryForm = { encoding: 'json', aggregated: undefined, profile: '' };
 
-/** In kube-apiserver's order, which decides what a wildcard gets. */
+/** In the order of kube-apiserver, which decides the encoding for a wildcard. */
 const ENCODINGS: readonly (readonly [DiscoveryEncoding, string, string])[] = [
   ['json', 'application', 'json'],
   ['yaml', 'application', 'yaml'],
@@ -69,8 +87,9 @@ const ENCODINGS: readonly (readonly [DiscoveryEncoding, string, string])[] = [
 ];
 
 /**
- * Every form the client takes, best first. A range that asks for a conversion (`as`, `g`, `v`) discovery does not know
- * is skipped, as in kube-apiserver. A wildcard stands for its first encoding only.
+ * Returns every form that the client accepts, best first. A range with a conversion (`as`, `g`,
+ * `v`) that discovery does not have is skipped, as in kube-apiserver. A wildcard stands for its
+ * first encoding only.
  */
 export function discoveryForms(field: string | undefined): readonly DiscoveryForm[] {
   if (field === undefined || field.trim() === '') return [LEGACY_JSON];
@@ -84,7 +103,7 @@ export function discoveryForms(field: string | undefined): readonly DiscoveryFor
   return forms;
 }
 
-/** Clients send the same few fields over and over. */
+/** Cache: clients repeat the same few fields. */
 const knownForms = new Map<string, readonly DiscoveryForm[]>();
 const KNOWN_FIELDS_MAX = 64;
 const KNOWN_CHARS_MAX = 1_024;
@@ -102,7 +121,7 @@ function readForms(field: string): readonly DiscoveryForm[] {
 
 function conversionOf(clause: AcceptClause): AggregatedVersion | undefined | 'unknown' {
   const { params } = clause;
-  // `sv` picks a server version, which discovery does not have.
+  // `sv` selects a server version, which discovery does not have.
   if (params.get('sv')) return 'unknown';
   if (!params.has('as') && !params.has('g') && !params.has('v')) return undefined;
   const version = params.get('v');
@@ -129,7 +148,7 @@ function parseClause(part: string): AcceptClause | undefined {
   return { type, subtype: subtype ?? '*', q, params };
 }
 
-/** A q that is no number counts as a refusal, which is what a Go server makes of it too. */
+/** Parses q. A malformed q counts as a refusal, as in Go. */
 function qualityOf(value: string): number {
   const q = /^[0-9.]{1,8}$/.test(value) ? Number(value) : Number.NaN;
   return Number.isNaN(q) ? 0 : Math.min(q, 1);
@@ -145,7 +164,7 @@ function unquoted(value: string): string {
   return value.length >= 2 && value.startsWith('"') && value.endsWith('"') ? value.slice(1, -1) : value;
 }
 
-/** Cuts at the last whole clause, so that half a clause is not taken for one. */
+/** Cuts after the last complete clause, so that half a clause is not parsed as one. */
 function bounded(field: string, charsMax: number): string {
   if (field.length <= charsMax) return field;
   const cut = field.slice(0, charsMax);

@@ -1,31 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { aggregated } from '../proxy/peers/fake-server.fixture.js';
 import {
-  buildSurface,
-  lostSomething,
+  DISCOVERY_BOUNDS,
+  DiscoveryDocumentError,
   parseAggregated,
   parseApiVersions,
+  parseDiscoveryJson,
   parseGroupList,
   parseResourceList,
-  SURFACE_BOUNDS,
-  SurfaceDocumentError,
 } from './discovery-documents.js';
-import { parseRequestInfo } from './request-info.js';
-import { serves } from './surface.js';
 
-const surfaceOf = (resources: Record<string, string>) =>
-  buildSurface({ core: [], groups: parseAggregated(aggregated(resources), '/apis'), kubernetesVersion: 'v1.36.4' });
-const asks = (method: string, target: string) => parseRequestInfo(method, target)!;
-
-describe('aggregated documents', () => {
-  it('are indexed down to subresource and verb', () => {
-    const surface = surfaceOf({ 'batch/v1/jobs': 'get list create', 'batch/v1/jobs/status': 'get patch' });
-    expect(serves(surface, asks('GET', '/apis/batch/v1/namespaces/a/jobs/x'))).toBe(true);
-    expect(serves(surface, asks('DELETE', '/apis/batch/v1/namespaces/a/jobs/x'))).toBe(false);
-    expect(serves(surface, asks('PATCH', '/apis/batch/v1/namespaces/a/jobs/x/status'))).toBe(true);
-    expect(serves(surface, asks('GET', '/apis/batch/v1/namespaces/a/jobs/x/scale'))).toBe(false);
-  });
-
+describe('aggregated discovery documents', () => {
   it('keep the first of two entries of one name', () => {
     const document = aggregated({ 'batch/v1/jobs': 'get' });
     const twice = { ...document, items: [...document.items, ...aggregated({ 'batch/v1/jobs': 'list' }).items] };
@@ -44,23 +29,21 @@ describe('aggregated documents', () => {
     ['a resource with a slash', aggregatedWith({ resource: 'a/b', verbs: [] })],
     ['a resource with a line break', aggregatedWith({ resource: 'a\nb', verbs: [] })],
     ['verbs that are no strings', aggregatedWith({ resource: 'a', verbs: [1] })],
-    ['a name beyond the bound', aggregatedWith({ resource: 'a'.repeat(SURFACE_BOUNDS.nameCharsMax + 1), verbs: [] })],
-    ['too many groups', { ...aggregated({}), items: Array(SURFACE_BOUNDS.groupsMax + 1).fill({}) }],
+    ['a name beyond the bound', aggregatedWith({ resource: 'a'.repeat(DISCOVERY_BOUNDS.nameCharsMax + 1), verbs: [] })],
+    ['too many groups', { ...aggregated({}), items: Array(DISCOVERY_BOUNDS.groupsMax + 1).fill({}) }],
   ])('are refused as a whole for %s', (_, document) => {
-    expect(() => parseAggregated(document, '/apis')).toThrow(SurfaceDocumentError);
+    expect(() => parseAggregated(document, '/apis')).toThrow(DiscoveryDocumentError);
   });
 
-  it('tell whether something was lost', () => {
-    const before = surfaceOf({ 'a/v1/x': 'get list', 'a/v1/x/status': 'get' });
-    expect(lostSomething(before, surfaceOf({ 'a/v1/x': 'get list', 'a/v1/x/status': 'get', 'b/v1/y': 'get' }))).toBe(
-      false,
+  it('are refused with an error that says where they are wrong', () => {
+    expect(() => parseAggregated(aggregatedWith({ resource: 'a', verbs: [1] }), '/apis')).toThrow(
+      'discovery document /apis items[0].versions[0].resources[0].verbs: is not a name',
     );
-    expect(lostSomething(before, surfaceOf({ 'a/v1/x': 'get', 'a/v1/x/status': 'get' }))).toBe(true);
-    expect(lostSomething(before, surfaceOf({ 'a/v1/x': 'get list' }))).toBe(true);
+    expect(() => parseDiscoveryJson('<html>', '/api')).toThrow('discovery document /api: is not JSON');
   });
 });
 
-describe('legacy lists', () => {
+describe('legacy discovery documents', () => {
   it('give core versions, and groups with the preferred version first', () => {
     expect(parseApiVersions({ kind: 'APIVersions', versions: ['v1'] }, '/api')).toEqual(['v1']);
     const list = {
@@ -86,6 +69,7 @@ describe('legacy lists', () => {
           { name: 'services/http_requests', kind: 'MetricValueList', verbs: ['get'] },
         ],
       },
+      '/api/v1',
       { group: '', version: 'v1' },
     );
     expect(resources.map((r) => [r.resource, r.verbs, r.subresources?.map((s) => s.subresource)])).toEqual([

@@ -5,14 +5,13 @@ import type {
   SubresourceDiscovery,
   VersionDiscovery,
 } from './discovery.js';
-import { gvrKey } from './gvr.js';
-import type { ServedResource, Surface } from './surface.js';
+import { isObject, type JsonObject } from './json.js';
 
 /**
- * Bounds on what one server may claim to serve. Far above any real server, low enough that a broken or hostile one
- * cannot fill the memory of every other server.
+ * Bounds on the discovery of one server. Far above any real server, low enough that a broken or
+ * hostile one cannot exhaust the memory of the other servers.
  */
-export const SURFACE_BOUNDS = {
+export const DISCOVERY_BOUNDS = {
   groupsMax: 5_000,
   versionsPerGroupMax: 100,
   /** Resources and subresources together, in one document. */
@@ -22,15 +21,13 @@ export const SURFACE_BOUNDS = {
   nameCharsMax: 512,
 } as const;
 
-/** A discovery document that is not what Kubernetes defines. Nothing of it was applied. */
-export class SurfaceDocumentError extends Error {
+/** A discovery document does not have the form that Kubernetes defines. No part of it was used. */
+export class DiscoveryDocumentError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'SurfaceDocumentError';
+    this.name = 'DiscoveryDocumentError';
   }
 }
-
-type Json = Readonly<Record<string, unknown>>;
 
 export function documentKind(document: unknown): string {
   const kind = isObject(document) ? document['kind'] : undefined;
@@ -38,8 +35,20 @@ export function documentKind(document: unknown): string {
 }
 
 /**
- * An aggregated document (v2 or v2beta1) as checked copies: only fields that are known, only types that are right.
- * Of two entries with one name the first counts, as it does for Kubernetes' own clients.
+ * Parses the JSON of a discovery document without checks of its form. Throws
+ * DiscoveryDocumentError.
+ */
+export function parseDiscoveryJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return fail(path, 'is not JSON');
+  }
+}
+
+/**
+ * Parses an aggregated document (v2 or v2beta1) into checked copies, with known fields of the right
+ * type only. Of two entries with one name the first counts, as in Kubernetes clients.
  */
 export function parseAggregated(document: unknown, path: string): GroupDiscovery[] {
   const list = object(document, path);
@@ -48,8 +57,8 @@ export function parseAggregated(document: unknown, path: string): GroupDiscovery
   if (apiVersion !== 'apidiscovery.k8s.io/v2' && apiVersion !== 'apidiscovery.k8s.io/v2beta1') {
     fail(path, `apiVersion ${JSON.stringify(apiVersion)} is not known`);
   }
-  const budget = { left: SURFACE_BOUNDS.resourcesMax };
-  const groups = array(list['items'], `${path} items`, SURFACE_BOUNDS.groupsMax).map((item, i) =>
+  const budget = { left: DISCOVERY_BOUNDS.resourcesMax };
+  const groups = array(list['items'], `${path} items`, DISCOVERY_BOUNDS.groupsMax).map((item, i) =>
     parseGroup(item, `${path} items[${i}]`, budget),
   );
   return firstOfEach(groups, (group) => group.metadata.name ?? '');
@@ -62,7 +71,7 @@ interface Budget {
 function parseGroup(value: unknown, at: string, budget: Budget): GroupDiscovery {
   const item = object(value, at);
   const name = optionalText(object(item['metadata'] ?? {}, `${at}.metadata`)['name'], `${at}.metadata.name`);
-  const versions = array(item['versions'], `${at}.versions`, SURFACE_BOUNDS.versionsPerGroupMax).map((entry, i) =>
+  const versions = array(item['versions'], `${at}.versions`, DISCOVERY_BOUNDS.versionsPerGroupMax).map((entry, i) =>
     parseVersion(entry, `${at}.versions[${i}]`, budget),
   );
   return {
@@ -109,7 +118,7 @@ function parseResource(value: unknown, at: string, budget: Budget): ResourceDisc
 function parseSubresource(value: unknown, at: string, budget: Budget): SubresourceDiscovery {
   spend(budget, at);
   const item = object(value, at);
-  const accepted = array(item['acceptedTypes'], `${at}.acceptedTypes`, SURFACE_BOUNDS.listMax).map((entry, i) =>
+  const accepted = array(item['acceptedTypes'], `${at}.acceptedTypes`, DISCOVERY_BOUNDS.listMax).map((entry, i) =>
     parseKind(entry, `${at}.acceptedTypes[${i}]`),
   );
   return {
@@ -124,7 +133,7 @@ function optionalKind(name: 'responseKind', value: unknown, at: string): { respo
   return value === undefined || value === null ? {} : { [name]: parseKind(value, `${at}.${name}`) };
 }
 
-/** The API server always writes all three parts, empty ones too, so that old clients find them. */
+/** Parses a kind. The API server always writes all three fields, empty ones too, for old clients. */
 function parseKind(value: unknown, at: string): KindReference {
   const item = object(value, at);
   return {
@@ -134,7 +143,7 @@ function parseKind(value: unknown, at: string): KindReference {
   };
 }
 
-/** Versions of the core group from a legacy `/api`. */
+/** Returns the versions of the core group from a legacy `/api`. */
 export function parseApiVersions(document: unknown, path: string): string[] {
   const list = object(document, path);
   if (list['kind'] !== 'APIVersions') fail(path, 'kind is not APIVersions');
@@ -147,14 +156,14 @@ export interface LegacyGroup {
   readonly versions: readonly string[];
 }
 
-/** Groups and their versions from a legacy `/apis`. */
+/** Returns groups and their versions from a legacy `/apis`. */
 export function parseGroupList(document: unknown, path: string): LegacyGroup[] {
   const list = object(document, path);
   if (list['kind'] !== 'APIGroupList') fail(path, 'kind is not APIGroupList');
-  const groups = array(list['groups'], `${path} groups`, SURFACE_BOUNDS.groupsMax).map((value, i): LegacyGroup => {
+  const groups = array(list['groups'], `${path} groups`, DISCOVERY_BOUNDS.groupsMax).map((value, i): LegacyGroup => {
     const at = `${path} groups[${i}]`;
     const item = object(value, at);
-    const versions = array(item['versions'], `${at}.versions`, SURFACE_BOUNDS.versionsPerGroupMax).map((entry) =>
+    const versions = array(item['versions'], `${at}.versions`, DISCOVERY_BOUNDS.versionsPerGroupMax).map((entry) =>
       segment(text(object(entry, `${at}.versions`)['version'], `${at}.versions`), `${at}.versions`),
     );
     const preferred = optionalText(object(item['preferredVersion'] ?? {}, at)['version'], `${at}.preferredVersion`);
@@ -164,13 +173,15 @@ export function parseGroupList(document: unknown, path: string): LegacyGroup[] {
   return firstOfEach(groups, (group) => group.name);
 }
 
-/** Resources of one group-version from its legacy list, where `pods/status` stands beside `pods`. */
-export function parseResourceList(document: unknown, at: LegacyVersion): ResourceDiscovery[] {
-  const path = at.group === '' ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
+/**
+ * Returns the resources of one group-version from its legacy list, in which `pods/status` is a
+ * sibling of `pods`. Kinds without group and version get those of `unnamed`.
+ */
+export function parseResourceList(document: unknown, path: string, unnamed: LegacyVersion): ResourceDiscovery[] {
   const list = object(document, path);
   if (list['kind'] !== 'APIResourceList') fail(path, 'kind is not APIResourceList');
-  const entries = array(list['resources'], `${path} resources`, SURFACE_BOUNDS.resourcesMax).map((value, i) =>
-    parseLegacyEntry(value, `${path} resources[${i}]`, at),
+  const entries = array(list['resources'], `${path} resources`, DISCOVERY_BOUNDS.resourcesMax).map((value, i) =>
+    parseLegacyEntry(value, `${path} resources[${i}]`, unnamed),
   );
   const byName = new Map<string, ResourceDiscovery>();
   for (const entry of entries) {
@@ -179,7 +190,7 @@ export function parseResourceList(document: unknown, at: LegacyVersion): Resourc
   const subresources = new Map<string, SubresourceDiscovery[]>();
   for (const entry of entries) {
     if (entry.subresource === '') continue;
-    // Some API servers list `pods/some-metric` and no `pods`; the parent is then a name only.
+    // Some API servers list `pods/some-metric` without `pods`; the parent then has no verbs.
     if (!byName.has(entry.resource)) byName.set(entry.resource, { resource: entry.resource, verbs: [] });
     const list = subresources.get(entry.resource) ?? [];
     list.push({ subresource: entry.subresource, responseKind: entry.kind, verbs: entry.whole.verbs ?? [] });
@@ -221,75 +232,19 @@ function parseLegacyEntry(value: unknown, at: string, gv: LegacyVersion) {
   return { resource, subresource: slash < 0 ? '' : name.slice(slash + 1), kind, whole };
 }
 
-export interface SurfaceDocuments {
-  readonly core: readonly GroupDiscovery[];
-  readonly groups: readonly GroupDiscovery[];
-  readonly kubernetesVersion: string;
-}
-
-/** Indexes checked documents for routing. */
-export function buildSurface(documents: SurfaceDocuments): Surface {
-  const resources = new Map<string, ServedResource>();
-  // Every server repeats the same few lists of verbs thousands of times; one set for each keeps surfaces small.
-  const sets = new Map<string, ReadonlySet<string>>();
-  const verbSet = (verbs: readonly string[] | undefined): ReadonlySet<string> => {
-    const key = (verbs ?? []).join(',');
-    let set = sets.get(key);
-    if (!set) {
-      set = new Set(verbs ?? []);
-      sets.set(key, set);
-    }
-    return set;
-  };
-  for (const group of [...documents.core, ...documents.groups]) {
-    for (const version of group.versions ?? []) {
-      for (const resource of version.resources ?? []) {
-        const key = gvrKey(group.metadata.name ?? '', version.version, resource.resource);
-        if (resources.has(key)) continue;
-        const subresources = new Map((resource.subresources ?? []).map((s) => [s.subresource, verbSet(s.verbs)]));
-        resources.set(key, { verbs: verbSet(resource.verbs), subresources });
-      }
-    }
-  }
-  return { resources, core: documents.core, groups: documents.groups, kubernetesVersion: documents.kubernetesVersion };
-}
-
-/** Whether `next` lacks a resource, subresource or verb that `before` had. */
-export function lostSomething(before: Surface, next: Surface): boolean {
-  for (const [key, had] of before.resources) {
-    const has = next.resources.get(key);
-    if (!has || lacks(has.verbs, had.verbs)) return true;
-    for (const [name, verbs] of had.subresources) {
-      const still = has.subresources.get(name);
-      if (!still || lacks(still, verbs)) return true;
-    }
-  }
-  return false;
-}
-
-function lacks(has: ReadonlySet<string>, wanted: ReadonlySet<string>): boolean {
-  if (has === wanted) return false;
-  for (const verb of wanted) if (!has.has(verb)) return true;
-  return false;
-}
-
 function fail(at: string, why: string): never {
-  throw new SurfaceDocumentError(`discovery document ${at}: ${why}`);
+  throw new DiscoveryDocumentError(`discovery document ${at}: ${why}`);
 }
 
 function spend(budget: Budget, at: string): void {
-  if (--budget.left < 0) fail(at, `more than ${SURFACE_BOUNDS.resourcesMax} resources`);
+  if (--budget.left < 0) fail(at, `more than ${DISCOVERY_BOUNDS.resourcesMax} resources`);
 }
 
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function object(value: unknown, at: string): Json {
+function object(value: unknown, at: string): JsonObject {
   return isObject(value) ? value : fail(at, 'is not an object');
 }
 
-/** Go writes an empty list as null or leaves it out. */
+/** Returns a list. Go writes an empty list as null or omits it. */
 function array(value: unknown, at: string, max: number): readonly unknown[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) return fail(at, 'is not a list');
@@ -299,7 +254,8 @@ function array(value: unknown, at: string, max: number): readonly unknown[] {
 
 function text(value: unknown, at: string): string {
   if (typeof value !== 'string' || value === '') return fail(at, 'is not a name');
-  if (value.length > SURFACE_BOUNDS.nameCharsMax) fail(at, `is longer than ${SURFACE_BOUNDS.nameCharsMax} characters`);
+  if (value.length > DISCOVERY_BOUNDS.nameCharsMax)
+    fail(at, `is longer than ${DISCOVERY_BOUNDS.nameCharsMax} characters`);
   if (/[\u0000-\u0020\u007f]/.test(value)) fail(at, 'has blanks or control characters');
   return value;
 }
@@ -309,7 +265,7 @@ function optionalText(value: unknown, at: string): string | undefined {
 }
 
 function texts(value: unknown, at: string): string[] {
-  return array(value, at, SURFACE_BOUNDS.listMax).map((entry) => text(entry, at));
+  return array(value, at, DISCOVERY_BOUNDS.listMax).map((entry) => text(entry, at));
 }
 
 function optionalTexts(value: unknown, at: string): string[] | undefined {
@@ -317,7 +273,7 @@ function optionalTexts(value: unknown, at: string): string[] | undefined {
   return list.length > 0 ? list : undefined;
 }
 
-/** A name that is one segment of a path; with a slash in it, it would be looked up as something else. */
+/** Checks that a name is one path segment; with a slash it would address another resource. */
 function segment(name: string, at: string): string {
   return name.includes('/') ? fail(at, `${JSON.stringify(name)} has a slash`) : name;
 }

@@ -1,4 +1,7 @@
-/** Aggregated discovery (`apidiscovery.k8s.io`), the parts Straddle reads and writes. v2 and v2beta1 have one shape. */
+/**
+ * Aggregated discovery (`apidiscovery.k8s.io`), the fields that Straddle uses. v2 and v2beta1 have
+ * the same shape.
+ */
 export interface GroupDiscoveryList {
   readonly kind: 'APIGroupDiscoveryList';
   readonly apiVersion: 'apidiscovery.k8s.io/v2' | 'apidiscovery.k8s.io/v2beta1';

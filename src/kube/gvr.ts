@@ -5,17 +5,24 @@ export interface GroupVersionResource {
   readonly resource: string;
 }
 
+/** Group, version and kind of objects. */
+export interface GroupVersionKind {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
 /** `batch/v1`, or `v1` for the core group: the form of `apiVersion` in objects. */
 export function groupVersion(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
-/** `jobs.v1.batch`, the way kubectl and the API server's own messages name a resource. */
+/** Returns `jobs.v1.batch`, the form of kubectl and of the API server's messages. */
 export function resourceName(gvr: GroupVersionResource): string {
   return gvr.group === '' ? `${gvr.resource}.${gvr.version}` : `${gvr.resource}.${gvr.version}.${gvr.group}`;
 }
 
-/** One string for maps; none of the parts can hold a slash because each was one segment of a path. */
+/** Returns a map key. No part can contain a slash, because each was one segment of a path. */
 export function gvrKey(group: string, version: string, resource: string): string {
   return `${group}/${version}/${resource}`;
 }

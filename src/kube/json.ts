@@ -1,20 +1,41 @@
-/** What JSON.parse returns. Objects of the API are handled as plain JSON everywhere; no class stands for a kind. */
+/** Result of JSON.parse. API objects are plain JSON everywhere; there are no classes for kinds. */
 export type Json = null | boolean | number | string | Json[] | JsonObject;
 export type JsonObject = { [key: string]: Json };
 
-/** Deeper documents are refused before anything recursive looks at them, so that no input can exhaust the stack. */
+/** Bound on nesting, checked before any recursive function, so that no input can exhaust the stack. */
 export const JSON_LEVELS_MAX = 1_000;
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** An own member, never something inherited: `constructor` and `__proto__` are names like any other in a document. */
+/** Returns the object that a JSON text holds; an empty one if it is not JSON or not an object. */
+export function parsedObject(text: string): JsonObject {
+  try {
+    return objectOrEmpty(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+export function objectOrEmpty(value: unknown): JsonObject {
+  return isObject(value) ? value : {};
+}
+
+/** Returns a member that is an object; an empty one if it is absent or not an object. */
+export function objectMember(object: JsonObject, key: string): JsonObject {
+  return objectOrEmpty(member(object, key));
+}
+
+/**
+ * Returns a member, never an inherited one: `constructor` and `__proto__` are ordinary names in a
+ * document.
+ */
 export function member(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
 
-/** Plain assignment would change the prototype when a document names a member `__proto__`. */
+/** Sets a member. Plain assignment of `__proto__` would change the prototype. */
 export function setMember(object: JsonObject, key: string, value: Json): void {
   if (key === '__proto__') {
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -31,7 +52,10 @@ export function cloneJson<T extends Json>(value: T): T {
   return copy as T;
 }
 
-/** Equality of documents: the order of members does not count, the order of items does. */
+/**
+ * Returns whether two documents are equal: independent of the order of members, dependent on that
+ * of items.
+ */
 export function jsonEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {

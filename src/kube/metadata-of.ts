@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, member } from './json.js';
 
-/** Empty where an object has none, whatever else stands in its place. */
+/** Returns the metadata of an object; an empty object if it is missing or malformed. */
 export function metadataOf(object: JsonObject): JsonObject {
   const metadata = member(object, 'metadata');
   return isObject(metadata) ? metadata : {};

@@ -1,11 +1,11 @@
-import { ProtobufError } from '../apiserver/protobuf/protobuf-error.js';
-import { DELIMITED, WireReader } from '../apiserver/protobuf/wire-reader.js';
-import { WireWriter } from '../apiserver/protobuf/wire-writer.js';
+import { ProtobufError, WireReader, WireWriter } from '../base/protobuf-wire.js';
 
-/** What every object is preceded by, so that no one takes it for anything else. */
+/** The first bytes of every object in Kubernetes' protobuf; runtime.Unknown follows. */
 const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
+/** More than magic bytes, tags, lengths and the usual names of types take. */
+const ENVELOPE_BYTES = 128;
 
-/** A message and the kind that it is of. */
+/** A message and its kind. */
 export interface Envelope {
   readonly apiVersion: string;
   readonly kind: string;
@@ -26,29 +26,23 @@ export function openEnvelope(bytes: Buffer): Envelope {
   let raw: Buffer = Buffer.alloc(0);
   const reader = new WireReader(bytes.subarray(MAGIC.length));
   while (reader.next()) {
-    if (reader.number > 4) {
-      reader.skip();
-      continue;
-    }
-    reader.expect(DELIMITED);
-    const value = reader.delimited();
-    if (reader.number === 1) typeMeta.push(value);
-    else if (reader.number === 2) raw = value;
-    else if (reader.number === 3 && value.length > 0) throw new ProtobufError('the content is encoded');
+    if (reader.field > 4) continue;
+    const value = reader.bytes();
+    if (reader.field === 1) typeMeta.push(value);
+    else if (reader.field === 2) raw = value;
+    else if (reader.field === 3 && value.length > 0) throw new ProtobufError('the content is encoded');
   }
   return { ...identity(Buffer.concat(typeMeta)), raw };
 }
 
 export function closeEnvelope({ apiVersion, kind, raw }: Envelope): Buffer {
-  const typeMeta = new WireWriter();
-  typeMeta.string(1, apiVersion);
-  typeMeta.string(2, kind);
-  const unknown = new WireWriter();
-  unknown.delimited(1, typeMeta.finish());
-  unknown.delimited(2, raw);
-  unknown.string(3, '');
-  unknown.string(4, '');
-  return Buffer.concat([MAGIC, unknown.finish()]);
+  return new WireWriter(raw.length + ENVELOPE_BYTES)
+    .raw(MAGIC)
+    .message(1, (typeMeta) => typeMeta.text(1, apiVersion).text(2, kind))
+    .bytes(2, raw)
+    .text(3, '')
+    .text(4, '')
+    .finish();
 }
 
 function identity(typeMeta: Buffer): { apiVersion: string; kind: string } {
@@ -56,14 +50,8 @@ function identity(typeMeta: Buffer): { apiVersion: string; kind: string } {
   let apiVersion = '';
   let kind = '';
   while (reader.next()) {
-    if (reader.number > 2) {
-      reader.skip();
-      continue;
-    }
-    reader.expect(DELIMITED);
-    const value = reader.delimited().toString('utf8');
-    if (reader.number === 1) apiVersion = value;
-    else kind = value;
+    if (reader.field === 1) apiVersion = reader.text();
+    else if (reader.field === 2) kind = reader.text();
   }
   return { apiVersion, kind };
 }

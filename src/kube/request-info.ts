@@ -1,10 +1,14 @@
+import { rawPath, rawQuery } from '../base/target.js';
 import { gvrKey } from './gvr.js';
 import { decodePath } from './wire-text.js';
 
-/** What a request asks for, told from its method, path and query alone, by the same rules as kube-apiserver. */
+/** Attributes of a request, from method, path and query alone, by the rules of kube-apiserver. */
 export interface RequestInfo {
   readonly isResource: boolean;
-  /** Decoded path, as the API server's own router sees it. Octets that are not UTF-8 are lone surrogates. */
+  /**
+   * Decoded path, as in the router of the API server. Octets that are not UTF-8 are lone
+   * surrogates.
+   */
   readonly path: string;
   /** Kubernetes verb for resource requests, else the method in lower case. Empty where Kubernetes has no verb. */
   readonly verb: string;
@@ -13,11 +17,14 @@ export interface RequestInfo {
   readonly version: string;
   readonly namespace: string;
   readonly resource: string;
-  /** `gvrKey` of the three, made once: several look-ups of one request need it. Empty where nothing of that is asked. */
+  /**
+   * `gvrKey` of group, version and resource, computed once for several look-ups. Empty for
+   * non-resource requests.
+   */
   readonly resourceKey: string;
   readonly subresource: string;
   readonly name: string;
-  /** Watches, logs that follow, exec and the like: bounded neither in time nor by the number in flight. */
+  /** Watches, logs, exec and the like, which have no timeout and are not counted as in flight. */
   readonly longRunning: boolean;
 }
 
@@ -48,14 +55,11 @@ const VERB_OF_METHOD: ReadonlyMap<string, string> = new Map([
 const LONG_RUNNING_SUBRESOURCES: ReadonlySet<string> = new Set(['proxy', 'exec', 'attach', 'portforward', 'log']);
 
 /**
- * Classifies a request. `target` is the raw path and query.
- * Returns undefined for a path that cannot be decoded, which a Go server refuses as malformed too.
+ * Parses a request. `target` is the raw path and query. Returns undefined for a path that cannot be
+ * decoded, which Go servers refuse as malformed too.
  */
 export function parseRequestInfo(method: string, target: string): RequestInfo | undefined {
-  const mark = target.indexOf('?');
-  const rawPath = mark < 0 ? target : target.slice(0, mark);
-  const query = mark < 0 ? '' : target.slice(mark + 1);
-  const path = decodePath(rawPath);
+  const path = decodePath(rawPath(target));
   if (path === undefined) return undefined;
 
   const parts = splitPath(path);
@@ -64,14 +68,14 @@ export function parseRequestInfo(method: string, target: string): RequestInfo | 
   if ((!grouped && parts[0] !== 'api') || parts.length <= resourceAt) {
     return { ...NON_RESOURCE, path, verb: method.toLowerCase() };
   }
-  return resourceInfo(method, path, query, parts, resourceAt);
+  return resourceInfo(method, path, rawQuery(target), parts, resourceAt);
 }
 
-/** `first` is where in `parts` the segments after the version begin. */
+/** Parses a resource request. `first` is the index in `parts` of the segment after the version. */
 function resourceInfo(method: string, path: string, query: string, parts: string[], first: number): RequestInfo {
   let at = first;
   let verb = VERB_OF_METHOD.get(method) ?? '';
-  // The deprecated path prefixes /watch/… and /proxy/… carry the verb themselves.
+  // The deprecated path prefixes /watch/… and /proxy/… contain the verb.
   if ((parts[at] === 'watch' || parts[at] === 'proxy') && parts.length > at + 1) {
     verb = parts[at]!;
     at += 1;
@@ -108,14 +112,20 @@ function resourceInfo(method: string, path: string, query: string, parts: string
   };
 }
 
-/** The answer is the word of whatever runs in a pod or behind a service, and says nothing about the API server. */
+/**
+ * Returns whether the reply is from a pod or service behind a proxy subresource, not from the API
+ * server.
+ */
 export function isProxied({ subresource, verb }: RequestInfo): boolean {
   return subresource === 'proxy' || verb === 'proxy';
 }
 
-/** First `watch` parameter; any value but `false` and `0` means yes, as in Kubernetes. */
+/**
+ * Returns whether the first `watch` parameter is set; any value but `false` and `0` counts, as in
+ * Kubernetes.
+ */
 function asksToWatch(query: string): boolean {
-  // Quick, and right but for a name that is itself percent-encoded.
+  // Fast path; a percent-encoded name takes the slow one.
   if (!query.includes('watch') && !query.includes('%')) return false;
   const value = new URLSearchParams(query).get('watch');
   if (value === null) return false;

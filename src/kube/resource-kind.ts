@@ -1,4 +1,4 @@
-import type { GroupDiscovery } from './discovery.js';
+import type { GroupDiscovery, VersionDiscovery } from './discovery.js';
 import { groupVersion, gvrKey } from './gvr.js';
 
 /** A resource as one version serves it. */
@@ -30,19 +30,24 @@ export const CONFIG_MAPS = core('configmaps', 'ConfigMap', true);
 export const NAMESPACES = core('namespaces', 'Namespace', false);
 
 export function resourceKindsOf(groups: readonly GroupDiscovery[]): ResourceKind[] {
-  return groups.flatMap(({ metadata, versions = [] }) =>
-    versions.flatMap(({ version, resources = [] }) =>
-      resources.map((each) => ({
-        key: gvrKey(metadata.name ?? '', version, each.resource),
-        group: metadata.name ?? '',
-        version,
-        resource: each.resource,
-        kind: each.responseKind?.kind ?? '',
-        namespaced: each.scope === 'Namespaced',
-        verbs: new Set(each.verbs ?? []),
-      })),
-    ),
-  );
+  return groups.flatMap((group) => (group.versions ?? []).flatMap((version) => kindsOfVersion(group, version)));
+}
+
+/** The resources that one version of a group serves. */
+export function kindsOfVersion(
+  { metadata }: GroupDiscovery,
+  { version, resources = [] }: VersionDiscovery,
+): ResourceKind[] {
+  const group = metadata.name ?? '';
+  return resources.map((each) => ({
+    key: gvrKey(group, version, each.resource),
+    group,
+    version,
+    resource: each.resource,
+    kind: each.responseKind?.kind ?? '',
+    namespaced: each.scope === 'Namespaced',
+    verbs: new Set(each.verbs ?? []),
+  }));
 }
 
 export function apiVersionOf({ group, version }: ResourceKind): string {

@@ -1,11 +1,11 @@
-/** `metav1.Status`, the answer for everything that went wrong. */
+/** `metav1.Status`, the reply for every error. */
 export interface Status {
   readonly kind: 'Status';
   readonly apiVersion: 'v1';
   readonly metadata: Record<string, never>;
   readonly status: 'Failure';
   readonly message: string;
-  /** Absent where there is none: an error that a kube-apiserver answers as it came, with code 500. */
+  /** Absent for an internal error that kube-apiserver returns without a reason, with code 500. */
   readonly reason?: StatusReason;
   readonly details?: StatusDetails;
   readonly code: number;
@@ -19,7 +19,7 @@ export interface StatusDetails {
   readonly causes?: readonly { readonly reason: string; readonly message: string; readonly field?: string }[];
 }
 
-/** The reasons Straddle itself gives, with the code that Kubernetes ties to each. */
+/** The reasons that Straddle uses, with the code that Kubernetes has for each. */
 export const STATUS_CODES = {
   BadRequest: 400,
   Unauthorized: 401,

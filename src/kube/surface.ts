@@ -1,28 +1,28 @@
 import type { GroupDiscovery } from './discovery.js';
 import type { RequestInfo } from './request-info.js';
 
-/** One resource as one server serves it. */
+/** A resource of one server. */
 export interface ServedResource {
   readonly verbs: ReadonlySet<string>;
   readonly subresources: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 /**
- * What one server serves, indexed for routing. Immutable; a change of the server's discovery is a new Surface.
- * `resources` is keyed by `gvrKey`.
+ * The APIs of one server, indexed for routing. Immutable; a change of the server's discovery is a
+ * new Surface. `resources` is keyed by `gvrKey`.
  */
 export interface Surface {
   readonly resources: ReadonlyMap<string, ServedResource>;
-  /** The documents it was read from, for merging: the core group (`/api`) and the named groups (`/apis`). */
+  /** The source documents, for merging: the core group (`/api`) and the named groups (`/apis`). */
   readonly core: readonly GroupDiscovery[];
   readonly groups: readonly GroupDiscovery[];
-  /** `v1.36.4`, or empty where the server did not say. */
+  /** `v1.36.4`, or empty if unknown. */
   readonly kubernetesVersion: string;
 }
 
 /**
- * Whether a surface has what a request asks for: the resource, the subresource if one is named, and the verb.
- * A verb that discovery cannot list (OPTIONS, a proxied method) is not held against a server that has the resource.
+ * Returns whether a surface has the resource, subresource and verb of a request. A verb that
+ * discovery cannot list (OPTIONS, a proxied method) is ignored.
  */
 export function serves(surface: Surface, info: RequestInfo): boolean {
   const served = surface.resources.get(info.resourceKey);
@@ -32,7 +32,7 @@ export function serves(surface: Surface, info: RequestInfo): boolean {
   return !DISCOVERY_VERBS.has(info.verb) || verbs.has(info.verb);
 }
 
-/** Whether a surface has a resource, whatever its version. */
+/** Returns whether a surface has a resource in any version. */
 export function servesInSomeVersion({ core, groups }: Surface, what: { group: string; resource: string }): boolean {
   const documents = what.group === '' ? core : groups.filter(({ metadata }) => metadata.name === what.group);
   return documents.some(({ versions }) =>

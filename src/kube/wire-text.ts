@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 
 /**
- * Node.js shows each octet of a request target as one character. Go, and so Kubernetes, reads the octets, after
- * percent-decoding, as UTF-8.
+ * Conversion of request targets: Node.js represents each octet as one character; Go, and thus
+ * Kubernetes, interprets the octets as UTF-8 after percent-decoding.
  */
 
 /**
@@ -22,7 +22,7 @@ export function decodeQuery(rawQuery: string): string {
   return ASCII.test(rawQuery) ? rawQuery : Buffer.from(rawQuery, 'latin1').toString('utf8');
 }
 
-/** Whether text of a decoded path was UTF-8, so that it can be the name of something. */
+/** Returns whether text of a decoded path was UTF-8, so that it can be a name. */
 export function isValidText(text: string): boolean {
   return !/\p{Surrogate}/u.test(text);
 }
@@ -48,7 +48,7 @@ function textOf(octets: Buffer): string {
   return text;
 }
 
-/** Octets of the UTF-8 sequence that begins with this one; 1 where none does. */
+/** Returns the length of the UTF-8 sequence that begins with this octet; 1 for an invalid one. */
 function sequenceLength(first: number): number {
   if (first >= 0xf0) return 4;
   if (first >= 0xe0) return 3;

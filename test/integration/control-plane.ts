@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { createLogger } from '../../src/base/logger.js';
+import { settle } from '../../src/base/manual-clock.fixture.js';
 import type { FlagName } from '../../src/compose/config/flags.js';
 import { loadProxyConfig } from '../../src/compose/config/load-proxy-config.js';
 import { type RunningServer, startProxy } from '../../src/compose/start-proxy.js';
@@ -128,6 +129,6 @@ export async function eventually<T>(
     if (isSo(value)) return value;
     if (performance.now() > giveUpAt)
       throw new Error(`gave up waiting for ${what}; last: ${JSON.stringify(value)?.slice(0, 500)}`);
-    await new Promise<void>((resolve) => setTimeout(resolve, 20));
+    await settle();
   }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSurface } from '../../src/apiserver/surfaces/load-surface.js';
 import { SURFACE_FORMAT } from '../../src/apiserver/surfaces/surface-file.js';
 import type { RunningServer } from '../../src/compose/start-proxy.js';
-import { ownLeaseName } from '../../src/proxy/peers/straddle-lease.js';
+import { straddleLeaseName } from '../../src/proxy/peers/straddle-lease.js';
 import { makeCertificates } from './certificates.js';
 import { AGGREGATED, eventually, type LogLine } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';
@@ -145,7 +145,7 @@ describe('two versions on one store', () => {
   });
 
   it('take over the lease of a server of their name that was killed', async () => {
-    const name = ownLeaseName('c');
+    const name = straddleLeaseName('c');
     const renewTime = `${new Date().toISOString().slice(0, -1)}000Z`;
     const left = {
       metadata: { name, labels: { 'apiserver.kubernetes.io/identity': 'straddle', 'kubernetes.io/hostname': 'c' } },

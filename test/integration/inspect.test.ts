@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runStraddle } from '../../src/cli/program.js';
-import { type RunningControlPlane, startControlPlane } from '../../src/compose/start-proxy.js';
 import type { CheckReport } from '../../src/tools/inspect/check-report.js';
 import type { DiffReport } from '../../src/tools/inspect/diff-report.js';
 import type { StatusReport } from '../../src/tools/inspect/status-report.js';
+import { type RunningControlPlane, startControlPlane } from '../../src/tools/plane/control-plane.js';
 import { eventually } from './control-plane.js';
 import { machine, planeOptions } from './plane-options.js';
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createLogger } from '../../src/base/logger.js';
-import type { ControlPlaneOptions } from '../../src/compose/start-proxy.js';
+import type { ControlPlaneOptions } from '../../src/tools/plane/control-plane-options.js';
 
 export const machine = {
   hostname: 'test',

@@ -135,9 +135,10 @@ describe('a client that leaves', () => {
   ])('in the middle of its request (%s) is no error, and nothing half is stored', async (_, headers) => {
     const before = plane.storage.revision;
     for (const path of [PODGROUPS, '/api/v1/namespaces/default/configmaps']) {
-      const req = upload(path, headers);
-      req.write('{"metadata":{"name":"half"}');
-      await new Promise<void>((resolve) => setTimeout(resolve, 30));
+      const req = upload(path, { ...headers, Expect: '100-continue' });
+      // Sent when the request is being handled.
+      await new Promise<void>((resolve) => req.once('continue', resolve));
+      await new Promise<void>((resolve) => req.write('{"metadata":{"name":"half"}', () => resolve()));
       req.destroy();
     }
     const { status } = await plane.ask(a, PODGROUPS);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type RunningControlPlane, startControlPlane } from '../../src/compose/start-proxy.js';
+import { type RunningControlPlane, startControlPlane } from '../../src/tools/plane/control-plane.js';
 import { controlSocketPath, isSteered, sendRoll } from '../../src/tools/plane/control-socket.js';
 import { planeOptions } from './plane-options.js';
 

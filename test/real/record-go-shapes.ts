@@ -14,8 +14,8 @@ interface TypeFacts {
   readonly always?: readonly string[];
 }
 
-const FACTS = fileURLToPath(new URL('../../src/apiserver/builtin/go-shape-facts.ts', import.meta.url));
-const FORMS = fileURLToPath(new URL('../../src/apiserver/builtin/internal-forms.ts', import.meta.url));
+const FACTS = fileURLToPath(new URL('../../src/apiserver/builtin/data/go-shapes.json', import.meta.url));
+const FORMS = fileURLToPath(new URL('../../src/apiserver/builtin/data/internal-forms.json', import.meta.url));
 const SURFACES = ['1.34', '1.35', '1.36'].map((version) =>
   readFileSync(new URL(`../../src/apiserver/surfaces/data/${version}.json`, import.meta.url), 'utf8'),
 );
@@ -32,53 +32,74 @@ const run = (program: string): string =>
     maxBuffer: 16 * 1024 * 1024,
   });
 const printed = run('go-shapes');
-writeFileSync(
-  FORMS,
-  `/**
- * Fields of kube-apiserver's own types in their order, recorded by test/real/record-go-shapes.ts. A type a line, then
- * \`Field:kind\`: s (text) n (number) b (boolean) q (quantity) x (null when not set), p, l and o with the name of a type
- * (a pointer to one, a list of them, one itself); \`...\` what is written in between as it is.
- */
-export const INTERNAL_FORMS = \`
-${run('internal-forms').trim()}
-\`;
-`,
-);
+const forms = run('internal-forms').trim().split('\n').map(internalForm);
 rmSync(dir, { recursive: true, force: true });
+writeFileSync(FORMS, oneTypePerLine(forms));
 const types = JSON.parse(printed) as Record<string, TypeFacts>;
 const known = new Set(SURFACES.flatMap((text) => Object.keys((JSON.parse(text) as { types: object }).types)));
 
-/** What is written for a field that is not set. */
-function zeroOf(kind: string, type: string): string {
-  if (kind === 'string') return 's';
-  if (kind === 'bool') return 'b';
-  if (kind.startsWith('int') || kind.startsWith('float')) return 'n';
-  if (type === 'resource.Quantity') return 'q';
-  if (type === 'intstr.IntOrString') return 'n';
-  const isNull = kind !== 'struct' || ['v1.Time', 'v1.MicroTime', 'runtime.RawExtension'].includes(type);
-  return isNull ? 'x' : 'o';
-}
-
-const lines = Object.keys(types)
+const shapes = Object.keys(types)
   .filter((name) => known.has(name))
   .sort()
-  .map((name) => {
+  .map((name): [string, unknown] => {
     const { pointers = [], always = [] } = types[name]!;
     const written = always.map((each) => {
       const [field, kind, type] = each.split(':');
-      return `${field}:${zeroOf(kind!, type!)}`;
+      return [field!, zeroOf(kind!, type!)];
     });
-    return `${name} ${[...pointers, ...written].join(' ')}`;
+    return [name, { pointers, written: Object.fromEntries(written) }];
   });
-writeFileSync(
-  FACTS,
-  `/**
- * How Go writes types of the API, recorded by test/real/record-go-shapes.ts. A type a line, then its fields: by name alone
- * those that are pointers, so that an empty value is not the same as none; with \`:kind\` those that are always written,
- * empty as s ("") n (0) b (false) o (an object) q (a quantity) x (null).
+writeFileSync(FACTS, oneTypePerLine(shapes));
+
+/** The value that is written for a field that is not set. */
+function zeroOf(kind: string, type: string): unknown {
+  if (kind === 'string') return '';
+  if (kind === 'bool') return false;
+  if (kind.startsWith('int') || kind.startsWith('float')) return 0;
+  if (type === 'resource.Quantity') return '0';
+  if (type === 'intstr.IntOrString') return 0;
+  const isNull = kind !== 'struct' || ['v1.Time', 'v1.MicroTime', 'runtime.RawExtension'].includes(type);
+  return isNull ? null : {};
+}
+
+/**
+ * A line of the program: the name of a type and its fields, `...Name` (embedded metadata) or `Name:kind`. Kinds are s
+ * (text), n (number), b (boolean), q (quantity), x (null when not set), and p, l and o with the name of a type (a pointer,
+ * a list, a struct).
  */
-export const GO_SHAPE_FACTS = \`
-${lines.join('\n')}
-\`;
-`,
-);
+function internalForm(line: string): [string, unknown] {
+  const [name = '', ...fields] = line.trim().split(' ');
+  const entries = fields.map((text): [string, unknown] => {
+    if (text.startsWith('...')) return [text.slice(3), { inlined: true }];
+    const [field = '', kind = ''] = text.split(':');
+    return [field, internalField(kind.charAt(0), kind.slice(1))];
+  });
+  return [name, Object.fromEntries(entries)];
+}
+
+function internalField(kind: string, typeName: string): unknown {
+  switch (kind) {
+    case 'p':
+      return { pointer: typeName };
+    case 'l':
+      return { list: typeName };
+    case 'o':
+      return { struct: typeName };
+    case 's':
+      return '';
+    case 'n':
+      return 0;
+    case 'b':
+      return false;
+    case 'q':
+      return '0';
+    case 'x':
+      return null;
+    default:
+      throw new Error(`unknown kind of field ${JSON.stringify(kind)}`);
+  }
+}
+
+function oneTypePerLine(entries: readonly (readonly [string, unknown])[]): string {
+  return `{\n${entries.map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`).join(',\n')}\n}\n`;
+}

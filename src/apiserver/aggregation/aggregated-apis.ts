@@ -11,8 +11,8 @@ import type { AggregationOutbound } from './aggregation-outbound.js';
 import {
   API_SERVICES,
   type ApiService,
+  type ApiServiceCondition,
   availableCondition,
-  type Condition,
   isRemote,
   parseApiService,
   type RemoteApiService,
@@ -34,7 +34,7 @@ const CHANGES_SETTLE_MS = 50;
 export interface AggregatedApisOptions {
   readonly objects: ObjectReader;
   readonly outbound: AggregationOutbound;
-  /** `createOutgoingHeaders()` of src/identity. */
+  /** `createOutgoingHeaders()` of src/proxy/identity. */
   readonly makeHeaders: MakeHeaders;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,7 +45,7 @@ export interface ApiServiceStatusUpdate {
   readonly name: string;
   /** Of the object the update was made from. */
   readonly resourceVersion: string;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly ApiServiceCondition[];
 }
 
 /**
@@ -147,7 +147,7 @@ export class AggregatedApis {
         return [];
       }
       const lastTransitionTime = current?.status === status ? current.lastTransitionTime : now;
-      const condition: Condition = { type: 'Available', status, lastTransitionTime, reason, message };
+      const condition: ApiServiceCondition = { type: 'Available', status, lastTransitionTime, reason, message };
       const others = apiService.conditions.filter(({ type }) => type !== 'Available');
       return [
         { name: apiService.name, resourceVersion: resourceVersionOf(object), conditions: [...others, condition] },

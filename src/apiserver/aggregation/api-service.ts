@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, objectMember } from '../../kube/json.js';
 import type { ServiceReference } from './service-address.js';
 
 export const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' };
@@ -16,14 +16,14 @@ export interface ApiService {
   readonly insecureSkipTlsVerify: boolean;
   readonly groupPriorityMinimum: number;
   readonly versionPriority: number;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly ApiServiceCondition[];
 }
 
 export interface RemoteApiService extends ApiService {
   readonly service: ServiceReference;
 }
 
-export interface Condition {
+export interface ApiServiceCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly lastTransitionTime: string;
@@ -36,11 +36,11 @@ export function isRemote(apiService: ApiService): apiService is RemoteApiService
 }
 
 export function parseApiService(object: JsonObject): ApiService {
-  const spec = objectAt(object, 'spec');
-  const status = objectAt(object, 'status');
+  const spec = objectMember(object, 'spec');
+  const status = objectMember(object, 'status');
   const caBundle = text(spec['caBundle']);
   return {
-    name: text(objectAt(object, 'metadata')['name']),
+    name: text(objectMember(object, 'metadata')['name']),
     group: text(spec['group']),
     version: text(spec['version']),
     service: serviceOf(spec['service']),
@@ -50,7 +50,7 @@ export function parseApiService(object: JsonObject): ApiService {
     versionPriority: number(spec['versionPriority']),
     conditions: (Array.isArray(status['conditions']) ? status['conditions'] : []).filter(isObject).map((each) => ({
       type: text(each['type']),
-      status: text(each['status']) as Condition['status'],
+      status: text(each['status']) as ApiServiceCondition['status'],
       lastTransitionTime: text(each['lastTransitionTime']),
       reason: text(each['reason']),
       message: text(each['message']),
@@ -58,7 +58,7 @@ export function parseApiService(object: JsonObject): ApiService {
   };
 }
 
-export function availableCondition({ conditions }: ApiService): Condition | undefined {
+export function availableCondition({ conditions }: ApiService): ApiServiceCondition | undefined {
   return conditions.find((each) => each.type === 'Available');
 }
 
@@ -70,11 +70,6 @@ function serviceOf(service: Json | undefined): ServiceReference | undefined {
     name: text(service['name']),
     port: typeof port === 'number' ? port : 443,
   };
-}
-
-function objectAt(object: JsonObject, key: string): JsonObject {
-  const value = object[key];
-  return isObject(value) ? value : {};
 }
 
 function text(value: Json | undefined): string {

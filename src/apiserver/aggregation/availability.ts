@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
-import type { Condition, RemoteApiService } from './api-service.js';
+import type { ApiServiceCondition, RemoteApiService } from './api-service.js';
 import { endpointSlicesOf, readyAddresses, servicePortName } from './service-address.js';
 
 /** Asked at once, because behind a service one server may be down and the next one fine. */
 export const CHECK_ATTEMPTS = 5;
 export const CHECK_TIMEOUT_MS = 5_000;
 
-export type Availability = Pick<Condition, 'status' | 'reason' | 'message'>;
+export type Availability = Pick<ApiServiceCondition, 'status' | 'reason' | 'message'>;
 
 /** Whether an aggregated API server can be reached and answers for its group-version, in kube-apiserver's words. */
 export async function checkAvailability(

@@ -1,58 +1,67 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../kube/json.js';
-import { REMOTE_DISCOVERY_BOUNDS, readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
+import { DISCOVERY_BOUNDS, DiscoveryDocumentError } from '../../kube/discovery-documents.js';
+import { readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
 import { compareVersions } from './order-groups.js';
 
-describe('discovery documents of servers that nobody vouches for', () => {
-  it.each([null, 'text', 7, [], {}, { kind: 'APIGroupDiscoveryList' }, { kind: 'APIGroupList', groups: [] }])(
-    'that are something else are not taken: %j',
-    (document) => {
-      expect(readAggregatedDocument(document as Json)).toBeUndefined();
-      expect(readLegacyDocument(document as Json)).toBeUndefined();
+const aggregatedOf = (resources: unknown): string =>
+  JSON.stringify({
+    kind: 'APIGroupDiscoveryList',
+    apiVersion: 'apidiscovery.k8s.io/v2beta1',
+    items: [{ metadata: { name: 'demo.test' }, versions: [{ version: 'v1', resources }] }],
+  });
+const legacyOf = (resources: unknown): string => JSON.stringify({ kind: 'APIResourceList', resources });
+const NO_KIND = { group: '', version: '', kind: '' };
+
+describe('a discovery document of an aggregated API server', () => {
+  it.each(['', '<html>', 'null', '"text"', '7', '[]', '{}', '{"kind":"APIGroupList","groups":[]}'])(
+    'is not read as an aggregated one when it is %j',
+    (text) => {
+      expect(readAggregatedDocument(text, '/apis')).toBeUndefined();
+      expect(() => readLegacyDocument(text, '/apis/demo.test/v1')).toThrow('discovery document /apis/demo.test/v1');
     },
   );
 
-  it('bring in only what has the right form', () => {
-    const resources: Json = [
-      { resource: 'a/b', verbs: ['get'] },
-      { resource: 7 },
-      'x',
+  it('is shown with the fields that kube-apiserver always writes', () => {
+    const text = aggregatedOf([
+      { resource: 'things', verbs: ['get'], extra: {}, subresources: [{ subresource: 'x' }] },
+    ]);
+    expect(readAggregatedDocument(text, '/apis')!.get('demo.test/v1')).toEqual([
       {
         resource: 'things',
-        verbs: ['get', 7, 'list'],
-        scope: 'Odd',
-        extra: {},
-        subresources: [{}, { subresource: 'status' }],
-      },
-    ];
-    const document = {
-      kind: 'APIGroupDiscoveryList',
-      apiVersion: 'apidiscovery.k8s.io/v2beta1',
-      items: [null, { metadata: { name: 'demo.test' }, versions: [{ version: 'v1', resources }] }],
-    };
-    const none = { group: '', version: '', kind: '' };
-    expect(readAggregatedDocument(document)!.get('demo.test/v1')).toEqual([
-      {
-        resource: 'things',
-        responseKind: none,
+        responseKind: NO_KIND,
         scope: 'Cluster',
         singularResource: '',
-        verbs: ['get', 'list'],
-        subresources: [{ subresource: 'status', responseKind: none, verbs: [] }],
+        verbs: ['get'],
+        subresources: [{ subresource: 'x', responseKind: NO_KIND, verbs: [] }],
       },
     ]);
   });
 
-  it('bring in a bounded number of resources', () => {
-    const many = Array.from({ length: REMOTE_DISCOVERY_BOUNDS.resourcesMax + 10 }, (_, i) => ({ name: `r${i}` }));
-    const resources = readLegacyDocument({ kind: 'APIResourceList', resources: many });
-    expect(resources).toHaveLength(REMOTE_DISCOVERY_BOUNDS.resourcesMax);
+  it.each([
+    ['a version that is not known', '{"kind":"APIGroupDiscoveryList","apiVersion":"v3"}', 'apiVersion "v3"'],
+    ['a resource with a slash', aggregatedOf([{ resource: 'a/b' }]), 'has a slash'],
+    ['a resource that is no object', aggregatedOf(['x']), 'resources[0]: is not an object'],
+    ['a verb that is no text', aggregatedOf([{ resource: 'a', verbs: ['get', 7] }]), 'verbs: is not a name'],
+    ['resources that are no list', aggregatedOf({}), 'resources: is not a list'],
+  ])('is refused as a whole with a clear error for %s', (_, text, message) => {
+    expect(() => readAggregatedDocument(text, '/apis')).toThrow(DiscoveryDocumentError);
+    expect(() => readAggregatedDocument(text, '/apis')).toThrow(message);
+  });
+
+  it('is refused with more resources than any server has', () => {
+    const many = Array.from({ length: DISCOVERY_BOUNDS.resourcesMax + 1 }, (_, i) => ({ name: `r${i}` }));
+    expect(() => readLegacyDocument(legacyOf(many), '/apis/demo.test/v1')).toThrow('more than');
   });
 
   it('may list a subresource without its parent', () => {
-    const document = { kind: 'APIResourceList', resources: [{ name: 'pods/cpu', kind: 'Metric', verbs: ['get'] }] };
-    expect(readLegacyDocument(document)).toMatchObject([
-      { resource: 'pods', verbs: [], subresources: [{ subresource: 'cpu', verbs: ['get'] }] },
+    const text = legacyOf([{ name: 'pods/cpu', kind: 'Metric', verbs: ['get'] }]);
+    expect(readLegacyDocument(text, '/apis/demo.test/v1')).toEqual([
+      {
+        resource: 'pods',
+        responseKind: NO_KIND,
+        verbs: [],
+        subresources: [{ subresource: 'cpu', responseKind: { ...NO_KIND, kind: 'Metric' }, verbs: ['get'] }],
+      },
     ]);
   });
 });

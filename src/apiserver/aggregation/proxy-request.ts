@@ -1,4 +1,6 @@
-import { Exchange, type Reply } from '../../http/exchange.js';
+import { deriveExchange } from '../../http/derive-exchange.js';
+import { discard } from '../../http/discard.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
 import { gatherSmallBody, takeBody } from '../../http/gather-body.js';
 import { filterHeaders, headerValue, type RawHeaders } from '../../http/headers.js';
 import type { Identity } from '../../http/identity.js';
@@ -80,16 +82,11 @@ function reachable(objects: ObjectReader, apiService: RemoteApiService): Outboun
 function headersFor(makeHeaders: MakeHeaders, exchange: Exchange, user: User, host: string): RawHeaders {
   const { name, uid, groups, extra } = user;
   const identity: Identity = { kind: 'established', user: name, uid, groups, extra };
-  const known = new Exchange({ ...wireParts(exchange), body: null }, exchange.startedAtMs);
-  known.identity = identity;
-  known.trustedProxy = exchange.trustedProxy;
+  const known = deriveExchange(exchange, { identity, nowMs: exchange.startedAtMs });
+  // The mark that a peer carried the request here goes out with it.
   known.peerProxied = exchange.peerProxied;
   const { headers } = makeHeaders(known, { kind: 'kube-apiserver', rerouted: false, host });
   return filterHeaders(headers, (lower) => !lower.startsWith('impersonate-'));
-}
-
-function wireParts({ method, target, headers, connection, upgrade }: Exchange) {
-  return { method, target, headers, connection, upgrade };
 }
 
 function headTimeoutMs({ info }: Exchange): number {
@@ -102,8 +99,7 @@ function headTimeoutMs({ info }: Exchange): number {
 function withoutRedirect(reply: Reply): Reply {
   const redirects = reply.status >= 300 && reply.status <= 399 && headerValue(reply.headers, 'location') !== undefined;
   if (!redirects) return reply;
-  if (reply.body !== null && !(reply.body instanceof Uint8Array))
-    reply.body.cancel(new Error('redirect not permitted'));
+  discard(reply);
   const body = Buffer.from('the backend attempted to redirect this request, which is not permitted');
   return {
     status: 502,

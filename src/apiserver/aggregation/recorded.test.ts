@@ -5,13 +5,13 @@ import { makeCa, makeServer } from '../../http/tls/pki.fixture.js';
 import type { GroupDiscovery } from '../../kube/discovery.js';
 import type { JsonObject } from '../../kube/json.js';
 import { ca, makeAggregation, putApiService, putEndpoint, putService } from './aggregation.fixture.js';
-import type { Condition } from './api-service.js';
+import type { ApiServiceCondition } from './api-service.js';
 import { localApiServices } from './local-api-services.js';
 import { type RemoteServer, startRemoteServer } from './remote-server.fixture.js';
 
 const recorded = JSON.parse(readFileSync(new URL('./apiservices.recorded.json', import.meta.url), 'utf8')) as {
   readonly local: readonly (JsonObject & { readonly metadata: { readonly name: string } })[];
-  readonly remotes: readonly { readonly group: string; readonly conditions: readonly Condition[] }[];
+  readonly remotes: readonly { readonly group: string; readonly conditions: readonly ApiServiceCondition[] }[];
   readonly order: readonly (readonly string[])[];
   readonly groups: readonly GroupDiscovery[];
 };

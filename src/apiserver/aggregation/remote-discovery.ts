@@ -1,6 +1,6 @@
 import { headerValue } from '../../http/headers.js';
+import { AGGREGATED_V2, AGGREGATED_V2BETA1 } from '../../kube/accept.js';
 import type { ResourceDiscovery } from '../../kube/discovery.js';
-import type { Json } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import type { OutboundAnswer } from '../outbound/outbound.js';
 import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
@@ -9,8 +9,7 @@ import { discoveryPath } from './availability.js';
 import { readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
 
 const DISCOVERY_TIMEOUT_MS = 5_000;
-const AGGREGATED_ACCEPT =
-  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList,application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList';
+const AGGREGATED_ACCEPT = `${AGGREGATED_V2},${AGGREGATED_V2BETA1}`;
 
 interface Fetched {
   readonly etag: string | undefined;
@@ -36,9 +35,10 @@ export class RemoteDiscovery {
     if (aggregated) return aggregated.versions.get(`${group}/${version}`) ?? [];
     const path = discoveryPath(apiService);
     const answer = await this.#get(apiService, path, ['Accept', 'application/json']);
-    const resources = answer.status === 200 ? readLegacyDocument(parse(answer.body)) : undefined;
-    if (!resources) throw new Error(`failed to download legacy discovery for ${path}: status ${answer.status}`);
-    return resources;
+    if (answer.status !== 200) {
+      throw new Error(`failed to download legacy discovery for ${path}: status ${answer.status}`);
+    }
+    return readLegacyDocument(answer.body.toString(), path);
   }
 
   /** Forgets documents of services that no APIService names any more. */
@@ -67,7 +67,7 @@ export class RemoteDiscovery {
     ]);
     if (answer.status === 304 && known) return known;
     if (answer.status === 503) throw new Error(`service ${key} returned non-success response code: 503`);
-    const versions = answer.status === 200 ? readAggregatedDocument(parse(answer.body)) : undefined;
+    const versions = answer.status === 200 ? readAggregatedDocument(answer.body.toString(), '/apis') : undefined;
     if (!versions) return undefined;
     const fetched = { etag: headerValue(answer.headers, 'etag'), versions };
     this.#documents.set(key, fetched);
@@ -88,12 +88,4 @@ export class RemoteDiscovery {
 
 function serviceKey({ service }: RemoteApiService): string {
   return `${service.namespace}/${service.name}:${service.port}`;
-}
-
-function parse(body: Buffer): Json {
-  try {
-    return JSON.parse(body.toString()) as Json;
-  } catch {
-    return null;
-  }
 }

@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { formatHostPort } from '../../base/address.js';
+import { isObject, type Json, type JsonObject, objectMember } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 
 export interface ServiceReference {
@@ -46,9 +47,10 @@ export function resolveService(
   const serverName = serverNameOf(reference);
   const service = objects.get(SERVICES, namespace, name);
   if (!service) throw new ServiceAddressError('ServiceNotFound', `service "${name}" not found`);
-  const spec = objectAt(service, 'spec');
+  const spec = objectMember(service, 'spec');
   const type = spec['type'] ?? 'ClusterIP';
-  if (type === 'ExternalName') return { address: joinHostPort(String(spec['externalName'] ?? ''), port), serverName };
+  if (type === 'ExternalName')
+    return { address: formatHostPort({ host: String(spec['externalName'] ?? ''), port }), serverName };
   if (type !== 'ClusterIP' && type !== 'NodePort' && type !== 'LoadBalancer') {
     throw new ServiceAddressError('Unsupported', `unsupported service type "${String(type)}"`);
   }
@@ -64,7 +66,7 @@ export function resolveService(
   if (isKept || typeof clusterIp !== 'string' || clusterIp === '' || clusterIp === 'None') {
     throw new ServiceAddressError('MissingEndpoints', `no endpoints available for service "${name}"`);
   }
-  return { address: joinHostPort(clusterIp, port), serverName };
+  return { address: formatHostPort({ host: clusterIp, port }), serverName };
 }
 
 /** The name of the port with that number, empty for one without a name, undefined where the service has none such. */
@@ -78,7 +80,7 @@ export function endpointSlicesOf(
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): JsonObject[] {
   return objects.list(ENDPOINT_SLICES, namespace).filter((slice) => {
-    const labels = objectAt(objectAt(slice, 'metadata'), 'labels');
+    const labels = objectMember(objectMember(slice, 'metadata'), 'labels');
     return labels['kubernetes.io/service-name'] === name;
   });
 }
@@ -98,30 +100,23 @@ function addressesOfSlice(slice: JsonObject, portName: string): string[] {
   if (port === undefined) return [];
   return listAt(slice, 'endpoints').flatMap((endpoint) => {
     // Not said is ready.
-    if (objectAt(endpoint, 'conditions')['ready'] === false) return [];
+    if (objectMember(endpoint, 'conditions')['ready'] === false) return [];
     const [address] = Array.isArray(endpoint['addresses']) ? endpoint['addresses'] : [];
-    return typeof address === 'string' ? [joinHostPort(address, port)] : [];
+    return typeof address === 'string' ? [formatHostPort({ host: address, port })] : [];
   });
 }
 
 function addressesOfSubset(subset: JsonObject, portName: string): string[] {
   const port = portNumber(subset, portName);
   if (port === undefined) return [];
-  return listAt(subset, 'addresses').flatMap(({ ip }) => (typeof ip === 'string' ? [joinHostPort(ip, port)] : []));
+  return listAt(subset, 'addresses').flatMap(({ ip }) =>
+    typeof ip === 'string' ? [formatHostPort({ host: ip, port })] : [],
+  );
 }
 
 function portNumber(of: JsonObject, portName: string): number | undefined {
   const found = listAt(of, 'ports').find((each) => String(each['name'] ?? '') === portName);
   return typeof found?.['port'] === 'number' ? found['port'] : undefined;
-}
-
-function joinHostPort(host: string, port: number): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-function objectAt(object: JsonObject, key: string): JsonObject {
-  const value: Json | undefined = object[key];
-  return isObject(value) ? value : {};
 }
 
 function listAt(object: JsonObject, key: string): JsonObject[] {

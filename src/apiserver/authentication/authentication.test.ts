@@ -9,7 +9,7 @@ import { userInfo } from '../reviews/review-object.js';
 import { ConstrainedImpersonation } from './constrained-impersonation.js';
 import { impersonatedUser } from './impersonation.js';
 import { isImpersonationHeader } from './impersonation-headers.js';
-import { bearerToken, TokenAuthenticator, withAuthenticated } from './token-authenticator.js';
+import { TokenAuthenticator, withAuthenticated } from './token-authenticator.js';
 import { readTokenFile, TokenFileError } from './token-file.js';
 
 const rbac = createRbacAuthorizer(recordedWorld());
@@ -198,18 +198,5 @@ describe('TokenAuthenticator', () => {
   it('knows no other token', () => {
     expect(() => authenticator.authenticate('alice')).toThrow('invalid bearer token');
     expect(() => authenticator.authenticate('alice-token', ['other'])).toThrow('invalid bearer token');
-  });
-});
-
-describe('bearerToken', () => {
-  it.each([
-    ['Bearer abc', 'abc'],
-    [' bearer abc more', 'abc'],
-    ['Basic abc', undefined],
-    ['Bearer', undefined],
-    ['Bearer  abc', undefined],
-    [undefined, undefined],
-  ])('of %j is %j', (header, token) => {
-    expect(bearerToken(header)).toBe(token);
   });
 });

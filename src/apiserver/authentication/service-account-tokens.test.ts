@@ -11,12 +11,12 @@ import { type BoundObject, ServiceAccountTokens, type ServiceAccountTokensOption
 const ISSUER = 'https://issuer.example.test';
 const API = 'api.example.test';
 
-function privatePem(kind: 'ec' | 'rsa' | 'ed25519' = 'ec', namedCurve = 'P-256'): string {
+function privatePem(kind: 'ec' | 'rsa' | 'ed25519' = 'ec', namedCurve = 'P-256', modulusLength = 2048): string {
   const { privateKey } =
     kind === 'ec'
       ? generateKeyPairSync('ec', { namedCurve })
       : kind === 'rsa'
-        ? generateKeyPairSync('rsa', { modulusLength: 2048 })
+        ? generateKeyPairSync('rsa', { modulusLength })
         : generateKeyPairSync('ed25519');
   return privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
 }
@@ -65,6 +65,8 @@ describe('ServiceAccountTokens', () => {
     ['ES384', privatePem('ec', 'P-384')],
     ['ES512', privatePem('ec', 'P-521')],
     ['RS256', privatePem('rsa')],
+    // kube-apiserver 1.36 issues and accepts such tokens.
+    ['RS256', privatePem('rsa', '', 1024)],
   ])('signs with %s', (algorithm, pem) => {
     const { tokens, issue } = setUp({ signingKeyPem: pem });
     const token = issue();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.js';
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import { goQuoteList } from '../values/go-quote.js';
 import {
@@ -233,11 +233,6 @@ function audiencesOf(claims: JsonObject): string[] {
 function reference(own: JsonObject, key: string): { name: string; uid: string } | undefined {
   const value = member(own, key);
   return isObject(value) ? { name: stringMember(value, 'name'), uid: stringMember(value, 'uid') } : undefined;
-}
-
-function objectMember(object: JsonObject, key: string): JsonObject {
-  const value = member(object, key);
-  return isObject(value) ? value : {};
 }
 
 function stringMember(object: JsonObject, key: string): string {

@@ -56,12 +56,6 @@ export class TokenAuthenticator {
   }
 }
 
-/** The token of an `Authorization` field; undefined where it brings none. */
-export function bearerToken(authorization: string | undefined): string | undefined {
-  const [scheme, token] = (authorization ?? '').trim().split(' ');
-  return scheme?.toLowerCase() === 'bearer' && token ? token : undefined;
-}
-
 /** Everybody who is somebody is a member. */
 export function withAuthenticated(user: User): User {
   const { name, groups } = user;

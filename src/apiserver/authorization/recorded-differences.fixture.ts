@@ -28,7 +28,7 @@ const NO_KUBELET: RecordedDifference = {
 };
 const OTHER_FILTER: RecordedDifference = {
   kind: 'answer',
-  why: 'served by the chain before the API server (src/filters/own-pages.ts), which this test leaves out',
+  why: 'served by the chain before the API server (src/proxy/chain/health-and-metrics-filter.ts), which this test leaves out',
 };
 const ANY_FORM: RecordedDifference = {
   kind: 'answer',

@@ -9,7 +9,7 @@ import {
   DEFAULT_BUILT_IN_OPTIONS,
   type KindRules,
   type PartRules,
-  type Surroundings,
+  type RuleContext,
 } from './kind-rules.js';
 import { KIND_RULES } from './kinds/all-kinds.js';
 import { Problems } from './problems.js';
@@ -17,7 +17,7 @@ import { withBuiltInDefaults } from './set-defaults.js';
 import type { SurfaceTraits } from './type-defaults.js';
 
 /** Which resource of which surface; a `ResourceType` is one. */
-export interface BuiltInResource {
+export interface StrategyResource {
   readonly group: string;
   readonly version: string;
   readonly resource: string;
@@ -36,7 +36,7 @@ const KEPT_IN_METADATA = new Set(['managedFields']);
 
 /** How objects of a built-in kind are defaulted, prepared and checked, as kube-apiserver does it. */
 export function builtInStrategy(
-  resource: BuiltInResource,
+  resource: StrategyResource,
   schema: Schema,
   options: Partial<BuiltInOptions> = {},
 ): Strategy {
@@ -53,17 +53,26 @@ class BuiltInStrategy implements Strategy {
   readonly createsOnUpdate: boolean;
   readonly updatesUnconditionally: boolean;
   readonly parts: ReadonlyMap<string, PartStrategy>;
-  private readonly recent: string[] = [];
+  readonly #recent: string[] = [];
   readonly warnings?: NonNullable<Strategy['warnings']>;
   readonly gracePeriodSeconds?: NonNullable<Strategy['gracePeriodSeconds']>;
 
+  readonly #schema: Schema;
+  readonly #rules: KindRules;
+  readonly #options: BuiltInOptions;
+  readonly #surface: SurfaceTraits;
+
   constructor(
-    resource: BuiltInResource,
-    private readonly schema: Schema,
-    private readonly rules: KindRules,
-    private readonly options: BuiltInOptions,
-    private readonly surface: SurfaceTraits,
+    resource: StrategyResource,
+    schema: Schema,
+    rules: KindRules,
+    options: BuiltInOptions,
+    surface: SurfaceTraits,
   ) {
+    this.#schema = schema;
+    this.#rules = rules;
+    this.#options = options;
+    this.#surface = surface;
     this.hasStatus = resource.hasStatus;
     this.hasGeneration = rules.generationChanges !== undefined;
     this.createsOnUpdate = rules.createsOnUpdate ?? false;
@@ -77,24 +86,24 @@ class BuiltInStrategy implements Strategy {
   nameProblems(name: string, isPrefix: boolean): string[] {
     // A prefix is checked as if something followed it.
     const whole = isPrefix && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
-    return this.rules.nameProblems?.(whole, this.surface) ?? dnsSubdomainProblems(whole);
+    return this.#rules.nameProblems?.(whole, this.#surface) ?? dnsSubdomainProblems(whole);
   }
 
   setDefaults(object: JsonObject): JsonObject {
-    return withBuiltInDefaults(object, this.schema, this.surface);
+    return withBuiltInDefaults(object, this.#schema, this.#surface);
   }
 
   prepareForCreate(object: JsonObject, context: StrategyContext): JsonObject {
-    if (this.hasStatus && this.rules.keepsStatusOnCreate !== true) remove(object, 'status');
+    if (this.hasStatus && this.#rules.keepsStatusOnCreate !== true) remove(object, 'status');
     if (this.hasGeneration) childOrNew(object, 'metadata')['generation'] = 1;
-    this.rules.prepareForCreate?.(object, this.around(context));
+    this.#rules.prepareForCreate?.(object, this.around(context));
     return this.setDefaults(object);
   }
 
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject {
     if (this.hasStatus) restore(object, live, 'status');
-    this.rules.prepareForUpdate?.(object, live, this.around(context));
-    const changes = this.rules.generationChanges;
+    this.#rules.prepareForUpdate?.(object, live, this.around(context));
+    const changes = this.#rules.generationChanges;
     if (changes !== undefined) {
       const before = number(child(live, 'metadata'), 'generation') ?? 0;
       const generation = changes(object, live) ? before + 1 : before;
@@ -106,46 +115,48 @@ class BuiltInStrategy implements Strategy {
   validateCreate(object: JsonObject, context: StrategyContext): FieldProblem[] {
     const problems = new Problems();
     const around = this.around(context);
-    this.rules.validate?.(object, problems, around, undefined);
-    this.rules.validateCreate?.(object, problems, around);
+    this.#rules.validate?.(object, problems, around, undefined);
+    this.#rules.validateCreate?.(object, problems, around);
     return problems.all;
   }
 
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[] {
     const problems = new Problems();
     const around = this.around(context);
-    this.rules.validate?.(object, problems, around, live);
-    this.rules.validateUpdate?.(object, live, problems, around);
+    this.#rules.validate?.(object, problems, around, live);
+    this.#rules.validateUpdate?.(object, live, problems, around);
     return problems.all;
   }
 
-  around(context: StrategyContext): Surroundings {
+  around(context: StrategyContext): RuleContext {
     const { now, objects } = context;
-    return { now, objects, options: this.options, surface: this.surface, recent: this.recent };
+    return { now, objects, options: this.#options, surface: this.#surface, recent: this.#recent };
   }
 }
 
 class BuiltInPart implements PartStrategy {
   readonly ignoredPaths: readonly string[];
 
-  constructor(
-    private readonly rules: PartRules,
-    private readonly whole: BuiltInStrategy,
-  ) {
+  readonly #rules: PartRules;
+  readonly #whole: BuiltInStrategy;
+
+  constructor(rules: PartRules, whole: BuiltInStrategy) {
+    this.#rules = rules;
+    this.#whole = whole;
     this.ignoredPaths = rules.ignoredPaths ?? ['f:spec'];
   }
 
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject {
-    keepMetadata(object, live, this.rules.keptMetadata ?? []);
-    if (this.rules.prepareForUpdate !== undefined)
-      this.rules.prepareForUpdate(object, live, this.whole.around(context));
+    keepMetadata(object, live, this.#rules.keptMetadata ?? []);
+    if (this.#rules.prepareForUpdate !== undefined)
+      this.#rules.prepareForUpdate(object, live, this.#whole.around(context));
     else keepAllBut(object, live, 'status');
-    return this.whole.setDefaults(object);
+    return this.#whole.setDefaults(object);
   }
 
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[] {
     const problems = new Problems();
-    this.rules.validateUpdate?.(object, live, problems, this.whole.around(context));
+    this.#rules.validateUpdate?.(object, live, problems, this.#whole.around(context));
     return problems.all;
   }
 }

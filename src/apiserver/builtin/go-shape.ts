@@ -1,26 +1,31 @@
+import { readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { canonicalQuantity, QuantityError } from '../values/quantity.js';
-import { GO_SHAPE_FACTS } from './go-shape-facts.js';
 
 interface ShapeFacts {
   /** Pointers: an empty value is kept. */
   readonly pointers: ReadonlySet<string>;
-  /** What stands for a field that is not set and yet written. */
-  readonly written: ReadonlyMap<string, string>;
+  /** Fields that are always written, with their zero value. */
+  readonly written: ReadonlyMap<string, Json>;
 }
 
-const FACTS: ReadonlyMap<string, ShapeFacts> = new Map(
-  GO_SHAPE_FACTS.trim()
-    .split('\n')
-    .map((line) => {
-      const [name = '', ...fields] = line.split(' ');
-      const written = fields
-        .filter((field) => field.includes(':'))
-        .map((field) => field.split(':') as [string, string]);
-      return [name, { pointers: new Set(fields.filter((field) => !field.includes(':'))), written: new Map(written) }];
-    }),
-);
+type RecordedShapes = Readonly<Record<string, { readonly pointers: readonly string[]; readonly written: JsonObject }>>;
+
+/** How Go writes types of the API, recorded by test/real/record-go-shapes.ts. */
+const DATA = new URL('./data/go-shapes.json', import.meta.url);
+
+let recordedFacts: ReadonlyMap<string, ShapeFacts> | undefined;
+
+function recorded(): ReadonlyMap<string, ShapeFacts> {
+  recordedFacts ??= new Map(
+    Object.entries(JSON.parse(readFileSync(DATA, 'utf8')) as RecordedShapes).map(([name, { pointers, written }]) => [
+      name,
+      { pointers: new Set(pointers), written: new Map(Object.entries(written)) },
+    ]),
+  );
+  return recordedFacts;
+}
 
 /** What is to be done with values of a schema, worked out once: schemas are looked into for every object. */
 interface Shape {
@@ -38,7 +43,8 @@ interface Member {
   readonly schema: Schema;
   /** Made when first needed. */
   shape: Shape | undefined;
-  readonly zero: string | undefined;
+  /** Written in place of no value; undefined where nothing is written. */
+  readonly zero: Json | undefined;
   readonly isPointer: boolean;
   /** Left out when it has no members. */
   readonly isMap: boolean;
@@ -102,11 +108,11 @@ function shapedStruct(object: JsonObject, { members, written, forgetsEmpty }: Sh
     member.shape ??= shapeOf(member.schema);
     const { shape } = member;
     const value = shape.form === 'plain' ? given : shaped(given, shape);
-    if (forgetsEmpty && member.zero === 'x' && Array.isArray(value) && value.length === 0) continue;
+    if (forgetsEmpty && member.zero === null && Array.isArray(value) && value.length === 0) continue;
     if (member.zero !== undefined || !isLeftOut(value, member)) result[key] = value;
   }
   for (const { name, zero, schema } of written) {
-    if (result[name] === undefined) result[name] = zero === 'o' ? shaped({}, shapeOf(schema)) : zeroValue(zero!);
+    if (result[name] === undefined) result[name] = isObject(zero) ? shaped({}, shapeOf(schema)) : zero!;
   }
   return result;
 }
@@ -118,21 +124,6 @@ function isLeftOut(value: Json, { isMap, isScalar, isPointer }: Member): boolean
     return isMap && Object.keys(value!).length === 0;
   }
   return isScalar && !isPointer && (value === '' || value === 0 || value === false);
-}
-
-function zeroValue(kind: string): Json {
-  switch (kind) {
-    case 's':
-      return '';
-    case 'n':
-      return 0;
-    case 'b':
-      return false;
-    case 'q':
-      return '0';
-    default:
-      return null;
-  }
 }
 
 function shapeOf(schema: Schema): Shape {
@@ -185,16 +176,14 @@ function memberOf(name: string, schema: Schema, { pointers, written }: ShapeFact
 
 /** Types of surfaces that were captured from elsewhere have no facts: OpenAPI's zero defaults tell most of them. */
 function factsOf(schema: Schema): ShapeFacts {
-  const recorded = schema.typeName === undefined ? undefined : FACTS.get(schema.typeName);
-  if (recorded !== undefined) return recorded;
-  const written = new Map<string, string>();
+  const known = schema.typeName === undefined ? undefined : recorded().get(schema.typeName);
+  if (known !== undefined) return known;
+  const written = new Map<string, Json>();
   for (const [name, each] of Object.entries(schema.properties ?? {})) {
     const zero = each.default;
-    if (zero === '') written.set(name, 's');
-    else if (zero === 0) written.set(name, 'n');
-    else if (zero === false) written.set(name, 'b');
-    else if (isObject(zero) && Object.keys(zero).length === 0) written.set(name, 'o');
-    else if (schema.required?.includes(name) === true && each.type === 'array') written.set(name, 'x');
+    const isZero = zero === '' || zero === 0 || zero === false || (isObject(zero) && Object.keys(zero).length === 0);
+    if (isZero) written.set(name, zero);
+    else if (schema.required?.includes(name) === true && each.type === 'array') written.set(name, null);
   }
   return { pointers: new Set(), written };
 }

@@ -1,26 +1,27 @@
+import { readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
-import { INTERNAL_FORMS } from './internal-forms.js';
 
-interface InternalField {
-  readonly name: string;
-  /** Empty for what is written in between as it is. */
-  readonly kind: string;
-  readonly typeName: string;
-}
+/** The zero value of a plain field, the type of a field with fields, or embedded metadata. */
+type InternalField =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly pointer: string }
+  | { readonly list: string }
+  | { readonly struct: string }
+  | { readonly inlined: true };
 
-const FORMS: ReadonlyMap<string, readonly InternalField[]> = new Map(
-  INTERNAL_FORMS.trim()
-    .split('\n')
-    .map((line) => {
-      const [type = '', ...fields] = line.split(' ');
-      return [type, fields.filter((field) => field !== '').map(fieldOf)];
-    }),
-);
+type InternalForms = Readonly<Record<string, Readonly<Record<string, InternalField>>>>;
 
-function fieldOf(text: string): InternalField {
-  if (text.startsWith('...')) return { name: text.slice(3), kind: '', typeName: '' };
-  const [name = '', kind = ''] = text.split(':');
-  return { name, kind: kind.charAt(0), typeName: kind.slice(1) };
+/** Fields of kube-apiserver's internal types in the order of Go, recorded by test/real/record-go-shapes.ts. */
+const DATA = new URL('./data/internal-forms.json', import.meta.url);
+
+let recordedForms: InternalForms | undefined;
+
+function fieldsOf(typeName: string): Readonly<Record<string, InternalField>> | undefined {
+  recordedForms ??= JSON.parse(readFileSync(DATA, 'utf8')) as InternalForms;
+  return Object.hasOwn(recordedForms, typeName) ? recordedForms[typeName] : undefined;
 }
 
 /** Of a pod as a whole in the API, of its security context inside kube-apiserver. */
@@ -28,17 +29,21 @@ const OF_SECURITY_CONTEXT = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessN
 
 /** A value as kube-apiserver holds it itself and prints it in messages: all fields, by their names in Go. */
 export function internalForm(value: Json | undefined, typeName: string): Json {
-  const fields = FORMS.get(typeName);
+  const fields = fieldsOf(typeName);
   if (!isObject(value) || fields === undefined) return value ?? null;
   const given = typeName === 'PodSpec' ? withSecurityContext(value) : value;
   // Names differ in their capitals: `podIP` is `PodIP`.
   const byName = new Map(Object.keys(given).map((key) => [key.toLowerCase(), given[key]]));
   const result: JsonObject = {};
-  for (const { name, kind, typeName: inner } of fields) {
-    if (kind === '') Object.assign(result, metadataForm(byName.get('metadata')));
-    else setMember(result, name, fieldForm(byName.get(name.toLowerCase()), kind, inner));
+  for (const [name, field] of Object.entries(fields)) {
+    if (isInlined(field)) Object.assign(result, metadataForm(byName.get('metadata')));
+    else setMember(result, name, fieldForm(byName.get(name.toLowerCase()), field));
   }
   return result;
+}
+
+function isInlined(field: InternalField): field is { readonly inlined: true } {
+  return typeof field === 'object' && field !== null && 'inlined' in field;
 }
 
 function withSecurityContext(spec: JsonObject): JsonObject {
@@ -47,25 +52,12 @@ function withSecurityContext(spec: JsonObject): JsonObject {
   return { ...spec, securityContext: context };
 }
 
-function fieldForm(value: Json | undefined, kind: string, typeName: string): Json {
-  switch (kind) {
-    case 'p':
-      return value === undefined ? null : internalForm(value, typeName);
-    case 'o':
-      return internalForm(value ?? {}, typeName);
-    case 'l':
-      return Array.isArray(value) ? value.map((item) => internalForm(item, typeName)) : null;
-    case 's':
-      return value ?? '';
-    case 'n':
-      return value ?? 0;
-    case 'b':
-      return value ?? false;
-    case 'q':
-      return value ?? '0';
-    default:
-      return sortedMap(value ?? null);
-  }
+function fieldForm(value: Json | undefined, field: Exclude<InternalField, { readonly inlined: true }>): Json {
+  if (field === null) return sortedMap(value ?? null);
+  if (typeof field !== 'object') return value ?? field;
+  if ('pointer' in field) return value === undefined ? null : internalForm(value, field.pointer);
+  if ('struct' in field) return internalForm(value ?? {}, field.struct);
+  return Array.isArray(value) ? value.map((item) => internalForm(item, field.list)) : null;
 }
 
 /** In Go's order, which is not that of the alphabet. */

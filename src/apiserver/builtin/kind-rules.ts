@@ -15,7 +15,7 @@ export const DEFAULT_BUILT_IN_OPTIONS: BuiltInOptions = {
   nodePorts: { first: 30_000, last: 32_767 },
 };
 
-export interface Surroundings extends StrategyContext {
+export interface RuleContext extends StrategyContext {
   /** What this strategy has handed out lately and the caches may not show yet; whoever hands out looks after its size. */
   readonly recent: string[];
   readonly options: BuiltInOptions;
@@ -32,12 +32,12 @@ export interface KindRules {
   generationChanges?(object: JsonObject, live: JsonObject): boolean;
   /** Kinds that are created with the status they are given. */
   readonly keepsStatusOnCreate?: boolean;
-  prepareForCreate?(object: JsonObject, around: Surroundings): void;
-  prepareForUpdate?(object: JsonObject, live: JsonObject, around: Surroundings): void;
+  prepareForCreate?(object: JsonObject, around: RuleContext): void;
+  prepareForUpdate?(object: JsonObject, live: JsonObject, around: RuleContext): void;
   /** Of every write; `live` on updates. */
-  validate?(object: JsonObject, problems: Problems, around: Surroundings, live: JsonObject | undefined): void;
-  validateCreate?(object: JsonObject, problems: Problems, around: Surroundings): void;
-  validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: Surroundings): void;
+  validate?(object: JsonObject, problems: Problems, around: RuleContext, live: JsonObject | undefined): void;
+  validateCreate?(object: JsonObject, problems: Problems, around: RuleContext): void;
+  validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: RuleContext): void;
   warnings?(object: JsonObject, live: JsonObject | undefined): string[];
   gracePeriodSeconds?(live: JsonObject, requestedSeconds: number | undefined): number | undefined;
   readonly parts?: Readonly<Record<string, PartRules>>;
@@ -47,8 +47,8 @@ export interface PartRules {
   /** The members of `metadata` that stay as they are; all but `managedFields` where none are named. */
   readonly keptMetadata?: readonly string[] | 'all';
   /** Changes the object to what is stored; without one, all but the status stays as it is. */
-  prepareForUpdate?(object: JsonObject, live: JsonObject, around: Surroundings): void;
-  validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: Surroundings): void;
+  prepareForUpdate?(object: JsonObject, live: JsonObject, around: RuleContext): void;
+  validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: RuleContext): void;
   readonly ignoredPaths?: readonly string[];
 }
 

@@ -6,11 +6,11 @@ export class Problems {
   readonly all: FieldProblem[] = [];
 
   required(field: string, detail = ''): void {
-    this.add('FieldValueRequired', withDetail('Required value', detail), field);
+    this.#add('FieldValueRequired', withDetail('Required value', detail), field);
   }
 
   invalid(field: string, value: Json | undefined, detail: string): void {
-    this.add('FieldValueInvalid', withDetail(`Invalid value: ${goJson(value)}`, detail), field);
+    this.#add('FieldValueInvalid', withDetail(`Invalid value: ${goJson(value)}`, detail), field);
   }
 
   /** One problem for each text. */
@@ -20,32 +20,32 @@ export class Problems {
 
   unsupported(field: string, value: Json | undefined, supported: readonly string[]): void {
     const list = supported.map((each) => JSON.stringify(each)).join(', ');
-    this.add('FieldValueNotSupported', `Unsupported value: ${goJson(value)}: supported values: ${list}`, field);
+    this.#add('FieldValueNotSupported', `Unsupported value: ${goJson(value)}: supported values: ${list}`, field);
   }
 
   forbidden(field: string, detail: string): void {
-    this.add('FieldValueForbidden', withDetail('Forbidden', detail), field);
+    this.#add('FieldValueForbidden', withDetail('Forbidden', detail), field);
   }
 
   duplicate(field: string, value: Json, detail = ''): void {
-    this.add('FieldValueDuplicate', withDetail(`Duplicate value: ${goJson(value)}`, detail), field);
+    this.#add('FieldValueDuplicate', withDetail(`Duplicate value: ${goJson(value)}`, detail), field);
   }
 
   notFound(field: string, value: Json, detail = ''): void {
-    this.add('FieldValueNotFound', withDetail(`Not found: ${goJson(value)}`, detail), field);
+    this.#add('FieldValueNotFound', withDetail(`Not found: ${goJson(value)}`, detail), field);
   }
 
   /** Where the value is too much to be printed. */
   invalidWhole(field: string, detail: string): void {
-    this.add('FieldValueInvalid', `Invalid value: ${detail}`, field);
+    this.#add('FieldValueInvalid', `Invalid value: ${detail}`, field);
   }
 
   tooLong(field: string, bytesMax: number): void {
-    this.add('FieldValueTooLong', `Too long: may not be more than ${bytesMax} bytes`, field);
+    this.#add('FieldValueTooLong', `Too long: may not be more than ${bytesMax} bytes`, field);
   }
 
   tooMany(field: string, count: number, countMax: number): void {
-    this.add('FieldValueTooMany', `Too many: ${count}: must have at most ${countMax} items`, field);
+    this.#add('FieldValueTooMany', `Too many: ${count}: must have at most ${countMax} items`, field);
   }
 
   /** Records a problem unless the value is one of those that are supported. */
@@ -66,7 +66,7 @@ export class Problems {
     return this.all.length;
   }
 
-  private add(reason: string, message: string, field: string): void {
+  #add(reason: string, message: string, field: string): void {
     if (this.all.length < PROBLEMS_MAX) this.all.push({ reason, message, field });
   }
 }

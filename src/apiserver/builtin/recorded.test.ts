@@ -40,9 +40,10 @@ const OPTIONS = { serviceRanges: ['10.96.0.0/16'] };
 const OTHERS = ['uid', 'resourceVersion', 'creationTimestamp', 'managedFields', 'deletionTimestamp'];
 
 class Objects implements ObjectReader {
-  private readonly all: { what: GroupResource; object: JsonObject }[] = recorded.setup.map(
-    ({ group, resource, object }) => ({ what: { group, resource }, object }),
-  );
+  readonly #all: { what: GroupResource; object: JsonObject }[] = recorded.setup.map(({ group, resource, object }) => ({
+    what: { group, resource },
+    object,
+  }));
 
   constructor() {
     for (const name of ['default', 'kube-system']) {
@@ -51,7 +52,7 @@ class Objects implements ObjectReader {
   }
 
   add(what: GroupResource, object: JsonObject): void {
-    this.all.push({ what, object });
+    this.#all.push({ what, object });
   }
 
   get(what: GroupResource, namespace: string, name: string): JsonObject | undefined {
@@ -59,7 +60,7 @@ class Objects implements ObjectReader {
   }
 
   list({ group, resource }: GroupResource, namespace?: string): JsonObject[] {
-    return this.all
+    return this.#all
       .filter(({ what }) => what.group === group && what.resource === resource)
       .map(({ object }) => object)
       .filter((object) => !namespace || (object['metadata'] as JsonObject)['namespace'] === namespace);
@@ -72,17 +73,20 @@ class Objects implements ObjectReader {
 
 /** One resource, one object, written step by step as the registry would. */
 class Replay {
-  private readonly objects = new Objects();
-  private readonly type: ResourceType;
-  private readonly plugins = [
-    ...builtInAdmission(this.objects, {
+  readonly #objects = new Objects();
+  readonly #type: ResourceType;
+  readonly #plugins = [
+    ...builtInAdmission(this.#objects, {
       authorize: () => ({ allowed: true, reason: 'recorded by an administrator' }),
     }),
     certificateRequester(),
   ];
-  private live: JsonObject | undefined;
+  #live: JsonObject | undefined;
 
-  constructor(private readonly recordedCase: RecordedCase) {
+  readonly #recordedCase: RecordedCase;
+
+  constructor(recordedCase: RecordedCase) {
+    this.#recordedCase = recordedCase;
     const { group, version, resource } = recordedCase;
     const listed = surface.resource(group, version, resource)!;
     const { schema } = surface.kind(listed.kindGroup ?? group, listed.kindVersion ?? version, listed.kind)!;
@@ -92,7 +96,7 @@ class Replay {
       schema,
       OPTIONS,
     );
-    this.type = {
+    this.#type = {
       group,
       version,
       resource,
@@ -104,66 +108,66 @@ class Replay {
   }
 
   warnings(): string[] {
-    return this.type.strategy.warnings?.(this.live!, undefined) ?? [];
+    return this.#type.strategy.warnings?.(this.#live!, undefined) ?? [];
   }
 
   async step(step: RecordedStep): Promise<Json> {
     const body = JSON.parse(JSON.stringify(step.body).replaceAll('$LONG', 'x'.repeat(1024 * 1024 + 1))) as JsonObject;
-    return step.verb === 'create' ? this.create(body) : this.update(body, step);
+    return step.verb === 'create' ? this.#create(body) : this.#update(body, step);
   }
 
-  private async create(body: JsonObject): Promise<Json> {
-    const { strategy } = this.type;
+  async #create(body: JsonObject): Promise<Json> {
+    const { strategy } = this.#type;
     let object = cloneJson(body);
     const metadata = object['metadata'] as JsonObject;
     metadata['uid'] = UID;
-    if (this.recordedCase.namespace !== '') metadata['namespace'] = this.recordedCase.namespace;
+    if (this.#recordedCase.namespace !== '') metadata['namespace'] = this.#recordedCase.namespace;
     object = strategy.setDefaults(object);
-    const request = this.request('CREATE', object, '');
-    for (const plugin of this.plugins) await plugin.mutate?.(request);
-    object = strategy.prepareForCreate(strategy.setDefaults(request.object!), this.context);
-    const problems = strategy.validateCreate(object, this.context);
+    const request = this.#request('CREATE', object, '');
+    for (const plugin of this.#plugins) await plugin.mutate?.(request);
+    object = strategy.prepareForCreate(strategy.setDefaults(request.object!), this.#context);
+    const problems = strategy.validateCreate(object, this.#context);
     if (problems.length > 0) return problems as unknown as Json;
-    for (const plugin of this.plugins) await plugin.validate?.(this.request('CREATE', object, ''));
-    this.live = object;
+    for (const plugin of this.#plugins) await plugin.validate?.(this.#request('CREATE', object, ''));
+    this.#live = object;
     return object;
   }
 
-  private async update(body: JsonObject, { verb, subresource }: RecordedStep): Promise<Json> {
-    const { strategy } = this.type;
-    const live = this.live!;
+  async #update(body: JsonObject, { verb, subresource }: RecordedStep): Promise<Json> {
+    const { strategy } = this.#type;
+    const live = this.#live!;
     let object = (verb === 'merge' ? applyMergePatch(cloneJson(live), body) : cloneJson(body)) as JsonObject;
     const metadata = object['metadata'] as JsonObject;
     metadata['uid'] = UID;
-    if (this.recordedCase.namespace !== '') metadata['namespace'] = this.recordedCase.namespace;
+    if (this.#recordedCase.namespace !== '') metadata['namespace'] = this.#recordedCase.namespace;
     object = strategy.setDefaults(object);
     const part = subresource === undefined ? undefined : strategy.parts.get(subresource);
     if (subresource !== undefined && part === undefined) throw new Error(`no part ${subresource}`);
     const writer = part ?? strategy;
-    const request = this.request('UPDATE', object, subresource ?? '');
-    for (const plugin of this.plugins) await plugin.mutate?.(request);
-    object = writer.prepareForUpdate(strategy.setDefaults(request.object!), cloneJson(live), this.context);
-    const problems = writer.validateUpdate(object, live, this.context);
+    const request = this.#request('UPDATE', object, subresource ?? '');
+    for (const plugin of this.#plugins) await plugin.mutate?.(request);
+    object = writer.prepareForUpdate(strategy.setDefaults(request.object!), cloneJson(live), this.#context);
+    const problems = writer.validateUpdate(object, live, this.#context);
     if (problems.length > 0) return problems as unknown as Json;
-    this.live = object;
+    this.#live = object;
     return object;
   }
 
-  private get context(): StrategyContext {
-    return { now: '2026-11-16T00:00:00Z', objects: this.objects };
+  get #context(): StrategyContext {
+    return { now: '2026-11-16T00:00:00Z', objects: this.#objects };
   }
 
-  private request(operation: 'CREATE' | 'UPDATE', object: JsonObject, subresource: string): AdmissionRequest {
+  #request(operation: 'CREATE' | 'UPDATE', object: JsonObject, subresource: string): AdmissionRequest {
     return {
       operation,
-      type: this.type,
+      type: this.#type,
       subresource,
-      namespace: this.recordedCase.namespace,
+      namespace: this.#recordedCase.namespace,
       name: String((object['metadata'] as JsonObject)['name']),
       pathName: '',
       verb: operation.toLowerCase(),
       object,
-      oldObject: this.live,
+      oldObject: this.#live,
       options: {},
       dryRun: false,
       user: { name: 'rig-admin', uid: '', groups: ['system:masters', 'system:authenticated'], extra: new Map() },

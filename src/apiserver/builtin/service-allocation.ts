@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { JsonObject } from '../../kube/json.js';
 import { type AddressRange, isInRange, parseRange } from './built-in-formats.js';
 import { child, childOrNew, number, objects, text, texts } from './fields.js';
-import type { Surroundings } from './kind-rules.js';
+import type { RuleContext } from './kind-rules.js';
 
 const SERVICES = { group: '', resource: 'services' };
 /** Handed out a moment ago and perhaps not to be read yet; older ones are forgotten. */
@@ -13,7 +13,7 @@ const TRIES_MAX = 64;
 /** No more of a range than this is walked through. */
 const WALK_MAX = 65_536;
 
-function remember(value: string, { recent }: Surroundings): void {
+function remember(value: string, { recent }: RuleContext): void {
   recent.push(value);
   if (recent.length > RECENT_MAX) recent.shift();
 }
@@ -40,17 +40,17 @@ export function isHeadless(service: JsonObject): boolean {
 }
 
 /** Families that services can have here, the primary one first. */
-export function familiesOf({ options }: Surroundings): string[] {
+export function familiesOf({ options }: RuleContext): string[] {
   return options.serviceRanges.map((range) => (parseRange(range)?.family === 6 ? 'IPv6' : 'IPv4'));
 }
 
-function rangeOf(family: string, { options }: Surroundings): AddressRange | undefined {
+function rangeOf(family: string, { options }: RuleContext): AddressRange | undefined {
   const ranges = options.serviceRanges.map(parseRange);
   return ranges.find((range) => range !== undefined && (range.family === 6 ? 'IPv6' : 'IPv4') === family);
 }
 
 /** Everything that services have been given; the service itself is left out. */
-function taken(service: JsonObject, { objects: reader }: Surroundings): { addresses: Set<string>; ports: Set<number> } {
+function taken(service: JsonObject, { objects: reader }: RuleContext): { addresses: Set<string>; ports: Set<number> } {
   const addresses = new Set<string>();
   const ports = new Set<number>();
   const uid = text(child(service, 'metadata'), 'uid');
@@ -66,7 +66,7 @@ function taken(service: JsonObject, { objects: reader }: Surroundings): { addres
 
 export function addressRefusal(
   service: JsonObject,
-  { address, family, around }: { address: string; family: string; around: Surroundings },
+  { address, family, around }: { address: string; family: string; around: RuleContext },
 ): string | undefined {
   const range = rangeOf(family, around);
   if (range === undefined || !isInRange(address, range)) {
@@ -79,7 +79,7 @@ export function addressRefusal(
 }
 
 /** Families and policy, where they are not given. */
-export function defaultFamilies(service: JsonObject, around: Surroundings): void {
+export function defaultFamilies(service: JsonObject, around: RuleContext): void {
   const spec = childOrNew(service, 'spec');
   const known = familiesOf(around);
   const families = texts(spec, 'ipFamilies');
@@ -102,7 +102,7 @@ export function defaultFamilies(service: JsonObject, around: Surroundings): void
 }
 
 /** Addresses and ports that are not given are chosen; what can't be is left out. */
-export function allocate(service: JsonObject, around: Surroundings): void {
+export function allocate(service: JsonObject, around: RuleContext): void {
   const spec = childOrNew(service, 'spec');
   if (needsAddress(service) && !isHeadless(service)) {
     const used = taken(service, around).addresses;
@@ -121,7 +121,7 @@ export function allocate(service: JsonObject, around: Surroundings): void {
   }
 }
 
-function allocateNodePorts(service: JsonObject, around: Surroundings): void {
+function allocateNodePorts(service: JsonObject, around: RuleContext): void {
   const ports = objects(child(service, 'spec'), 'ports');
   const used = taken(service, around).ports;
   for (const port of ports) used.add(number(port, 'nodePort') ?? 0);
@@ -133,7 +133,7 @@ function allocateNodePorts(service: JsonObject, around: Surroundings): void {
   }
 }
 
-function freePort(used: ReadonlySet<number>, around: Surroundings): number {
+function freePort(used: ReadonlySet<number>, around: RuleContext): number {
   const { recent, options } = around;
   const { nodePorts } = options;
   const count = nodePorts.last - nodePorts.first + 1;
@@ -149,7 +149,7 @@ function freePort(used: ReadonlySet<number>, around: Surroundings): number {
   return 0;
 }
 
-function freeAddress(range: AddressRange, used: ReadonlySet<string>, { recent }: Surroundings): string | undefined {
+function freeAddress(range: AddressRange, used: ReadonlySet<string>, { recent }: RuleContext): string | undefined {
   const hostBits = (range.family === 4 ? 32 : 128) - range.prefixBits;
   // The first is the network's own, the last of IPv4 is everybody's.
   const count = Number(BigInt(2) ** BigInt(Math.min(hostBits, 16))) - (range.family === 4 ? 2 : 1);

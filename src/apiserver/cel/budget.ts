@@ -22,7 +22,7 @@ export const MAP_COST = 30;
  */
 export class CelBudget {
   spent = 0;
-  private idleTurns = 0;
+  #idleTurns = 0;
 
   constructor(readonly limit: number) {}
 
@@ -33,6 +33,6 @@ export class CelBudget {
 
   /** A turn of a loop that kube-apiserver does not charge. */
   idle(): void {
-    if (++this.idleTurns > IDLE_TURNS_MAX) throw new CelBudgetExceeded();
+    if (++this.#idleTurns > IDLE_TURNS_MAX) throw new CelBudgetExceeded();
   }
 }

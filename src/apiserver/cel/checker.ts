@@ -38,204 +38,201 @@ export function check(source: string, expr: Expr, variables: ReadonlyMap<string,
 }
 
 class Checker {
-  private readonly issues: Issue[] = [];
-  private readonly types = new Substitutions();
-  private readonly nodes: Expr[] = [];
+  readonly #issues: Issue[] = [];
+  readonly #types = new Substitutions();
+  readonly #nodes: Expr[] = [];
   /** Innermost last. */
-  private readonly scopes: Map<string, CelType>[] = [];
+  readonly #scopes: Map<string, CelType>[] = [];
 
-  constructor(
-    private readonly source: string,
-    private readonly variables: ReadonlyMap<string, CelType>,
-  ) {}
+  readonly #source: string;
+  readonly #variables: ReadonlyMap<string, CelType>;
+
+  constructor(source: string, variables: ReadonlyMap<string, CelType>) {
+    this.#source = source;
+    this.#variables = variables;
+  }
 
   check(expr: Expr): CelType {
-    this.visit(expr);
-    for (const node of this.nodes) node.type = this.types.resolve(node.type!, true);
-    if (this.issues.length === 0) this.issues.push(...literalIssues(expr));
-    if (this.issues.length > 0) throw new CelCompileError(this.source, this.issues);
+    this.#visit(expr);
+    for (const node of this.#nodes) node.type = this.#types.resolve(node.type!, true);
+    if (this.#issues.length === 0) this.#issues.push(...literalIssues(expr));
+    if (this.#issues.length > 0) throw new CelCompileError(this.#source, this.#issues);
     return expr.type!;
   }
 
-  private visit(expr: Expr): CelType {
-    const type = this.typeOf(expr);
+  #visit(expr: Expr): CelType {
+    const type = this.#typeOf(expr);
     expr.type = type;
-    this.nodes.push(expr);
+    this.#nodes.push(expr);
     return type;
   }
 
-  private typeOf(expr: Expr): CelType {
+  #typeOf(expr: Expr): CelType {
     switch (expr.kind) {
       case 'literal':
         return typeOfLiteral(expr);
       case 'ident':
-        return this.ident(expr);
+        return this.#ident(expr);
       case 'select':
-        return this.select(expr);
+        return this.#select(expr);
       case 'call':
-        return this.call(expr);
+        return this.#call(expr);
       case 'list':
-        return this.list(expr);
+        return this.#list(expr);
       case 'map':
-        return this.map(expr);
+        return this.#map(expr);
       case 'struct':
-        return this.issue(expr.at, `undeclared reference to '${expr.name}' (in container '')`);
+        return this.#issue(expr.at, `undeclared reference to '${expr.name}' (in container '')`);
       case 'comprehension':
-        return this.comprehension(expr);
+        return this.#comprehension(expr);
     }
   }
 
-  private lookup(name: string): CelType | undefined {
-    for (let index = this.scopes.length - 1; index >= 0; index--) {
-      const type = this.scopes[index]!.get(name);
+  #lookup(name: string): CelType | undefined {
+    for (let index = this.#scopes.length - 1; index >= 0; index--) {
+      const type = this.#scopes[index]!.get(name);
       if (type !== undefined) return type;
     }
-    const variable = this.variables.get(name);
+    const variable = this.#variables.get(name);
     if (variable !== undefined) return variable;
     const named = TYPE_NAMES.get(name);
     return named === undefined ? undefined : t.typeOfType(named);
   }
 
-  private ident({ name, at }: Ident): CelType {
-    return this.lookup(name) ?? this.issue(at, `undeclared reference to '${name}' (in container '')`);
+  #ident({ name, at }: Ident): CelType {
+    return this.#lookup(name) ?? this.#issue(at, `undeclared reference to '${name}' (in container '')`);
   }
 
-  private select(expr: Select): CelType {
+  #select(expr: Select): CelType {
     const qualified = expr.isTest || expr.isOptional ? undefined : qualifiedName(expr);
-    if (qualified !== undefined && this.scopes.every((scope) => !scope.has(qualified.split('.')[0]!))) {
+    if (qualified !== undefined && this.#scopes.every((scope) => !scope.has(qualified.split('.')[0]!))) {
       const type = TYPE_NAMES.get(qualified);
       if (type !== undefined) {
         expr.qualified = qualified;
         return t.typeOfType(type);
       }
     }
-    const operand = this.types.resolve(this.visit(expr.operand));
+    const operand = this.#types.resolve(this.#visit(expr.operand));
     const isOptional = operand.kind === 'optional';
-    const field = this.fieldType(expr, isOptional ? operand.params[0]! : operand);
+    const field = this.#fieldType(expr, isOptional ? operand.params[0]! : operand);
     if (expr.isTest) return t.BOOL;
     return isOptional || expr.isOptional ? optionalOf(field) : field;
   }
 
-  private fieldType({ at, field }: Select, target: CelType): CelType {
+  #fieldType({ at, field }: Select, target: CelType): CelType {
     switch (target.kind) {
       case 'map':
         return target.params[1]!;
       case 'struct':
-        return target.fields!.get(field)?.type ?? this.issue(at, `undefined field '${field}'`);
+        return target.fields!.get(field)?.type ?? this.#issue(at, `undefined field '${field}'`);
       case 'param':
-        this.types.assignable(t.DYN, target);
+        this.#types.assignable(t.DYN, target);
         return t.DYN;
       default:
-        if (!isDynamic(target)) this.issue(at, `type '${formatType(target)}' does not support field selection`);
+        if (!isDynamic(target)) this.#issue(at, `type '${formatType(target)}' does not support field selection`);
         return t.DYN;
     }
   }
 
-  private call(expr: Call): CelType {
+  #call(expr: Call): CelType {
     const { at, name, target, args } = expr;
-    const argTypes = args.map((each) => this.visit(each));
-    if (target === undefined) return this.resolve(expr, name, args, argTypes, false);
+    const argTypes = args.map((each) => this.#visit(each));
+    if (target === undefined) return this.#resolve(expr, name, args, argTypes, false);
     const prefix = qualifiedName(target);
     const qualified = prefix === undefined ? undefined : `${prefix}.${name}`;
     if (qualified !== undefined && FUNCTIONS.has(qualified)) {
-      return this.resolve(expr, qualified, args, argTypes, false);
+      return this.#resolve(expr, qualified, args, argTypes, false);
     }
-    const targetType = this.visit(target);
-    if (!FUNCTIONS.has(name)) return this.issue(at, `undeclared reference to '${name}' (in container '')`);
-    return this.resolve(expr, name, [target, ...args], [targetType, ...argTypes], true);
+    const targetType = this.#visit(target);
+    if (!FUNCTIONS.has(name)) return this.#issue(at, `undeclared reference to '${name}' (in container '')`);
+    return this.#resolve(expr, name, [target, ...args], [targetType, ...argTypes], true);
   }
 
-  private resolve(
-    expr: Call,
-    name: string,
-    args: readonly Expr[],
-    argTypes: readonly CelType[],
-    isMember: boolean,
-  ): CelType {
+  #resolve(expr: Call, name: string, args: readonly Expr[], argTypes: readonly CelType[], isMember: boolean): CelType {
     const declared = FUNCTIONS.get(name);
-    if (declared === undefined) return this.issue(expr.at, `undeclared reference to '${name}' (in container '')`);
+    if (declared === undefined) return this.#issue(expr.at, `undeclared reference to '${name}' (in container '')`);
     if (name === '_&&_' || name === '_||_') {
       expr.resolved = { name, overloads: declared, args };
-      return this.logic(args, argTypes);
+      return this.#logic(args, argTypes);
     }
     const overloads: Overload[] = [];
     let result: CelType | undefined;
     for (const overload of declared) {
       if (overload.isMember !== isMember) continue;
-      const { wanted, returned } = this.instantiate(overload);
-      if (!this.types.allAssignable(argTypes, wanted)) continue;
+      const { wanted, returned } = this.#instantiate(overload);
+      if (!this.#types.allAssignable(argTypes, wanted)) continue;
       overloads.push(overload);
-      const type = this.types.resolve(returned);
+      const type = this.#types.resolve(returned);
       if (result === undefined) result = type;
       else if (result.kind !== 'dyn' && !t.sameType(result, type)) result = t.DYN;
     }
     expr.resolved = { name, overloads, args };
-    return result ?? this.noOverload(expr.at, name, argTypes, isMember);
+    return result ?? this.#noOverload(expr.at, name, argTypes, isMember);
   }
 
-  private logic(args: readonly Expr[], argTypes: readonly CelType[]): CelType {
-    for (const [index, type] of argTypes.entries()) this.expect(args[index]!, type, t.BOOL);
+  #logic(args: readonly Expr[], argTypes: readonly CelType[]): CelType {
+    for (const [index, type] of argTypes.entries()) this.#expect(args[index]!, type, t.BOOL);
     return t.BOOL;
   }
 
-  private instantiate({ variables, args, result }: Overload): { wanted: readonly CelType[]; returned: CelType } {
+  #instantiate({ variables, args, result }: Overload): { wanted: readonly CelType[]; returned: CelType } {
     if (variables.length === 0) return { wanted: args, returned: result };
-    const fresh = new Map(variables.map((name) => [name, this.types.fresh()]));
+    const fresh = new Map(variables.map((name) => [name, this.#types.fresh()]));
     return { wanted: args.map((each) => replace(each, fresh)), returned: replace(result, fresh) };
   }
 
-  private noOverload(at: number, name: string, types: readonly CelType[], isMember: boolean): CelType {
-    const texts = types.map((each) => formatType(this.types.resolve(each, true)));
+  #noOverload(at: number, name: string, types: readonly CelType[], isMember: boolean): CelType {
+    const texts = types.map((each) => formatType(this.#types.resolve(each, true)));
     const list = isMember ? `${texts[0]}.(${texts.slice(1).join(', ')})` : `(${texts.join(', ')})`;
-    return this.issue(at, `found no matching overload for '${name}' applied to '${list}'`);
+    return this.#issue(at, `found no matching overload for '${name}' applied to '${list}'`);
   }
 
-  private list(expr: Extract<Expr, { kind: 'list' }>): CelType {
+  #list(expr: Extract<Expr, { kind: 'list' }>): CelType {
     let joined: CelType | undefined;
     for (const { value, isOptional } of expr.items) {
-      joined = this.join(joined, this.elementType(value, isOptional));
+      joined = this.#join(joined, this.#elementType(value, isOptional));
     }
-    return listOf(joined ?? this.types.fresh());
+    return listOf(joined ?? this.#types.fresh());
   }
 
-  private map(expr: Extract<Expr, { kind: 'map' }>): CelType {
+  #map(expr: Extract<Expr, { kind: 'map' }>): CelType {
     let keys: CelType | undefined;
     let values: CelType | undefined;
     for (const { key, value, isOptional } of expr.entries) {
-      keys = this.join(keys, this.visit(key));
-      values = this.join(values, this.elementType(value, isOptional));
+      keys = this.#join(keys, this.#visit(key));
+      values = this.#join(values, this.#elementType(value, isOptional));
     }
-    return mapOf(keys ?? this.types.fresh(), values ?? this.types.fresh());
+    return mapOf(keys ?? this.#types.fresh(), values ?? this.#types.fresh());
   }
 
-  private elementType(expr: Expr, isOptional: boolean): CelType {
-    const type = this.types.resolve(this.visit(expr));
+  #elementType(expr: Expr, isOptional: boolean): CelType {
+    const type = this.#types.resolve(this.#visit(expr));
     if (!isOptional || type.kind === 'dyn') return type;
     if (type.kind === 'optional') return type.params[0]!;
-    return this.mismatch(expr.at, optionalOf(type), type);
+    return this.#mismatch(expr.at, optionalOf(type), type);
   }
 
   /** Items of several types make a list of anything; whether they may is judged later. */
-  private join(previous: CelType | undefined, type: CelType): CelType {
+  #join(previous: CelType | undefined, type: CelType): CelType {
     if (previous === undefined) return type;
-    return this.types.assignable(previous, type) ? mostGeneral(previous, type) : t.DYN;
+    return this.#types.assignable(previous, type) ? mostGeneral(previous, type) : t.DYN;
   }
 
-  private comprehension(expr: Comprehension): CelType {
-    const range = this.types.resolve(this.visit(expr.range));
-    if (expr.macro === 'optMap' || expr.macro === 'optFlatMap') return this.intoOptional(expr, range);
-    const [first, second] = this.iterated(expr, range);
+  #comprehension(expr: Comprehension): CelType {
+    const range = this.#types.resolve(this.#visit(expr.range));
+    if (expr.macro === 'optMap' || expr.macro === 'optFlatMap') return this.#intoOptional(expr, range);
+    const [first, second] = this.#iterated(expr, range);
     const scope = new Map([[expr.variables[0]!, first]]);
     if (expr.variables[1] !== undefined) scope.set(expr.variables[1], second);
-    this.scopes.push(scope);
-    if (expr.filter !== undefined) this.condition(expr, expr.filter);
-    const type = this.loopResult(expr, first);
-    this.scopes.pop();
+    this.#scopes.push(scope);
+    if (expr.filter !== undefined) this.#condition(expr, expr.filter);
+    const type = this.#loopResult(expr, first);
+    this.#scopes.pop();
     return type;
   }
 
   /** The types of the variables: of one variable its item or key, of two index and item, or key and value. */
-  private iterated({ range, variables }: Comprehension, type: CelType): [CelType, CelType] {
+  #iterated({ range, variables }: Comprehension, type: CelType): [CelType, CelType] {
     const hasTwo = variables.length === 2;
     switch (type.kind) {
       case 'list':
@@ -245,41 +242,41 @@ class Checker {
       case 'dyn':
       case 'error':
       case 'param':
-        this.types.assignable(t.DYN, type);
+        this.#types.assignable(t.DYN, type);
         return [t.DYN, t.DYN];
       default: {
         const text = `expression of type '${formatType(type)}' cannot be range of a comprehension (must be list, map, or dynamic)`;
-        this.issue(range.at, text);
+        this.#issue(range.at, text);
         return [t.ERROR, t.ERROR];
       }
     }
   }
 
-  private loopResult(expr: Comprehension, first: CelType): CelType {
+  #loopResult(expr: Comprehension, first: CelType): CelType {
     switch (expr.macro) {
       case 'all':
       case 'exists':
-        this.expect(expr.body, this.visit(expr.body), t.BOOL);
+        this.#expect(expr.body, this.#visit(expr.body), t.BOOL);
         return t.BOOL;
       case 'exists_one':
-        this.condition(expr, expr.body);
+        this.#condition(expr, expr.body);
         return t.BOOL;
       case 'filter':
-        this.condition(expr, expr.body);
+        this.#condition(expr, expr.body);
         return listOf(first);
       case 'transformMap':
-        return mapOf(first, this.visit(expr.body));
+        return mapOf(first, this.#visit(expr.body));
       case 'transformMapEntry':
-        return this.visit(expr.body);
+        return this.#visit(expr.body);
       case 'sortBy':
-        return this.sortable(expr, first);
+        return this.#sortable(expr, first);
       default:
-        return listOf(this.visit(expr.body));
+        return listOf(this.#visit(expr.body));
     }
   }
 
-  private sortable(expr: Comprehension, item: CelType): CelType {
-    const key = this.types.resolve(this.visit(expr.body));
+  #sortable(expr: Comprehension, item: CelType): CelType {
+    const key = this.#types.resolve(this.#visit(expr.body));
     const isOrdered = [
       'int',
       'uint',
@@ -294,42 +291,42 @@ class Checker {
       'param',
     ];
     if (isOrdered.includes(key.kind)) return listOf(item);
-    return this.noOverload(expr.at, '@sortByAssociatedKeys', [listOf(item), listOf(key)], true);
+    return this.#noOverload(expr.at, '@sortByAssociatedKeys', [listOf(item), listOf(key)], true);
   }
 
-  private intoOptional(expr: Comprehension, range: CelType): CelType {
+  #intoOptional(expr: Comprehension, range: CelType): CelType {
     const isWrong = range.kind !== 'optional' && !isDynamic(range);
-    for (const name of isWrong ? ['hasValue', 'value'] : []) this.noOverload(expr.at, name, [range], true);
+    for (const name of isWrong ? ['hasValue', 'value'] : []) this.#noOverload(expr.at, name, [range], true);
     const inner = range.kind === 'optional' ? range.params[0]! : isWrong ? t.ERROR : t.DYN;
-    this.scopes.push(new Map([[expr.variables[0]!, inner]]));
-    const body = this.types.resolve(this.visit(expr.body));
-    this.scopes.pop();
+    this.#scopes.push(new Map([[expr.variables[0]!, inner]]));
+    const body = this.#types.resolve(this.#visit(expr.body));
+    this.#scopes.pop();
     if (expr.macro === 'optMap') return optionalOf(body);
     if (body.kind === 'optional' || isDynamic(body)) return body;
-    return this.noOverload(expr.at, '_?_:_', [t.BOOL, body, optionalOf(t.DYN)], false);
+    return this.#noOverload(expr.at, '_?_:_', [t.BOOL, body, optionalOf(t.DYN)], false);
   }
 
   /** The condition of a step that keeps or drops an item. */
-  private condition(expr: Comprehension, condition: Expr): void {
-    const type = this.visit(condition);
-    if (this.types.assignable(type, t.BOOL)) return;
-    const kept = expr.macro === 'exists_one' ? t.INT : listOf(this.lookup(expr.variables[0]!) ?? t.DYN);
-    this.noOverload(expr.at, '_?_:_', [type, kept, kept], false);
+  #condition(expr: Comprehension, condition: Expr): void {
+    const type = this.#visit(condition);
+    if (this.#types.assignable(type, t.BOOL)) return;
+    const kept = expr.macro === 'exists_one' ? t.INT : listOf(this.#lookup(expr.variables[0]!) ?? t.DYN);
+    this.#noOverload(expr.at, '_?_:_', [type, kept, kept], false);
   }
 
-  private expect(expr: Expr, type: CelType, wanted: CelType): void {
-    if (!this.types.assignable(type, wanted)) this.mismatch(expr.at, wanted, type);
+  #expect(expr: Expr, type: CelType, wanted: CelType): void {
+    if (!this.#types.assignable(type, wanted)) this.#mismatch(expr.at, wanted, type);
   }
 
-  private mismatch(at: number, wanted: CelType, type: CelType): CelType {
-    return this.issue(
+  #mismatch(at: number, wanted: CelType, type: CelType): CelType {
+    return this.#issue(
       at,
-      `expected type '${formatType(this.types.resolve(wanted))}' but found '${formatType(this.types.resolve(type))}'`,
+      `expected type '${formatType(this.#types.resolve(wanted))}' but found '${formatType(this.#types.resolve(type))}'`,
     );
   }
 
-  private issue(at: number, message: string): CelType {
-    this.issues.push({ at, message });
+  #issue(at: number, message: string): CelType {
+    this.#issues.push({ at, message });
     return t.ERROR;
   }
 }

@@ -167,7 +167,7 @@ export function compareStrings(left: string, right: string): number {
 
 export function compareSemvers(left: CelSemver, right: CelSemver): number {
   const byNumber = left.major - right.major || left.minor - right.minor || left.patch - right.patch;
-  if (byNumber !== 0) return Math.sign(byNumber);
+  if (byNumber !== 0n) return sign(byNumber);
   if (left.prerelease.length === 0 || right.prerelease.length === 0) {
     return Math.sign(right.prerelease.length - left.prerelease.length) === 0
       ? 0

@@ -53,10 +53,14 @@ interface Place {
 
 class DefinitionWalk {
   readonly problems: FieldProblem[] = [];
-  private total = 0;
-  private readonly expensive: { readonly path: string; readonly cost: number }[] = [];
+  #total = 0;
+  readonly #expensive: { readonly path: string; readonly cost: number }[] = [];
 
-  constructor(private readonly options: CompileOptions) {}
+  readonly #options: CompileOptions;
+
+  constructor(options: CompileOptions) {
+    this.#options = options;
+  }
 
   *visit(schema: Schema, place: Place): Generator<void, void> {
     if (!hasRules(schema)) return;
@@ -75,23 +79,23 @@ class DefinitionWalk {
       const uncorrelated = place.uncorrelated ?? (listType === 'map' ? undefined : place.path);
       yield* this.visit(items, { ...inner, path: below(place.path, 'items'), uncorrelated });
     }
-    yield* this.checkRules(schema, place);
+    yield* this.#checkRules(schema, place);
   }
 
   checkTotal(): void {
-    if (this.options.ignoresCost === true || this.total <= SCHEMA_ESTIMATE_MAX) return;
-    const blamed = this.expensive.sort((left, right) => right.cost - left.cost).slice(0, BLAMED_MAX);
+    if (this.#options.ignoresCost === true || this.#total <= SCHEMA_ESTIMATE_MAX) return;
+    const blamed = this.#expensive.sort((left, right) => right.cost - left.cost).slice(0, BLAMED_MAX);
     for (const each of blamed) {
-      this.forbid(
+      this.#forbid(
         each.path,
         'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
       );
     }
     const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
-    this.forbid('', costText(what, this.total, SCHEMA_ESTIMATE_MAX));
+    this.#forbid('', costText(what, this.#total, SCHEMA_ESTIMATE_MAX));
   }
 
-  private *checkRules(schema: Schema, place: Place): Generator<void, void> {
+  *#checkRules(schema: Schema, place: Place): Generator<void, void> {
     const { rules = [] } = schema;
     if (rules.length === 0) return;
     const path = below(place.path, 'x-kubernetes-validations');
@@ -105,24 +109,24 @@ class DefinitionWalk {
     const countMax = place.countMax ?? Math.floor(REQUEST_BYTES_MAX / (type.declared!.bytesMin + 1));
     for (const [index, each] of rulesOf(schema, place.isRoot).rules.entries()) {
       const cost = each.program === undefined ? 0 : estimateCost(each.program.expr, type);
-      this.checkCost(`${path}[${index}].rule`, 'estimated rule cost', multiply(cost, countMax));
-      this.checkProgram(each, `${path}[${index}]`, place);
+      this.#checkCost(`${path}[${index}].rule`, 'estimated rule cost', multiply(cost, countMax));
+      this.#checkProgram(each, `${path}[${index}]`, place);
       if (each.messageProgram !== undefined) {
         const messageCost = estimateCost(each.messageProgram.expr, type);
-        this.checkCost(`${path}[${index}].messageExpression`, 'estimated messageExpression cost', messageCost);
+        this.#checkCost(`${path}[${index}].messageExpression`, 'estimated messageExpression cost', messageCost);
       }
       yield;
     }
   }
 
-  private checkProgram(each: RuleProgram, path: string, { uncorrelated }: Place): void {
+  #checkProgram(each: RuleProgram, path: string, { uncorrelated }: Place): void {
     const { rule, problem, messageProblem, usesOldSelf } = each;
     if (problem !== undefined) this.problems.push(invalidText(`${path}.rule`, ruleText(rule), problem));
     if (messageProblem !== undefined) {
       this.problems.push(invalidText(`${path}.messageExpression`, ruleText(rule), messageProblem));
     }
     if (usesOldSelf && uncorrelated !== undefined) {
-      const where = below(this.options.path ?? DEFAULT_PATH, uncorrelated);
+      const where = below(this.#options.path ?? DEFAULT_PATH, uncorrelated);
       const why = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${where}`;
       this.problems.push(invalid(`${path}.rule`, rule.rule, why));
     } else if (!usesOldSelf && rule.optionalOldSelf !== undefined) {
@@ -131,15 +135,15 @@ class DefinitionWalk {
     }
   }
 
-  private checkCost(path: string, what: string, cost: number): void {
-    if (this.options.ignoresCost !== true && cost > RULE_ESTIMATE_MAX) {
-      this.forbid(path, costText(what, cost, RULE_ESTIMATE_MAX));
+  #checkCost(path: string, what: string, cost: number): void {
+    if (this.#options.ignoresCost !== true && cost > RULE_ESTIMATE_MAX) {
+      this.#forbid(path, costText(what, cost, RULE_ESTIMATE_MAX));
     }
-    this.total = addUp(this.total, cost);
-    if (cost >= SCHEMA_ESTIMATE_MAX / 100) this.expensive.push({ path, cost });
+    this.#total = addUp(this.#total, cost);
+    if (cost >= SCHEMA_ESTIMATE_MAX / 100) this.#expensive.push({ path, cost });
   }
 
-  private forbid(field: string, detail: string): void {
+  #forbid(field: string, detail: string): void {
     this.problems.push(forbidden(field, detail));
   }
 }

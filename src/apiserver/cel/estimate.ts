@@ -21,20 +21,24 @@ interface Variable {
 }
 
 class Estimator {
-  private readonly scopes: ReadonlyMap<string, Variable>[] = [];
+  readonly #scopes: ReadonlyMap<string, Variable>[] = [];
 
-  constructor(private readonly self: CelType) {}
+  readonly #self: CelType;
+
+  constructor(self: CelType) {
+    this.#self = self;
+  }
 
   estimate(expr: Expr): Estimate {
     switch (expr.kind) {
       case 'literal':
         return { cost: 0, size: literalSize(expr.value), place: undefined, item: undefined };
       case 'ident':
-        return this.ident(expr.name, expr.type!);
+        return this.#ident(expr.name, expr.type!);
       case 'select':
-        return expr.qualified === undefined ? this.select(expr) : known(1, this.self, expr.type!);
+        return expr.qualified === undefined ? this.#select(expr) : known(1, this.#self, expr.type!);
       case 'call':
-        return this.call(expr);
+        return this.#call(expr);
       case 'list': {
         const items = expr.items.map(({ value }) => this.estimate(value));
         const size = { min: items.length, max: items.length };
@@ -52,21 +56,21 @@ class Estimator {
         return { cost, size: { min: keys.length, max: keys.length }, place: undefined, item: unionAll(values) };
       }
       case 'comprehension':
-        return this.comprehension(expr);
+        return this.#comprehension(expr);
       case 'struct':
         return known(0, undefined, expr.type!);
     }
   }
 
-  private ident(name: string, type: CelType): Estimate {
-    for (let index = this.scopes.length - 1; index >= 0; index--) {
-      const variable = this.scopes[index]!.get(name);
+  #ident(name: string, type: CelType): Estimate {
+    for (let index = this.#scopes.length - 1; index >= 0; index--) {
+      const variable = this.#scopes[index]!.get(name);
       if (variable !== undefined) return known(1, variable.place, type, variable.size);
     }
-    return known(1, this.self, type);
+    return known(1, this.#self, type);
   }
 
-  private select(expr: Select): Estimate {
+  #select(expr: Select): Estimate {
     const operand = this.estimate(expr.operand);
     if (expr.isTest) return known(operand.cost, undefined, expr.type!);
     if (expr.isOptional || expr.operand.type!.kind === 'optional') {
@@ -75,28 +79,28 @@ class Estimator {
     const { kind } = expr.operand.type!;
     const cost = addUp(operand.cost, kind === 'map' || kind === 'struct' ? 1 : 0);
     // What has no place in the schema counts as large as `self`, as kube-apiserver has it.
-    return known(cost, operand.place === undefined ? this.self : fieldOf(operand.place, expr.field), expr.type!);
+    return known(cost, operand.place === undefined ? this.#self : fieldOf(operand.place, expr.field), expr.type!);
   }
 
-  private call(expr: Call): Estimate {
+  #call(expr: Call): Estimate {
     const { name, args } = expr.resolved!;
     const nodes = args.map((each): CallNode => ({ expr: each, type: each.type!, ...this.estimate(each) }));
     const made = callEstimate(name, nodes, expr.target !== undefined && args.length > expr.args.length);
     if (name === '_[_]') {
-      const place = nodes[0]!.place === undefined ? this.self : itemPlace(nodes[0]!.place);
+      const place = nodes[0]!.place === undefined ? this.#self : itemPlace(nodes[0]!.place);
       const size = nodes[0]!.item ?? (place === undefined ? undefined : placeSize(place));
       return { cost: made.cost, size: size ?? sizeByType(expr.type!), place, item: undefined };
     }
     return { cost: made.cost, size: made.size ?? sizeByType(expr.type!), place: undefined, item: made.item };
   }
 
-  private comprehension(expr: Comprehension): Estimate {
+  #comprehension(expr: Comprehension): Estimate {
     const range = this.estimate(expr.range);
     const count = range.size ?? UNKNOWN;
-    this.scopes.push(new Map(this.variables(expr, range)));
+    this.#scopes.push(new Map(this.#variables(expr, range)));
     const filter = expr.filter === undefined ? undefined : this.estimate(expr.filter);
     const body = this.estimate(expr.body);
-    this.scopes.pop();
+    this.#scopes.pop();
     if (expr.macro === 'optMap' || expr.macro === 'optFlatMap') {
       const once = expr.macro === 'optMap' ? 13 : 12;
       return known(addUp(range.cost, range.cost, once, body.cost), undefined, expr.type!);
@@ -105,18 +109,18 @@ class Estimator {
     const turn = addUp(form.turn, filter?.cost ?? 0, body.cost);
     const cost = addUp(range.cost, form.once, multiply(count.max, turn), form.after(count.max));
     const isMade = expr.type!.kind === 'list' || expr.type!.kind === 'map';
-    const item = expr.macro === 'filter' ? this.itemSize(range) : expr.macro === 'sortBy' ? undefined : body.size;
+    const item = expr.macro === 'filter' ? this.#itemSize(range) : expr.macro === 'sortBy' ? undefined : body.size;
     return { cost, size: isMade ? count : { min: 1, max: 1 }, place: undefined, item: isMade ? item : undefined };
   }
 
-  private variables({ variables, range: { type } }: Comprehension, range: Estimate): [string, Variable][] {
+  #variables({ variables, range: { type } }: Comprehension, range: Estimate): [string, Variable][] {
     const [first, second] = variables as [string, string | undefined];
     if (type!.kind === 'optional') return [[first, { place: undefined, size: undefined }]];
     const place = itemPlace(range.place);
     const isList = type!.kind === 'list';
     // What an expression made has no place of its own; kube-apiserver then takes the size of `self`.
-    const value: Variable = { place: range.place === undefined ? this.self : place, size: range.item };
-    const key: Variable = { place: range.place === undefined ? this.self : range.place.params[0], size: undefined };
+    const value: Variable = { place: range.place === undefined ? this.#self : place, size: range.item };
+    const key: Variable = { place: range.place === undefined ? this.#self : range.place.params[0], size: undefined };
     if (second !== undefined)
       return [
         [first, isList ? { place: undefined, size: undefined } : key],
@@ -125,7 +129,7 @@ class Estimator {
     return [[first, isList ? value : key]];
   }
 
-  private itemSize({ place, item }: Estimate): Size | undefined {
+  #itemSize({ place, item }: Estimate): Size | undefined {
     const below = itemPlace(place);
     return item ?? (below === undefined ? undefined : placeSize(below));
   }

@@ -9,6 +9,8 @@ import { CelFailure } from './failure.js';
 import { dynamicValue } from './json-values.js';
 import { CelDouble, CelList, CelOptional, CelUint, INT_MAX, INT_MIN, intFrom, MapValue, type Value } from './values.js';
 
+const OUT_OF_RANGE = 'failure: strconv.ParseUint: parsing "18446744073709551616": value out of range';
+
 /** What a value looks like in the tables below. */
 function plain(value: Value): unknown {
   if (value instanceof CelDouble) return value.value;
@@ -212,6 +214,15 @@ describe('functions beyond those that were recorded', () => {
     ["format.byte().validate('aGk=').hasValue()", false],
     ["semver('1.2.3-alpha.2').isLessThan(semver('1.2.3-alpha.10'))", true],
     ["semver('1.0.0+a') == semver('1.0.0+b')", true],
+    // Numbers of versions are unsigned integers of 64 bits in Kubernetes, so none may lose digits.
+    ["semver('1.0.0-20261118043015123').isLessThan(semver('1.0.0-20261118043015124'))", true],
+    ["semver('9007199254740993.0.0').isGreaterThan(semver('9007199254740992.0.0'))", true],
+    ["semver('1.9007199254740993.0').minor()", 9007199254740993n],
+    ["semver('18446744073709551615.0.0').major()", -1],
+    ["isSemver('18446744073709551616.0.0')", false],
+    [`isSemver('1.0.0-${'a'.repeat(600)}')`, true],
+    ["semver('1.0.0-18446744073709551616')", OUT_OF_RANGE],
+    ["semver('1.18446744073709551616.0')", OUT_OF_RANGE],
   ] as [string, unknown, unknown?][])('%s', (source, expected) => {
     if (source.startsWith('duration(s +')) {
       expect(compile(source, VARIABLES).run([null, 0, 0, '', ''])).toEqual({ nanos: 3_600_000_000_000n });

@@ -70,14 +70,17 @@ function invalid(wanted: string, type: string): never {
 
 /** A map of JSON: names to values of one type. */
 export class JsonMap extends MapValue {
-  private converted: Map<string, Value> | undefined;
-  private names: string[] | undefined;
+  #converted: Map<string, Value> | undefined;
+  #names: string[] | undefined;
+
+  readonly #valueType: CelType;
 
   constructor(
     readonly raw: JsonObject,
-    private readonly valueType: CelType,
+    valueType: CelType,
   ) {
     super();
+    this.#valueType = valueType;
   }
 
   get size(): number {
@@ -87,25 +90,25 @@ export class JsonMap extends MapValue {
   find(key: Value): Value | undefined {
     if (typeof key !== 'string' || !Object.hasOwn(this.raw, key)) return undefined;
     const raw = this.raw[key]!;
-    if (typeof raw === 'string' && this.valueType.kind === 'string') return raw;
-    this.converted ??= new Map();
-    let value = this.converted.get(key);
+    if (typeof raw === 'string' && this.#valueType.kind === 'string') return raw;
+    this.#converted ??= new Map();
+    let value = this.#converted.get(key);
     if (value === undefined) {
-      value = typedValue(raw, this.valueType);
-      this.converted.set(key, value);
+      value = typedValue(raw, this.#valueType);
+      this.#converted.set(key, value);
     }
     return value;
   }
 
   keys(): string[] {
-    this.names ??= Object.keys(this.raw);
-    return this.names;
+    this.#names ??= Object.keys(this.raw);
+    return this.#names;
   }
 }
 
 /** An object of a schema with named properties. Others that it may hold count only when it is compared. */
 export class StructValue extends MapValue {
-  private converted: Map<string, Value> | undefined;
+  #converted: Map<string, Value> | undefined;
 
   constructor(
     readonly raw: JsonObject,
@@ -135,11 +138,11 @@ export class StructValue extends MapValue {
     ) {
       return raw;
     }
-    this.converted ??= new Map();
-    let value = this.converted.get(name);
+    this.#converted ??= new Map();
+    let value = this.#converted.get(name);
     if (value === undefined) {
       value = typedValue(raw, type);
-      this.converted.set(name, value);
+      this.#converted.set(name, value);
     }
     return value;
   }

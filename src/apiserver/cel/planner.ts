@@ -27,14 +27,14 @@ import {
 
 /** Turns a checked expression into functions; variables are found by their place, not by name. */
 export class Planner implements StepPlanner {
-  private readonly places = new Map<string, number[]>();
-  private count: number;
+  readonly #places = new Map<string, number[]>();
+  #count: number;
   /** Most variables that are there at once. */
   slotsMax: number;
 
   constructor(variables: readonly string[]) {
-    for (const [place, name] of variables.entries()) this.places.set(name, [place]);
-    this.count = variables.length;
+    for (const [place, name] of variables.entries()) this.#places.set(name, [place]);
+    this.#count = variables.length;
     this.slotsMax = variables.length;
   }
 
@@ -45,15 +45,15 @@ export class Planner implements StepPlanner {
         return () => value;
       }
       case 'ident':
-        return this.ident(expr.name);
+        return this.#ident(expr.name);
       case 'select':
-        return expr.qualified === undefined ? this.select(expr) : this.ident(expr.qualified);
+        return expr.qualified === undefined ? this.#select(expr) : this.#ident(expr.qualified);
       case 'call':
-        return this.call(expr);
+        return this.#call(expr);
       case 'list':
-        return this.list(expr);
+        return this.#list(expr);
       case 'map':
-        return this.map(expr);
+        return this.#map(expr);
       case 'comprehension':
         return planComprehension(this, expr);
       case 'struct':
@@ -62,19 +62,19 @@ export class Planner implements StepPlanner {
   }
 
   within<T>(names: readonly string[], use: (places: readonly number[]) => T): T {
-    const places = names.map(() => this.count++);
-    this.slotsMax = Math.max(this.slotsMax, this.count);
+    const places = names.map(() => this.#count++);
+    this.slotsMax = Math.max(this.slotsMax, this.#count);
     for (const [index, name] of names.entries()) {
-      this.places.set(name, [...(this.places.get(name) ?? []), places[index]!]);
+      this.#places.set(name, [...(this.#places.get(name) ?? []), places[index]!]);
     }
     const result = use(places);
-    for (const name of names) this.places.get(name)!.pop();
-    this.count -= names.length;
+    for (const name of names) this.#places.get(name)!.pop();
+    this.#count -= names.length;
     return result;
   }
 
-  private ident(name: string): Step {
-    const place = this.places.get(name)?.at(-1);
+  #ident(name: string): Step {
+    const place = this.#places.get(name)?.at(-1);
     if (place === undefined) {
       const value = new CelTypeValue(TYPE_NAMES.has(name) ? name : 'dyn');
       return () => value;
@@ -85,7 +85,7 @@ export class Planner implements StepPlanner {
     };
   }
 
-  private select(expr: Select): Step {
+  #select(expr: Select): Step {
     const operand = this.plan(expr.operand);
     const { field } = expr;
     const isOptionalOperand = expr.operand.type?.kind === 'optional';
@@ -100,7 +100,7 @@ export class Planner implements StepPlanner {
     };
   }
 
-  private call(expr: Call): Step {
+  #call(expr: Call): Step {
     const { name, overloads, args } = expr.resolved!;
     const steps = args.map((each) => this.plan(each));
     switch (name) {
@@ -122,7 +122,7 @@ export class Planner implements StepPlanner {
     return isConstant(expr) ? constant(planned) : planned;
   }
 
-  private list({ items }: ListNode): Step {
+  #list({ items }: ListNode): Step {
     const steps = items.map(({ value, isOptional }) => ({ step: this.plan(value), isOptional }));
     if (items.every(({ value, isOptional }) => value.kind === 'literal' && !isOptional)) {
       const constant = new CelList(items.map(({ value }) => (value.kind === 'literal' ? value.value : null)));
@@ -140,7 +140,7 @@ export class Planner implements StepPlanner {
     };
   }
 
-  private map({ entries }: MapNode): Step {
+  #map({ entries }: MapNode): Step {
     const steps = entries.map(({ key, value, isOptional }) => [this.plan(key), this.plan(value), isOptional] as const);
     return (frame) => {
       const made = new Map<MapKey, [Value, Value]>();

@@ -2,13 +2,13 @@ import { type CelType, isDynamic, sameType } from './cel-types.js';
 
 /** What the type variables of one expression stand for. Changed only by `assignable` and its kin. */
 export class Substitutions {
-  private readonly bound = new Map<string, CelType>();
+  readonly #bound = new Map<string, CelType>();
   /** What was bound since, to be taken back when an attempt fails. Copying everything would be quadratic. */
-  private trail: { readonly name: string; readonly before: CelType | undefined }[] = [];
-  private count = 0;
+  #trail: { readonly name: string; readonly before: CelType | undefined }[] = [];
+  #count = 0;
 
   fresh(): CelType {
-    return { kind: 'param', name: `_var${this.count++}`, params: [] };
+    return { kind: 'param', name: `_var${this.#count++}`, params: [] };
   }
 
   /** Whether a value of one type may stand where the other is wanted; binds variables only when it may. */
@@ -18,11 +18,11 @@ export class Substitutions {
 
   allAssignable(left: readonly CelType[], right: readonly CelType[]): boolean {
     if (left.length !== right.length) return false;
-    this.trail = [];
-    if (this.tryAll(left, right)) return true;
-    for (const { name, before } of this.trail.reverse()) {
-      if (before === undefined) this.bound.delete(name);
-      else this.bound.set(name, before);
+    this.#trail = [];
+    if (this.#tryAll(left, right)) return true;
+    for (const { name, before } of this.#trail.reverse()) {
+      if (before === undefined) this.#bound.delete(name);
+      else this.#bound.set(name, before);
     }
     return false;
   }
@@ -30,7 +30,7 @@ export class Substitutions {
   /** With every variable replaced; free ones become dyn when asked for. */
   resolve(type: CelType, freeIsDyn = false): CelType {
     if (type.kind === 'param') {
-      const bound = this.bound.get(type.name);
+      const bound = this.#bound.get(type.name);
       if (bound !== undefined) return this.resolve(bound, freeIsDyn);
       return freeIsDyn ? { kind: 'dyn', name: 'dyn', params: [] } : type;
     }
@@ -39,17 +39,17 @@ export class Substitutions {
     return params.every((each, index) => each === type.params[index]) ? type : { ...type, params };
   }
 
-  private tryAll(left: readonly CelType[], right: readonly CelType[]): boolean {
-    return left.length === right.length && left.every((each, index) => this.try(each, right[index]!));
+  #tryAll(left: readonly CelType[], right: readonly CelType[]): boolean {
+    return left.length === right.length && left.every((each, index) => this.#try(each, right[index]!));
   }
 
-  private try(left: CelType, right: CelType): boolean {
+  #try(left: CelType, right: CelType): boolean {
     if (right.kind === 'param') {
-      const wasBound = this.bound.has(right.name);
-      if (this.substitute(right, left)) return true;
+      const wasBound = this.#bound.has(right.name);
+      if (this.#substitute(right, left)) return true;
       if (wasBound) return false;
     }
-    if (left.kind === 'param') return this.substitute(left, right);
+    if (left.kind === 'param') return this.#substitute(left, right);
     if (isDynamic(left) || isDynamic(right)) return true;
     if (left.kind === 'null') return isNullable(right);
     if (right.kind === 'null') return isNullable(left);
@@ -60,39 +60,39 @@ export class Substitutions {
       case 'list':
       case 'map':
       case 'optional':
-        return this.tryAll(left.params, right.params);
+        return this.#tryAll(left.params, right.params);
       default:
         return sameType(left, right);
     }
   }
 
-  private substitute(variable: CelType, type: CelType): boolean {
+  #substitute(variable: CelType, type: CelType): boolean {
     if (sameType(variable, type)) return true;
-    const bound = this.bound.get(variable.name);
+    const bound = this.#bound.get(variable.name);
     if (bound === undefined) {
-      if (this.mentions(type, variable.name)) return false;
-      this.bind(variable.name, type);
+      if (this.#mentions(type, variable.name)) return false;
+      this.#bind(variable.name, type);
       return true;
     }
     if (sameType(bound, type)) return true;
-    if (!this.try(type, bound)) return false;
+    if (!this.#try(type, bound)) return false;
     const general = mostGeneral(type, bound);
-    if (!this.mentions(general, variable.name)) this.bind(variable.name, general);
+    if (!this.#mentions(general, variable.name)) this.#bind(variable.name, general);
     return true;
   }
 
-  private bind(name: string, type: CelType): void {
-    this.trail.push({ name, before: this.bound.get(name) });
-    this.bound.set(name, type);
+  #bind(name: string, type: CelType): void {
+    this.#trail.push({ name, before: this.#bound.get(name) });
+    this.#bound.set(name, type);
   }
 
-  private mentions(type: CelType, name: string): boolean {
+  #mentions(type: CelType, name: string): boolean {
     if (type.kind === 'param') {
       if (type.name === name) return true;
-      const bound = this.bound.get(type.name);
-      return bound !== undefined && this.mentions(bound, name);
+      const bound = this.#bound.get(type.name);
+      return bound !== undefined && this.#mentions(bound, name);
     }
-    return type.params.some((each) => this.mentions(each, name));
+    return type.params.some((each) => this.#mentions(each, name));
   }
 }
 

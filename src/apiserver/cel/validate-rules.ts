@@ -86,30 +86,29 @@ interface Place {
 
 class RuleWalk {
   readonly problems: FieldProblem[] = [];
-  private remaining = OBJECT_COST_MAX;
+  #remaining = OBJECT_COST_MAX;
 
-  constructor(private readonly options: RuleOptions) {}
+  readonly #options: RuleOptions;
+
+  constructor(options: RuleOptions) {
+    this.#options = options;
+  }
 
   *visit(value: Json, before: Json | undefined, schema: Schema, place: Place): Generator<void, void> {
-    if (value === null || this.isOver) return;
+    if (value === null || this.#isOver) return;
     const placed = rulesOf(schema, place.isRoot);
     if (placed.rules.length > 0)
-      yield* this.evaluate(value, before === null ? undefined : before, schema, place, placed);
-    if (this.isOver) return;
-    if (Array.isArray(value)) yield* this.items(value, before, schema, place);
-    else if (isObject(value)) yield* this.members(value, isObject(before) ? before : undefined, schema, place);
+      yield* this.#evaluate(value, before === null ? undefined : before, schema, place, placed);
+    if (this.#isOver) return;
+    if (Array.isArray(value)) yield* this.#items(value, before, schema, place);
+    else if (isObject(value)) yield* this.#members(value, isObject(before) ? before : undefined, schema, place);
   }
 
-  private get isOver(): boolean {
-    return this.remaining < 0 || this.problems.length >= PROBLEMS_MAX;
+  get #isOver(): boolean {
+    return this.#remaining < 0 || this.problems.length >= PROBLEMS_MAX;
   }
 
-  private *members(
-    value: JsonObject,
-    before: JsonObject | undefined,
-    schema: Schema,
-    place: Place,
-  ): Generator<void, void> {
+  *#members(value: JsonObject, before: JsonObject | undefined, schema: Schema, place: Place): Generator<void, void> {
     const { properties = {}, values } = schema;
     for (const name of Object.keys(value)) {
       const isNamed = Object.hasOwn(properties, name);
@@ -126,12 +125,7 @@ class RuleWalk {
     }
   }
 
-  private *items(
-    value: readonly Json[],
-    before: Json | undefined,
-    schema: Schema,
-    place: Place,
-  ): Generator<void, void> {
+  *#items(value: readonly Json[], before: Json | undefined, schema: Schema, place: Place): Generator<void, void> {
     const { items } = schema;
     if (items === undefined || !hasRules(items)) return;
     const byKey = new Map<string, Json>();
@@ -142,11 +136,11 @@ class RuleWalk {
       const was = byKey.size === 0 ? undefined : byKey.get(keyOf(each, schema));
       const pairs = stepDown(place.pairs, each, place.pairs.current === undefined ? undefined : was);
       yield* this.visit(each, was, items, { path: `${place.path}[${index}]`, isRoot: false, pairs });
-      if (this.isOver) return;
+      if (this.#isOver) return;
     }
   }
 
-  private *evaluate(
+  *#evaluate(
     value: Json,
     before: Json | undefined,
     schema: Schema,
@@ -154,65 +148,65 @@ class RuleWalk {
     placed: PlaceRules,
   ): Generator<void, void> {
     const type = schema.type ?? '';
-    if (this.remaining <= 0) {
-      this.outOfBudget(place.path, type);
+    if (this.#remaining <= 0) {
+      this.#outOfBudget(place.path, type);
       return;
     }
     const usesOld = before !== undefined && placed.rules.some(({ usesOldSelf }) => usesOldSelf);
-    const self = this.convert(value, placed, place.path, type);
-    const oldSelf = usesOld ? this.convert(before, placed, place.path, type) : undefined;
+    const self = this.#convert(value, placed, place.path, type);
+    const oldSelf = usesOld ? this.#convert(before, placed, place.path, type) : undefined;
     if (self === undefined) return;
     for (const rule of placed.rules) {
       if (rule.problem !== undefined) {
-        this.invalid(place.path, type, `rule compile error: ${rule.problem}`);
+        this.#invalid(place.path, type, `rule compile error: ${rule.problem}`);
         continue;
       }
       const isOptional = rule.rule.optionalOldSelf === true;
       if (rule.program === undefined || (rule.usesOldSelf && before === undefined && !isOptional)) continue;
       const old = isOptional ? (oldSelf === undefined ? NONE : new CelOptional(oldSelf)) : (oldSelf ?? null);
-      this.run(rule, [self, old], { value, schema, place });
-      if (this.isOver) return;
+      this.#run(rule, [self, old], { value, schema, place });
+      if (this.#isOver) return;
       yield;
     }
   }
 
-  private convert(value: Json, { type }: PlaceRules, path: string, schemaType: string): Value | undefined {
+  #convert(value: Json, { type }: PlaceRules, path: string, schemaType: string): Value | undefined {
     try {
       return typedValue(value, type!);
     } catch (failure) {
       if (!(failure instanceof CelFailure)) throw failure;
-      this.invalid(path, schemaType, failure.message);
+      this.#invalid(path, schemaType, failure.message);
       return undefined;
     }
   }
 
-  private run(rule: RuleProgram, values: readonly Value[], at: { value: Json; schema: Schema; place: Place }): void {
+  #run(rule: RuleProgram, values: readonly Value[], at: { value: Json; schema: Schema; place: Place }): void {
     const { place, schema } = at;
     const type = schema.type ?? '';
     const text = ruleText(rule.rule);
-    const outcome = this.attempt(rule.program!, values);
+    const outcome = this.#attempt(rule.program!, values);
     if (outcome === 'budget') {
-      this.outOfBudget(place.path, type);
+      this.#outOfBudget(place.path, type);
       return;
     }
     if (outcome instanceof CelBudgetExceeded) {
       const why = 'no further validation rules will be run due to call cost exceeds limit for rule';
-      this.invalid(place.path, type, `'${outcome.message}': ${why}: ${text}`);
-      this.remaining = -1;
+      this.#invalid(place.path, type, `'${outcome.message}': ${why}: ${text}`);
+      this.#remaining = -1;
       return;
     }
     if (outcome instanceof CelFailure) {
       if (outcome.message.startsWith(NO_SUCH_OVERLOAD)) {
         const why = 'call arguments did not match a supported operator, function or macro signature for rule';
-        this.invalid(place.path, type, `'${outcome.message}': ${why}: ${text}`);
-      } else this.invalid(place.path, type, `${outcome.message} evaluating rule: ${text}`);
+        this.#invalid(place.path, type, `'${outcome.message}': ${why}: ${text}`);
+      } else this.#invalid(place.path, type, `${outcome.message} evaluating rule: ${text}`);
       return;
     }
-    if (outcome !== true) this.broken(rule, values, at);
+    if (outcome !== true) this.#broken(rule, values, at);
   }
 
   /** The value, why there is none, or `budget` when the object's rules have cost too much together. */
-  private attempt(program: Program, values: readonly Value[]): Value | CelFailure | CelBudgetExceeded | 'budget' {
+  #attempt(program: Program, values: readonly Value[]): Value | CelFailure | CelBudgetExceeded | 'budget' {
     const budget = new CelBudget(RULE_COST_MAX);
     let outcome: Value | CelFailure | CelBudgetExceeded;
     try {
@@ -221,35 +215,35 @@ class RuleWalk {
       if (!(failure instanceof CelFailure) && !(failure instanceof CelBudgetExceeded)) throw failure;
       outcome = failure;
     }
-    if (budget.spent > this.remaining) return 'budget';
-    this.remaining -= budget.spent;
+    if (budget.spent > this.#remaining) return 'budget';
+    this.#remaining -= budget.spent;
     return outcome;
   }
 
-  private broken(rule: RuleProgram, values: readonly Value[], at: { value: Json; schema: Schema; place: Place }): void {
+  #broken(rule: RuleProgram, values: readonly Value[], at: { value: Json; schema: Schema; place: Place }): void {
     const { value, schema, place } = at;
     const path = rule.fieldPath === undefined ? place.path : join(place.path, rule.fieldPath);
-    const detail = this.detail(rule, values, path, schema.type ?? '');
+    const detail = this.#detail(rule, values, path, schema.type ?? '');
     if (detail === undefined) return;
     const isStructured = schema.type === 'object' || schema.type === 'array';
     const problem = problemFor(rule.rule.reason, path, isStructured ? undefined : value, detail);
-    if (!rule.usesOldSelf && isUnchanged(place.pairs)) this.options.warn?.(`${problem.field}: ${problem.message}`);
+    if (!rule.usesOldSelf && isUnchanged(place.pairs)) this.#options.warn?.(`${problem.field}: ${problem.message}`);
     else this.problems.push(problem);
   }
 
   /** What to say of a broken rule; undefined when finding that out used up what the object's rules may cost. */
-  private detail(rule: RuleProgram, values: readonly Value[], path: string, type: string): string | undefined {
+  #detail(rule: RuleProgram, values: readonly Value[], path: string, type: string): string | undefined {
     const fallback = rule.rule.message?.trim() ? rule.rule.message.trim() : `failed rule: ${ruleText(rule.rule)}`;
     if (rule.messageProgram === undefined) return fallback;
-    const outcome = this.attempt(rule.messageProgram, values);
+    const outcome = this.#attempt(rule.messageProgram, values);
     if (outcome === 'budget' || outcome instanceof CelBudgetExceeded) {
       const expression = JSON.stringify(rule.rule.messageExpression);
       const why =
         outcome === 'budget'
           ? 'messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run'
           : `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${expression}`;
-      this.invalid(path, type, why);
-      this.remaining = -1;
+      this.#invalid(path, type, why);
+      this.#remaining = -1;
       return undefined;
     }
     if (typeof outcome !== 'string') return fallback;
@@ -258,13 +252,13 @@ class RuleWalk {
     return isFit ? message : fallback;
   }
 
-  private outOfBudget(path: string, type: string): void {
+  #outOfBudget(path: string, type: string): void {
     const why = 'validation failed due to running out of cost budget, no further validation rules will be run';
-    this.invalid(path, type, why);
-    this.remaining = -1;
+    this.#invalid(path, type, why);
+    this.#remaining = -1;
   }
 
-  private invalid(path: string, type: string, detail: string): void {
+  #invalid(path: string, type: string, detail: string): void {
     this.problems.push(invalid(fieldName(path), type, detail));
   }
 }

@@ -74,21 +74,24 @@ export abstract class MapValue {
 
 /** What an expression made. */
 export class CelMap extends MapValue {
-  constructor(private readonly entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>) {
+  readonly #entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>;
+
+  constructor(entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>) {
     super();
+    this.#entries = entries;
   }
 
   get size(): number {
-    return this.entries.size;
+    return this.#entries.size;
   }
 
   find(key: Value): Value | undefined {
     const wanted = mapKey(key);
-    return wanted === undefined ? undefined : this.entries.get(wanted)?.[1];
+    return wanted === undefined ? undefined : this.#entries.get(wanted)?.[1];
   }
 
   keys(): Value[] {
-    return [...this.entries.values()].map(([key]) => key);
+    return [...this.#entries.values()].map(([key]) => key);
   }
 }
 
@@ -164,9 +167,9 @@ export class CelFormat {
 export class CelSemver {
   readonly typeName = 'kubernetes.Semver';
   constructor(
-    readonly major: number,
-    readonly minor: number,
-    readonly patch: number,
+    readonly major: bigint,
+    readonly minor: bigint,
+    readonly patch: bigint,
     readonly prerelease: readonly string[],
   ) {}
 }

@@ -1,8 +1,10 @@
 import { readBody } from '../../http/body-stream.js';
-import { Exchange, type Handler, type Reply } from '../../http/exchange.js';
+import type { Handler, Reply } from '../../http/exchange.js';
 import type { EstablishedIdentity } from '../../http/identity.js';
+import type { OnAbort } from '../../http/on-abort.js';
+import type { Send } from '../../http/outgoing.js';
+import { sendInProcess } from '../../http/send-to.js';
 import type { JsonObject } from '../../kube/json.js';
-import { parseRequestInfo } from '../../kube/request-info.js';
 import { StatusError } from '../../kube/status-error.js';
 import { MASTERS_GROUP } from './user.js';
 
@@ -12,6 +14,7 @@ export interface InternalAnswer {
 }
 
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+const NEVER: OnAbort = () => () => {};
 
 const SELF: EstablishedIdentity = {
   kind: 'established',
@@ -23,12 +26,11 @@ const SELF: EstablishedIdentity = {
 
 /** The server's own requests to itself, through the same verbs and admission as everyone's. */
 export class InternalClient {
-  readonly #handle: Handler;
-  readonly #nowMs: () => number;
+  readonly #send: Send;
 
   constructor(handle: Handler, nowMs: () => number) {
-    this.#handle = handle;
-    this.#nowMs = nowMs;
+    const headers = ['User-Agent', 'kube-apiserver'];
+    this.#send = sendInProcess({ handler: () => handle, nowMs, identity: SELF, headers });
   }
 
   /** A refusal is an answer like any other here; only what went wrong otherwise rejects. */
@@ -48,21 +50,15 @@ export class InternalClient {
     }
   }
 
-  /** As it is; `onAbort` tells when the answer is no longer wanted. */
+  /** Sends a request and returns the reply unread. */
   send(
     method: string,
     target: string,
     headers: readonly string[],
     body?: JsonObject,
-    onAbort?: (listener: () => void) => () => void,
+    onAbort: OnAbort = NEVER,
   ): Promise<Reply> {
-    const agent = ['User-Agent', 'kube-apiserver', ...headers];
-    const connection = { remoteAddress: '', certificateChain: [] };
-    const exchange = new Exchange({ method, target, headers: agent, body: null, connection }, this.#nowMs());
-    if (body !== undefined) exchange.gatheredBody = Buffer.from(JSON.stringify(body));
-    exchange.info = parseRequestInfo(method, target)!;
-    exchange.identity = SELF;
-    onAbort?.(() => exchange.abort());
-    return this.#handle(exchange);
+    const bytes = body === undefined ? null : Buffer.from(JSON.stringify(body));
+    return this.#send(method, target, headers, bytes, onAbort);
   }
 }

@@ -1,4 +1,4 @@
-import { OncePer } from '../../controllers/once-per.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import { ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
 import { isObject, type JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
@@ -17,7 +17,7 @@ const ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
 const ROOT_CA_KEY = 'ca.crt';
 /** Says that the object is ours to keep up to date. One without it belongs to somebody else and is left alone. */
-const OWN_ANNOTATION = 'straddle.dev/published-by';
+const STRADDLE_ANNOTATION = 'straddle.dev/published-by';
 const QUEUE = {
   concurrencyMax: 4,
   keysMax: 50_000,
@@ -40,7 +40,7 @@ export class DefaultServiceAccounts implements Controller {
   readonly #queue: WorkQueue;
   readonly #watches: readonly CollectionWatch<NamedObject>[];
   readonly #active = new Set<string>();
-  readonly #complaints = new OncePer();
+  readonly #complaints = new OncePerSubject();
 
   constructor(options: DefaultServiceAccountOptions) {
     const logger = options.logger.with({ controller: 'serviceaccount' });
@@ -137,7 +137,7 @@ export class DefaultServiceAccounts implements Controller {
     const found = await this.#ensure(`${place}/configmaps`, {
       kind: 'ConfigMap',
       apiVersion: 'v1',
-      metadata: { name: ROOT_CA, namespace, annotations: { [OWN_ANNOTATION]: 'straddle', ...DESCRIPTION } },
+      metadata: { name: ROOT_CA, namespace, annotations: { [STRADDLE_ANNOTATION]: 'straddle', ...DESCRIPTION } },
       data: { [ROOT_CA_KEY]: rootCaPem },
     });
     if (found) await this.#update(`${place}/configmaps/${ROOT_CA}`, found, rootCaPem);
@@ -162,7 +162,8 @@ export class DefaultServiceAccounts implements Controller {
   async #update(target: string, found: JsonObject, rootCaPem: string): Promise<void> {
     const annotations = metadataOf(found)['annotations'];
     const data = isObject(found['data']) ? found['data'] : {};
-    if (!isObject(annotations) || annotations[OWN_ANNOTATION] === undefined || data[ROOT_CA_KEY] === rootCaPem) return;
+    if (!isObject(annotations) || annotations[STRADDLE_ANNOTATION] === undefined || data[ROOT_CA_KEY] === rootCaPem)
+      return;
     const body = { ...found, data: { ...data, [ROOT_CA_KEY]: rootCaPem } };
     const answer = await this.#options.client.request({ method: 'PUT', target, body });
     if (!isSuccess(answer) && answer.status !== 409 && !isDefinitelyAbsent(answer, ROOT_CA))

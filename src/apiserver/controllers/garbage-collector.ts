@@ -1,4 +1,4 @@
-import { OncePer } from '../../controllers/once-per.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import { ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
 import { groupVersion } from '../../kube/gvr.js';
 import { timestamp } from '../../kube/timestamp.js';
@@ -32,7 +32,7 @@ export class GarbageCollector implements Controller {
   readonly #monitors: ResourceMonitors;
   readonly #judgements: WorkQueue;
   readonly #releases: WorkQueue;
-  readonly #complaints = new OncePer();
+  readonly #complaints = new OncePerSubject();
   #catalogue: Catalogue | undefined;
   #cancelNext = () => {};
   #following: Promise<void> = Promise.resolve();

@@ -1,9 +1,10 @@
 import { type ApiClient, ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
 import { isObject, type Json } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
+import { pathOf } from '../../kube/resource-kind.js';
 import { isDefinitelyAbsent, textOf, textsOf } from './answers.js';
 import { LeadershipLost } from './fenced-client.js';
-import { type ApiResource, type Catalogue, type CatalogueReader, pathOf } from './resource-catalogue.js';
+import type { ApiResource, Catalogue, CatalogueReader } from './resource-catalogue.js';
 
 /** What one pass through a namespace has shown. */
 export interface ContentReport {

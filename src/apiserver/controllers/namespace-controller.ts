@@ -1,4 +1,4 @@
-import { OncePer } from '../../controllers/once-per.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import { ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
 import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
@@ -41,7 +41,7 @@ export class NamespaceController implements Controller {
   readonly #ending = new Map<string, Ending>();
   /** All that are being deleted, as the watch has it. */
   readonly #marked = new Set<string>();
-  readonly #complaints = new OncePer();
+  readonly #complaints = new OncePerSubject();
 
   constructor(options: ControllerOptions) {
     const { client, clock, logger } = options;

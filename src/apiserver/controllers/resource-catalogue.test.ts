@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VersionDiscovery } from '../../kube/discovery.js';
-import { Catalogue, pathOf } from './resource-catalogue.js';
+import { pathOf } from '../../kube/resource-kind.js';
+import { Catalogue } from './resource-catalogue.js';
 
 function version(name: string, more: Partial<VersionDiscovery> = {}): VersionDiscovery {
   const responseKind = { group: 'example.com', version: name, kind: 'Widget' };

@@ -1,17 +1,10 @@
 import type { ApiClient, DiscoveredApi } from '../../kube/client/api-client.js';
 import type { GroupDiscovery, VersionDiscovery } from '../../kube/discovery.js';
-import { groupVersion, gvrKey } from '../../kube/gvr.js';
+import { groupVersion } from '../../kube/gvr.js';
+import { kindsOfVersion, type ResourceKind } from '../../kube/resource-kind.js';
 
 /** A resource as the control plane serves it in one version. */
-export interface ApiResource {
-  /** Tells resources apart, versions included. */
-  readonly key: string;
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-  readonly verbs: ReadonlySet<string>;
+export interface ApiResource extends ResourceKind {
   /** Some live server vouches for it; otherwise only the memory of one that went away. */
   readonly isCurrent: boolean;
 }
@@ -62,30 +55,12 @@ export class Catalogue {
 }
 
 function resourcesOf(group: GroupDiscovery, version: VersionDiscovery): ApiResource[] {
-  const name = group.metadata.name ?? '';
-  return (version.resources ?? []).map((each) => ({
-    key: gvrKey(name, version.version, each.resource),
-    group: name,
-    version: version.version,
-    resource: each.resource,
-    kind: each.responseKind?.kind ?? '',
-    namespaced: each.scope === 'Namespaced',
-    verbs: new Set(each.verbs ?? []),
-    isCurrent: isFresh(version),
-  }));
+  return kindsOfVersion(group, version).map((kind) => ({ ...kind, isCurrent: isFresh(version) }));
 }
 
 /** Documents without the field come from servers that have no such doubt. */
 function isFresh({ freshness }: VersionDiscovery): boolean {
   return freshness === undefined || freshness === 'Current';
-}
-
-/** The path of a collection, or of one object in it. */
-export function pathOf(resource: ApiResource, namespace: string, name = ''): string {
-  const { group, version } = resource;
-  const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-  const within = resource.namespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  return `${root}${within}/${resource.resource}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
 }
 
 /** Reads discovery anew whenever asked, and indexes it only when it has changed. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, member } from '../../kube/json.js';
 import { type FieldProblem, invalid, required } from '../schema/field-problems.js';
-import type { Condition } from './definition.js';
+import type { DefinitionCondition } from './definition.js';
 
 export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io';
 const MORE = 'see https://github.com/kubernetes/enhancements/pull/1111';
@@ -37,7 +37,7 @@ export function approvalProblems(crd: JsonObject, group: string, live: JsonObjec
   return state === 'invalid' ? [invalid(field, annotationOf(crd), reason)] : [];
 }
 
-export function approvalCondition(crd: JsonObject, group: string): Condition | undefined {
+export function approvalCondition(crd: JsonObject, group: string): DefinitionCondition | undefined {
   if (!isProtectedGroup(group)) return undefined;
   const { state, reason: message } = approvalOf(crd);
   const reasons = {

@@ -1,3 +1,4 @@
+import { formatHostPort, hostPortOf } from '../../base/address.js';
 import type { JsonObject } from '../../kube/json.js';
 import type { ServiceAddress, ServiceReference } from '../aggregation/service-address.js';
 import type { OutboundTarget } from '../outbound/outbound.js';
@@ -21,10 +22,10 @@ export function conversionTarget(
   const service = objectIn(config, 'service');
   if (service === undefined) {
     const url = new URL(textIn(config, 'url'));
-    const port = url.port === '' ? '443' : url.port;
     const path = url.pathname + query;
-    const serverName = url.hostname.replace(/^\[|\]$/g, '');
-    return { address: `${url.hostname}:${port}`, serverName, caBundle, path, url: `https://${url.host}${path}` };
+    const target = hostPortOf(url);
+    const address = formatHostPort(target);
+    return { address, serverName: target.host, caBundle, path, url: `https://${url.host}${path}` };
   }
   const reference = {
     namespace: textIn(service, 'namespace'),

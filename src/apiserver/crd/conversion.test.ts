@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Json, JsonObject } from '../../kube/json.js';
-import { type OutboundAnswer, OutboundError, type OutboundRequest, type OutboundTarget } from '../outbound/outbound.js';
+import type { OutboundAnswer, OutboundRequest, OutboundTarget } from '../outbound/outbound.js';
 import type { Conversion } from '../registry/resource-type.js';
 import { CONVERSION_BATCH_MAX, trivialConversion, webhookConversion } from './conversion.js';
 
@@ -115,7 +115,7 @@ describe('webhookConversion', () => {
   it.each<[string, Answer]>([
     [
       `${HEAD} failed: Post "https://hook.test/convert?timeout=30s": connection refused`,
-      () => new OutboundError('connect', 'connection refused'),
+      () => new Error('connection refused'),
     ],
     [
       `${HEAD} failed: an error on the server ("oops") has prevented the request from succeeding`,

@@ -58,14 +58,16 @@ export function webhookConversion(
 }
 
 class WebhookConverter {
-  private readonly reviewVersion: string | undefined;
+  readonly #reviewVersion: string | undefined;
 
-  constructor(
-    private readonly conversion: JsonObject,
-    private readonly dependencies: ConversionDependencies,
-  ) {
+  readonly #conversion: JsonObject;
+  readonly #dependencies: ConversionDependencies;
+
+  constructor(conversion: JsonObject, dependencies: ConversionDependencies) {
+    this.#conversion = conversion;
+    this.#dependencies = dependencies;
     const spoken = textsIn(objectIn(conversion, 'webhook') ?? {}, 'conversionReviewVersions');
-    this.reviewVersion = spoken.find((version) => REVIEW_VERSIONS.includes(version));
+    this.#reviewVersion = spoken.find((version) => REVIEW_VERSIONS.includes(version));
   }
 
   async convert(objects: readonly JsonObject[], apiVersion: string): Promise<JsonObject[]> {
@@ -73,24 +75,24 @@ class WebhookConverter {
     const converted: JsonObject[] = [];
     for (let start = 0; start < others.length; start += CONVERSION_BATCH_MAX) {
       const batch = others.slice(start, start + CONVERSION_BATCH_MAX);
-      converted.push(...(await this.convertBatch(batch, apiVersion, start)));
+      converted.push(...(await this.#convertBatch(batch, apiVersion, start)));
     }
     let index = 0;
     return objects.map((object) => (object['apiVersion'] === apiVersion ? object : converted[index++]!));
   }
 
-  private async convertBatch(objects: readonly JsonObject[], apiVersion: string, start: number): Promise<JsonObject[]> {
+  async #convertBatch(objects: readonly JsonObject[], apiVersion: string, start: number): Promise<JsonObject[]> {
     const who = `conversion webhook for ${textIn(objects[0]!, 'apiVersion')}, Kind=${textIn(objects[0]!, 'kind')}`;
-    if (this.reviewVersion === undefined) throw failure('no supported conversion review versions');
+    if (this.#reviewVersion === undefined) throw failure('no supported conversion review versions');
     const uid = randomUUID();
     const request: JsonObject = {
       kind: 'ConversionReview',
-      apiVersion: `apiextensions.k8s.io/${this.reviewVersion}`,
+      apiVersion: `apiextensions.k8s.io/${this.#reviewVersion}`,
       request: { uid, desiredAPIVersion: apiVersion, objects: [...objects] },
     };
     let converted: readonly Json[];
     try {
-      converted = convertedObjects(await this.call(request), this.reviewVersion, uid);
+      converted = convertedObjects(await this.#call(request), this.#reviewVersion, uid);
     } catch (error) {
       throw failure(`${who} failed: ${(error as Error).message}`);
     }
@@ -106,9 +108,9 @@ class WebhookConverter {
     });
   }
 
-  private async call(request: JsonObject): Promise<Json> {
-    const { outbound, resolveService } = this.dependencies;
-    const target = conversionTarget(this.conversion, CONVERSION_TIMEOUT_SECONDS, resolveService);
+  async #call(request: JsonObject): Promise<Json> {
+    const { outbound, resolveService } = this.#dependencies;
+    const target = conversionTarget(this.#conversion, CONVERSION_TIMEOUT_SECONDS, resolveService);
     let answer: OutboundAnswer;
     try {
       answer = await outbound.call(target, {

@@ -5,9 +5,9 @@ import { formatProblems } from '../schema/validate.js';
 import { approvalCondition } from './approval.js';
 import { hasInvalidCaBundle } from './conversion-rules.js';
 import {
-  type Condition,
   conditionOf,
   type Definition,
+  type DefinitionCondition,
   type DefinitionNames,
   isConditionTrue,
   listIn,
@@ -46,7 +46,11 @@ export function definitionStatus(crd: JsonObject, all: readonly JsonObject[], no
 }
 
 /** The conditions with one set; its time changes only with its status. */
-export function withCondition(conditions: readonly JsonObject[], condition: Condition, now: string): JsonObject[] {
+export function withCondition(
+  conditions: readonly JsonObject[],
+  condition: DefinitionCondition,
+  now: string,
+): JsonObject[] {
   const old = conditions.find((each) => each['type'] === condition.type);
   const isSame = old?.['status'] === condition.status && typeof old['lastTransitionTime'] === 'string';
   const made: JsonObject = {
@@ -59,10 +63,10 @@ export function withCondition(conditions: readonly JsonObject[], condition: Cond
   return old === undefined ? [...conditions, made] : conditions.map((each) => (each === old ? made : each));
 }
 
-function establishment(crd: JsonObject, naming: Condition): Condition {
+function establishment(crd: JsonObject, naming: DefinitionCondition): DefinitionCondition {
   const type = 'Established';
   if (isConditionTrue(crd, type) && !hasReservedName(readDefinition(crd))) {
-    const { reason, message } = conditionOf(crd, type)! as unknown as Condition;
+    const { reason, message } = conditionOf(crd, type)! as unknown as DefinitionCondition;
     return { type, status: 'True', reason, message };
   }
   if (naming.status !== 'True') {
@@ -79,7 +83,7 @@ export function hasReservedName({ group, names }: Pick<Definition, 'group' | 'na
   return isReserved({ group, resource: names.plural });
 }
 
-function refusedNames({ group, names }: Definition): { accepted: DefinitionNames; condition: Condition } {
+function refusedNames({ group, names }: Definition): { accepted: DefinitionNames; condition: DefinitionCondition } {
   const message = `${JSON.stringify(names.plural)} is built in to Kubernetes in group ${group}`;
   return {
     accepted: readNames({}),
@@ -88,7 +92,10 @@ function refusedNames({ group, names }: Definition): { accepted: DefinitionNames
 }
 
 /** Names of resources and names of kinds are two spaces, each shared by the definitions of a group. */
-function acceptNames(crd: JsonObject, all: readonly JsonObject[]): { accepted: DefinitionNames; condition: Condition } {
+function acceptNames(
+  crd: JsonObject,
+  all: readonly JsonObject[],
+): { accepted: DefinitionNames; condition: DefinitionCondition } {
   const { group, names } = readDefinition(crd);
   const before = readNames(objectIn(objectIn(crd, 'status') ?? {}, 'acceptedNames') ?? {});
   const [resources, kinds] = usedNames(all, group);
@@ -147,9 +154,9 @@ function shownNames({ plural, singular, shortNames, kind, listKind, categories }
 }
 
 /** Looking at a whole schema takes long: once for each spec is enough. */
-const knownStructures = new WeakMap<JsonObject, { readonly condition: Condition | undefined }>();
+const knownStructures = new WeakMap<JsonObject, { readonly condition: DefinitionCondition | undefined }>();
 
-function structureCondition(crd: JsonObject): Condition | undefined {
+function structureCondition(crd: JsonObject): DefinitionCondition | undefined {
   const spec = objectIn(crd, 'spec');
   if (spec === undefined) return undefined;
   let known = knownStructures.get(spec);
@@ -160,7 +167,7 @@ function structureCondition(crd: JsonObject): Condition | undefined {
   return known.condition;
 }
 
-function newStructureCondition(crd: JsonObject): Condition | undefined {
+function newStructureCondition(crd: JsonObject): DefinitionCondition | undefined {
   const type = 'NonStructuralSchema';
   const definition = readDefinition(crd);
   const problems: FieldProblem[] = [];

@@ -100,7 +100,7 @@ export function sharedParts(versions: readonly DefinitionVersion[]): SharedParts
   };
 }
 
-export interface Condition {
+export interface DefinitionCondition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: string;

@@ -4,7 +4,6 @@ import { cloneJson, isObject, type Json, type JsonObject } from '../../kube/json
 import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import { customComponents } from '../documents/openapi-custom-schema.js';
 import { definitionToV2 } from '../documents/openapi-v2-convert.js';
-import { OutboundError } from '../outbound/outbound.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-fields.js';
 import { loadSurface } from '../surfaces/load-surface.js';
@@ -41,7 +40,7 @@ const recorded = JSON.parse(readFileSync(new URL('./resources.recorded.json', im
 const surface = await loadSurface('1.36');
 const dependencies = {
   objectMeta: surface.type('io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta')!,
-  outbound: { call: () => Promise.reject(new OutboundError('connect', 'nobody is called')) },
+  outbound: { call: () => Promise.reject(new Error('nobody is called')) },
   resolveService: () => ({ address: '', serverName: '' }),
 };
 const context = { now: '2026-01-02T03:04:05Z', objects: new FakeObjects() };
@@ -114,7 +113,7 @@ describe('a custom resource', () => {
       },
     };
     const text = 'dial tcp 127.0.0.1:1: connect: connection refused';
-    const outbound = { call: () => Promise.reject(new OutboundError('connect', text)) };
+    const outbound = { call: () => Promise.reject(new Error(text)) };
     const crd = { metadata: { name: 'gears.example.com' }, spec, status: { acceptedNames: names } };
     const [, v2] = customResourceTypes(crd, { ...dependencies, outbound });
     const stored = { apiVersion: 'example.com/v1', kind: 'Gear', metadata: { name: 'a' } };

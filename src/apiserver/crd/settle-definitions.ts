@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
 import {
-  type Condition,
   type Definition,
+  type DefinitionCondition,
   isConditionTrue,
   listIn,
   objectIn,
@@ -76,7 +76,7 @@ function statusOf(crd: JsonObject, all: readonly JsonObject[], now: string): Jso
 }
 
 interface Ending {
-  readonly condition: Condition;
+  readonly condition: DefinitionCondition;
   readonly isDone: boolean;
   readonly isCleanedUp: boolean;
 }
@@ -108,7 +108,7 @@ export function markDefinitionDeleted(crd: JsonObject, now: string): JsonObject 
   const metadata = objectIn(crd, 'metadata') ?? {};
   const finalizers = textsIn(metadata, 'finalizers');
   const status = objectIn(crd, 'status') ?? {};
-  const condition: Condition = {
+  const condition: DefinitionCondition = {
     type: 'Terminating',
     status: 'True',
     reason: 'InstanceDeletionPending',

@@ -4,9 +4,10 @@
  * message's list of extensions, as YAML, which JSON is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { WireWriter } from '../../base/protobuf-wire.js';
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 
-type Write = (id: number, value: Json) => Buffer;
+type Write = (writer: WireWriter, id: number, value: Json) => void;
 type Field = readonly [name: string, id: number, write: Write];
 interface Message {
   readonly fields: readonly Field[];
@@ -14,50 +15,62 @@ interface Message {
   readonly extensions?: number;
 }
 
-const LENGTH_DELIMITED = 2;
-const FIXED64 = 1;
-const VARINT = 0;
-
-const text: Write = (id, value) => delimited(id, Buffer.from(String(value)));
-const texts: Write = (id, value) => Buffer.concat(list(value).map((each) => text(id, each)));
-const flag: Write = (id, value) => Buffer.concat([tag(id, VARINT), Buffer.from([value === true ? 1 : 0])]);
-const whole: Write = (id, value) => Buffer.concat([tag(id, VARINT), signedVarint(Number(value))]);
-const double: Write = (id, value) => {
-  const bytes = Buffer.alloc(8);
-  bytes.writeDoubleLE(Number(value));
-  return Buffer.concat([tag(id, FIXED64), bytes]);
+const text: Write = (writer, id, value) => writer.text(id, String(value));
+const texts: Write = (writer, id, value) => {
+  for (const each of list(value)) text(writer, id, each);
 };
-const any: Write = (id, value) => delimited(id, text(2, JSON.stringify(value)));
-const anys: Write = (id, value) => Buffer.concat(list(value).map((each) => any(id, each)));
+const flag: Write = (writer, id, value) => writer.flag(id, value === true);
+/** A value that is no whole number is cut to one. */
+const whole: Write = (writer, id, value) => {
+  const number = Number(value);
+  writer.number(id, Number.isFinite(number) ? Math.trunc(number) : 0);
+};
+const double: Write = (writer, id, value) => writer.double(id, Number(value));
+const any: Write = (writer, id, value) => writer.message(id, () => writer.text(2, JSON.stringify(value)));
+const anys: Write = (writer, id, value) => {
+  for (const each of list(value)) any(writer, id, each);
+};
 
 /** Messages refer to each other, so they are looked up when used. */
 function message(get: () => Message): Write {
-  return (id, value) => delimited(id, encode(get(), value as JsonObject));
+  return (writer, id, value) => writer.message(id, () => encode(writer, get(), value as JsonObject));
 }
 
 function messages(get: () => Message): Write {
-  return (id, value) => Buffer.concat(list(value).map((each) => delimited(id, encode(get(), each as JsonObject))));
+  const write = message(get);
+  return (writer, id, value) => {
+    for (const each of list(value)) write(writer, id, each);
+  };
 }
 
 /** A message that holds nothing but another one, at `inner`. */
 function wrapped(inner: number, write: Write): Write {
-  return (id, value) => delimited(id, write(inner, value));
+  return (writer, id, value) => writer.message(id, () => write(writer, inner, value));
 }
 
 /** A map: a list, at `inner` of a message of its own, of names (1) with their values (2). */
 function named(inner: number, write: Write): Write {
-  return (id, value) => {
+  return (writer, id, value) => {
     const members = value as JsonObject;
-    const items = Object.keys(members).map((name) => namedItem(inner, name, write(2, members[name]!)));
-    return delimited(id, Buffer.concat(items));
+    writer.message(id, () => {
+      for (const name of Object.keys(members)) namedItem(writer, [inner, write], name, members[name]!);
+    });
   };
 }
 
-function namedItem(inner: number, name: string, value: Buffer): Buffer {
-  return delimited(inner, Buffer.concat([text(1, name), value]));
+type NamedItems = readonly [inner: number, write: Write];
+
+function namedItem(writer: WireWriter, [inner, write]: NamedItems, name: string, value: Json): void {
+  writer.message(inner, () => {
+    writer.text(1, name);
+    write(writer, 2, value);
+  });
 }
 
 const schema = message(() => SCHEMA);
+
+const schemaOrFlag: Write = (writer, id, value) =>
+  writer.message(id, () => (isObject(value) ? schema(writer, 1, value) : flag(writer, 2, value)));
 
 const SCHEMA: Message = {
   fields: [
@@ -81,7 +94,7 @@ const SCHEMA: Message = {
     ['minProperties', 18, whole],
     ['required', 19, texts],
     ['enum', 20, anys],
-    ['additionalProperties', 21, (id, value) => delimited(id, isObject(value) ? schema(1, value) : flag(2, value))],
+    ['additionalProperties', 21, schemaOrFlag],
     ['type', 22, wrapped(1, text)],
     ['items', 23, wrapped(1, schema)],
     ['allOf', 24, messages(() => SCHEMA)],
@@ -123,20 +136,27 @@ const PATH_PARAMETER: Message = {
   ],
 };
 
-/** A parameter is one of several messages, by where it stands. */
-const parameters: Write = (id, value) =>
-  Buffer.concat(list(value).map((each) => delimited(id, delimited(1, parameter(each as JsonObject)))));
+const bodyParameter = message(() => BODY_PARAMETER);
+const pathParameter = wrapped(
+  4,
+  message(() => PATH_PARAMETER),
+);
+const queryParameter = wrapped(
+  3,
+  message(() => QUERY_PARAMETER),
+);
 
-function parameter(value: JsonObject): Buffer {
-  switch (value['in']) {
-    case 'body':
-      return delimited(1, encode(BODY_PARAMETER, value));
-    case 'path':
-      return delimited(2, delimited(4, encode(PATH_PARAMETER, value)));
-    default:
-      return delimited(2, delimited(3, encode(QUERY_PARAMETER, value)));
-  }
-}
+/** A parameter is one of several messages, by where it stands. */
+const parameter: Write = (writer, id, value) =>
+  writer.message(id, () => {
+    const place = (value as JsonObject)['in'];
+    if (place === 'body') bodyParameter(writer, 1, value);
+    else if (place === 'path') pathParameter(writer, 2, value);
+    else queryParameter(writer, 2, value);
+  });
+const parameters: Write = (writer, id, value) => {
+  for (const each of list(value)) wrapped(1, parameter)(writer, id, each);
+};
 
 const RESPONSE: Message = {
   fields: [
@@ -195,7 +215,6 @@ const API_KEY: Message = {
     ['in', 3, text],
   ],
 };
-type NamedItems = readonly [inner: number, write: Write];
 const PATHS: NamedItems = [2, message(() => PATH_ITEM)];
 const DEFINITIONS: NamedItems = [1, schema];
 
@@ -215,7 +234,9 @@ const DOCUMENT: Message = {
     [
       'security',
       12,
-      (id, value) => Buffer.concat(list(value).map((each) => named(1, wrapped(1, texts))(id, each as JsonObject))),
+      (writer, id, value) => {
+        for (const each of list(value)) named(1, wrapped(1, texts))(writer, id, each);
+      },
     ],
     [
       'securityDefinitions',
@@ -238,65 +259,38 @@ const LARGE: Readonly<Record<string, NamedItems>> = { paths: PATHS, definitions:
 const ITEMS_PER_TURN = 100;
 
 export async function encodeOpenApiV2(document: JsonObject): Promise<Buffer> {
-  const parts: Buffer[] = [];
+  const writer = new WireWriter();
   for (const [name, id, write] of DOCUMENT.fields) {
     const found = member(document, name);
     if (found === undefined) continue;
     const large = Object.hasOwn(LARGE, name) ? LARGE[name] : undefined;
-    parts.push(large === undefined ? write(id, found) : await encodeLarge(id, large, found as JsonObject));
+    if (large === undefined) write(writer, id, found);
+    else writer.bytes(id, await encodeLarge(large, found as JsonObject));
   }
-  return Buffer.concat(parts);
+  return writer.finish();
 }
 
-async function encodeLarge(id: number, [inner, write]: NamedItems, members: JsonObject): Promise<Buffer> {
-  const items: Buffer[] = [];
+async function encodeLarge(items: NamedItems, members: JsonObject): Promise<Buffer> {
+  const writer = new WireWriter();
+  let written = 0;
   for (const name of Object.keys(members)) {
-    items.push(namedItem(inner, name, write(2, members[name]!)));
-    if (items.length % ITEMS_PER_TURN === 0) await nextTurn();
+    namedItem(writer, items, name, members[name]!);
+    if (++written % ITEMS_PER_TURN === 0) await nextTurn();
   }
-  return delimited(id, Buffer.concat(items));
+  return writer.finish();
 }
 
-function encode({ fields, extensions }: Message, value: JsonObject): Buffer {
-  const parts: Buffer[] = [];
+function encode(writer: WireWriter, { fields, extensions }: Message, value: JsonObject): void {
   for (const [name, id, write] of fields) {
     const found = member(value, name);
-    if (found !== undefined && found !== null) parts.push(write(id, found));
+    if (found !== undefined && found !== null) write(writer, id, found);
   }
-  if (extensions !== undefined) {
-    for (const name of Object.keys(value)) {
-      if (name.startsWith('x-'))
-        parts.push(delimited(extensions, Buffer.concat([text(1, name), any(2, value[name]!)])));
-    }
+  if (extensions === undefined) return;
+  for (const name of Object.keys(value)) {
+    if (name.startsWith('x-')) namedItem(writer, [extensions, any], name, value[name]!);
   }
-  return Buffer.concat(parts);
 }
 
 function list(value: Json): readonly Json[] {
   return Array.isArray(value) ? value : [value];
-}
-
-function delimited(id: number, bytes: Buffer): Buffer {
-  return Buffer.concat([tag(id, LENGTH_DELIMITED), varint(bytes.length), bytes]);
-}
-
-function tag(id: number, wireType: number): Buffer {
-  return varint(id * 8 + wireType);
-}
-
-function varint(value: number): Buffer {
-  const bytes: number[] = [];
-  let rest = value;
-  for (; rest > 127; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-  bytes.push(rest);
-  return Buffer.from(bytes);
-}
-
-/** Two's complement of 64 bits. What is no whole number is cut to one. */
-function signedVarint(value: number): Buffer {
-  let rest = BigInt.asUintN(64, BigInt(Math.trunc(Number.isFinite(value) ? value : 0)));
-  const bytes: number[] = [];
-  for (; rest > 127n; rest >>= 7n) bytes.push(Number(rest & 127n) | 128);
-  bytes.push(Number(rest));
-  return Buffer.from(bytes);
 }

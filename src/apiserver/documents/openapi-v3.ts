@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { rawQuery } from '../../base/target.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { headerValues } from '../../http/headers.js';
 import { chooseMediaType } from '../../kube/accept.js';
@@ -176,6 +177,5 @@ function takesJson({ headers }: Pick<Exchange, 'headers'>): boolean {
 }
 
 function hashAsked(target: string): string | undefined {
-  const query = target.indexOf('?');
-  return query < 0 ? undefined : (new URLSearchParams(target.slice(query + 1)).get('hash') ?? undefined);
+  return new URLSearchParams(rawQuery(target)).get('hash') ?? undefined;
 }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { takesGzip } from '../../http/accept-encoding.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { headerValues, type RawHeaders } from '../../http/headers.js';
 
@@ -10,7 +11,6 @@ const gzipBytes = promisify(gzip);
 export const GZIP_BYTES_MIN = 128 * 1024;
 /** kube-apiserver's choice: the fastest already makes a tenth of these documents. */
 const GZIP_LEVEL = 1;
-const CODINGS_MAX = 32;
 
 /** What kube-apiserver says of every answer that nothing else was said of. */
 export const NOT_CACHED = 'no-cache, private';
@@ -71,16 +71,4 @@ export async function replyWith(
 function hasCurrent(headers: RawHeaders, etag: string): boolean {
   const tags = headerValues(headers, 'if-none-match').flatMap((field) => field.split(','));
   return tags.some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
-}
-
-/** RFC 9110, 12.5.3. `*` takes gzip too unless gzip itself is refused. */
-function takesGzip(headers: RawHeaders): boolean {
-  let any = false;
-  for (const part of headerValues(headers, 'accept-encoding').join(',').split(',', CODINGS_MAX)) {
-    const [coding = '', ...params] = part.split(';').map((word) => word.trim().toLowerCase());
-    const refused = params.some((param) => /^q=0(\.0*)?$/.test(param));
-    if (coding === 'gzip' || coding === 'x-gzip') return !refused;
-    if (coding === '*' && !refused) any = true;
-  }
-  return any;
 }

@@ -1,6 +1,6 @@
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { headerValues } from '../../http/headers.js';
-import { type AggregatedVersion as AggregatedForm, discoveryForms } from '../../kube/accept.js';
+import { type AggregatedVersion as AggregatedForm, aggregatedParams, discoveryForms } from '../../kube/accept.js';
 import type { GroupDiscovery, GroupDiscoveryList } from '../../kube/discovery.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { ServedResources } from '../registry/served-resources.js';
@@ -47,7 +47,7 @@ export class DiscoveryDocuments {
         metadata: {},
         items: this[root],
       };
-      return jsonBytes(list, `application/json;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`);
+      return jsonBytes(list, `application/json${aggregatedParams(version)}`);
     });
   }
 

@@ -48,6 +48,7 @@ const QUESTION = {
 async function failure(promise: Promise<unknown>): Promise<OutboundCallError> {
   const outcome = await promise.catch((error: unknown) => error);
   expect(outcome).toBeInstanceOf(OutboundCallError);
+  expect((outcome as Error).name).toBe('OutboundCallError');
   return outcome as OutboundCallError;
 }
 

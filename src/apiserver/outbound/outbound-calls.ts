@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
-import { isIP } from 'node:net';
+import { announcedName, formatHostPort, parseHostPort } from '../../base/address.js';
 import { type Clock, systemClock } from '../../base/clock.js';
-import { readBody } from '../../http/body-stream.js';
+import { BodyTooLargeError } from '../../http/body-stream.js';
 import { PooledDestination } from '../../http/client/pooled-destination.js';
 import type { Reply } from '../../http/exchange.js';
+import type { OnAbort } from '../../http/on-abort.js';
 import type { OutgoingRequest } from '../../http/outgoing.js';
 import type { ConnectionTls } from '../../http/tls/connection-tls.js';
+import { wholeReply } from '../../http/whole-reply.js';
 import { OutboundCallError, outboundCallError } from './outbound-error.js';
 
 /** Servers that connections are kept to; beyond that the one longest unused is let go. */
@@ -60,36 +62,23 @@ export class OutboundCalls {
 
   /** One question, answered whole. `frontProxy` shows the front-proxy certificate. */
   async call(target: OutboundCallTarget, call: OutboundCall, frontProxy = false) {
-    let abort = () => {};
-    let late = false;
-    const cancelTimer = this.#clock.after(call.timeoutMs, () => {
-      late = true;
-      abort();
-    });
+    const late = () => new OutboundCallError('timeout', 'context deadline exceeded');
     const bytesMax = this.#options.answerBytesMax ?? OUTBOUND_ANSWER_BYTES_MAX;
-    try {
-      const reply = await this.#destination(target).send({
+    const send = (onAbort: OnAbort): Promise<Reply> =>
+      this.#destination(target).send({
         method: call.method,
         target: call.path,
         headers: withHost(call.headers, target),
         body: call.body,
         lane: frontProxy ? 'front-proxy' : 'plain',
         headTimeoutMs: 0,
-        onAbort: (listener) => {
-          abort = listener;
-          return () => {};
-        },
+        onAbort,
       });
-      const body = await readBody(reply.body, bytesMax).catch((error: Error) => {
-        if (error.message.startsWith('body is larger')) throw new OutboundCallError('too-large', error.message, error);
-        throw error;
-      });
-      return { status: reply.status, headers: reply.headers, body };
+    try {
+      return await wholeReply(send, { clock: this.#clock, timeoutMs: call.timeoutMs, bytesMax }, late);
     } catch (error) {
-      if (late) throw new OutboundCallError('timeout', 'context deadline exceeded', error);
+      if (error instanceof BodyTooLargeError) throw new OutboundCallError('too-large', error.message, error);
       throw outboundCallError(target.address, error);
-    } finally {
-      cancelTimer();
     }
   }
 
@@ -162,8 +151,8 @@ export class OutboundCalls {
     const own = this.#options.clientCertificate?.();
     return {
       ca: insecureSkipVerify ? undefined : caBundle,
-      // An address is not a name that TLS can announce; the one that is dialled is verified then.
-      servername: isIP(serverName) === 0 ? serverName : undefined,
+      // Where the name is an address, the one that is dialled is verified.
+      servername: announcedName(serverName),
       cert: own?.cert,
       key: own?.key,
       ...(insecureSkipVerify ? { insecureSkipVerify } : {}),
@@ -183,6 +172,5 @@ function keyOf({ address, serverName, caBundle, insecureSkipVerify }: OutboundCa
 
 function withHost(headers: readonly string[], { address, serverName }: OutboundCallTarget): readonly string[] {
   for (let i = 0; i < headers.length; i += 2) if (headers[i]!.toLowerCase() === 'host') return headers;
-  const port = /:\d+$/.exec(address)?.[0] ?? '';
-  return ['Host', `${isIP(serverName) === 6 ? `[${serverName}]` : serverName}${port}`, ...headers];
+  return ['Host', formatHostPort({ host: serverName, port: parseHostPort(address).port }), ...headers];
 }

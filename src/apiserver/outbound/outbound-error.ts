@@ -1,15 +1,17 @@
 import { isIP } from 'node:net';
 import type { PeerCertificate } from 'node:tls';
-import { AttemptError } from '../../core/host.js';
+import { formatHostPort, parseHostPort } from '../../base/address.js';
+import type { AttemptErrorType } from '../../base/error-types.js';
+import { AttemptError } from '../../http/attempt-error.js';
+import { errorCode, socketErrorType, socketErrorWords, UNKNOWN_AUTHORITY_WORDS } from '../../http/socket-error.js';
 
-/** Why a call to somebody's server did not come to an answer. */
+/** A call to a server that users name (webhook, aggregated API server) failed. */
 export class OutboundCallError extends Error {
-  /** connect, tls, timeout, too-large, reset, aborted, protocol */
-  readonly type: string;
+  readonly type: AttemptErrorType | 'too-large';
 
-  constructor(type: string, message: string, cause?: unknown) {
+  constructor(type: AttemptErrorType | 'too-large', message: string, cause?: unknown) {
     super(message, { cause });
-    this.name = 'OutboundError';
+    this.name = 'OutboundCallError';
     this.type = type;
   }
 }
@@ -22,13 +24,13 @@ export function outboundCallError(address: string, error: unknown): OutboundCall
   if (error instanceof OutboundCallError) return error;
   const attempt = error instanceof AttemptError ? error : undefined;
   const cause = (attempt?.cause ?? error) as NodeJS.ErrnoException;
-  const code = String(cause.code ?? '');
-  const dialled = DIAL_PROBLEMS[code];
-  if (dialled !== undefined) {
-    return new OutboundCallError('connect', `dial tcp ${dialledAddress(cause) ?? address}: connect: ${dialled}`, error);
-  }
+  const code = errorCode(cause);
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
-    return new OutboundCallError('connect', `dial tcp: lookup ${hostOf(address)}: no such host`, error);
+    return new OutboundCallError('connect', `dial tcp: lookup ${parseHostPort(address).host}: no such host`, error);
+  }
+  if (socketErrorType(cause) === 'connect') {
+    const dialled = dialledAddress(cause) ?? address;
+    return new OutboundCallError('connect', `dial tcp ${dialled}: connect: ${socketErrorWords(cause)}`, error);
   }
   if (code === 'ETIMEDOUT' || attempt?.type === 'timeout') {
     return new OutboundCallError('timeout', `dial tcp ${address}: i/o timeout`, error);
@@ -45,33 +47,17 @@ export function outboundCallError(address: string, error: unknown): OutboundCall
   return new OutboundCallError(attempt?.type ?? 'protocol', cause.message || String(error), error);
 }
 
-const DIAL_PROBLEMS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'connection refused',
-  EHOSTUNREACH: 'no route to host',
-  ENETUNREACH: 'network is unreachable',
-  EADDRNOTAVAIL: 'cannot assign requested address',
-};
-
 /** What a name was resolved to, the last one where several were tried. */
 function dialledAddress(cause: Error): string | undefined {
   const last = cause instanceof AggregateError ? cause.errors.at(-1) : cause;
   const { address, port } = last as { readonly address?: string; readonly port?: number };
   if (address === undefined || port === undefined) return undefined;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return formatHostPort({ host: address, port });
 }
-
-const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'CERT_SIGNATURE_FAILURE',
-]);
 
 function certificateProblem(cause: NodeJS.ErrnoException): string | undefined {
   const code = cause.code ?? '';
-  if (UNKNOWN_AUTHORITY.has(code)) return 'certificate signed by unknown authority';
+  if (socketErrorWords(cause) === UNKNOWN_AUTHORITY_WORDS) return UNKNOWN_AUTHORITY_WORDS;
   if (code === 'CERT_HAS_EXPIRED' || code === 'CERT_NOT_YET_VALID') {
     return `certificate has expired or is not yet valid: ${cause.message}`;
   }
@@ -85,8 +71,4 @@ function certificateProblem(cause: NodeJS.ErrnoException): string | undefined {
   if (valid.length > 0) return `certificate is valid for ${valid.join(', ')}, not ${host}`;
   if (isIP(host) !== 0) return `cannot validate certificate for ${host} because it doesn't contain any IP SANs`;
   return `certificate is not valid for any names, but wanted to match ${host}`;
-}
-
-function hostOf(address: string): string {
-  return address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
 }

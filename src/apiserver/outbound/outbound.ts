@@ -1,6 +1,6 @@
 /** Calls to servers that users name: webhooks, aggregated API servers. Injected, because this folder opens no sockets. */
 export interface Outbound {
-  /** Rejects with OutboundError. Bodies are bounded by the callee. */
+  /** Rejects with an Error whose message has kube-apiserver's words. Bodies are bounded by the callee. */
   call(target: OutboundTarget, request: OutboundRequest): Promise<OutboundAnswer>;
 }
 
@@ -28,15 +28,4 @@ export interface OutboundAnswer {
   readonly status: number;
   readonly headers: readonly string[];
   readonly body: Buffer;
-}
-
-export class OutboundError extends Error {
-  /** connect, tls, timeout, too-large, reset */
-  readonly type: string;
-
-  constructor(type: string, message: string, cause?: unknown) {
-    super(message, { cause });
-    this.name = 'OutboundError';
-    this.type = type;
-  }
 }

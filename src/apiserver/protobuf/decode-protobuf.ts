@@ -1,10 +1,9 @@
+import { DELIMITED, FIXED64, ProtobufError, VARINT, WireReader } from '../../base/protobuf-wire.js';
 import { type Json, type JsonObject, setMember } from '../../kube/json.js';
 import { isEnveloped, openEnvelope } from '../../kube/protobuf-envelope.js';
 import { BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
 import { intOrString, json, microTime, quantity, rawBytes, time } from './plain-forms.js';
-import { ProtobufError } from './protobuf-error.js';
-import { DELIMITED, FIXED64, VARINT, WireReader } from './wire-reader.js';
 
 /** Deeper messages are refused, so that no input can exhaust the stack. */
 export const PROTOBUF_LEVELS_MAX = 200;
@@ -144,15 +143,11 @@ class Decoding {
     const others: Json[] = [];
     let allows = false;
     while (reader.next()) {
-      if (reader.number > 2) {
-        reader.skip();
-      } else if (isBool && reader.number === 1) {
-        reader.expect(VARINT);
-        allows = reader.bool();
-      } else {
-        reader.expect(DELIMITED);
-        const piece = reader.delimited();
-        if (isBool || reader.number === 1) schema.push(piece);
+      if (reader.field > 2) continue;
+      if (isBool && reader.field === 1) allows = reader.flag();
+      else {
+        const piece = reader.bytes();
+        if (isBool || reader.field === 1) schema.push(piece);
         else if (type === 'JSONSchemaPropsOrStringArray') others.push(piece.toString('utf8'));
         else others.push(this.#members(jsonSchemaMessage(), piece, {}, level + 1));
       }
@@ -179,51 +174,48 @@ function isEmpty(value: Json): boolean {
 }
 
 function collectField(reader: WireReader, message: Message, found: Map<Field, Found>): void {
-  const field = message.byNumber.get(reader.number);
-  if (field === undefined) reader.skip();
-  else if (isNumeric(field.type) && field.shape !== 'map') collectNumbers(reader, field, found);
+  const field = message.byNumber.get(reader.field);
+  if (field === undefined) return;
+  if (isNumeric(field.type) && field.shape !== 'map') collectNumbers(reader, field, found);
   else {
-    reader.expect(DELIMITED);
+    const piece = reader.bytes();
     const pieces = found.get(field);
     const isText = 'scalar' in field.type && field.shape === 'one';
-    if (pieces === undefined || isText || !('pieces' in pieces)) found.set(field, { pieces: [reader.delimited()] });
-    else pieces.pieces.push(reader.delimited());
+    if (pieces === undefined || isText || !('pieces' in pieces)) found.set(field, { pieces: [piece] });
+    else pieces.pieces.push(piece);
   }
 }
 
 function collectNumbers(reader: WireReader, field: Field, found: Map<Field, Found>): void {
   if (field.shape === 'one') {
-    found.set(field, { scalar: numeric(reader, field.type, reader.wireType) });
+    found.set(field, { scalar: numeric(reader, field.type) });
     return;
   }
   const known = found.get(field);
   const scalars = known && 'scalars' in known ? known.scalars : [];
   if (known === undefined) found.set(field, { scalars });
   if (reader.wireType !== DELIMITED) {
-    scalars.push(numeric(reader, field.type, reader.wireType));
+    scalars.push(numeric(reader, field.type));
     return;
   }
-  const packed = new WireReader(reader.delimited());
   const wireType = 'scalar' in field.type && field.type.scalar === 'double' ? FIXED64 : VARINT;
-  while (!packed.atEnd) scalars.push(numeric(packed, field.type, wireType));
+  const packed = new WireReader(reader.bytes(), wireType);
+  while (!packed.atEnd) scalars.push(numeric(packed, field.type));
 }
 
 function isNumeric(type: FieldType): boolean {
   return 'scalar' in type && type.scalar !== 'string' && type.scalar !== 'bytes';
 }
 
-function numeric(reader: WireReader, type: FieldType, wireType: number): Json {
+function numeric(reader: WireReader, type: FieldType): Json {
   const scalar = 'scalar' in type ? type.scalar : 'bytes';
-  if (wireType !== (scalar === 'double' ? FIXED64 : VARINT)) {
-    throw new ProtobufError(`wrong wireType = ${wireType} for a number`);
-  }
   if (scalar === 'double') {
     const value = reader.double();
     if (!Number.isFinite(value)) throw new ProtobufError('not a number that JSON has');
     return value;
   }
-  if (scalar === 'bool') return reader.bool();
-  return scalar === 'int32' ? reader.int32() : reader.int64();
+  if (scalar === 'bool') return reader.flag();
+  return scalar === 'int32' ? reader.int32() : reader.number();
 }
 
 /** Keys and values of maps are fields 1 and 2 of a message; no built-in type has a map of numbers. */
@@ -232,13 +224,8 @@ function entry(bytes: Buffer): { key: string; value: Buffer } {
   let key = '';
   let value: Buffer = NOTHING;
   while (reader.next()) {
-    if (reader.number > 2) {
-      reader.skip();
-      continue;
-    }
-    reader.expect(DELIMITED);
-    if (reader.number === 1) key = reader.delimited().toString('utf8');
-    else value = reader.delimited();
+    if (reader.field === 1) key = reader.text();
+    else if (reader.field === 2) value = reader.bytes();
   }
   return { key, value };
 }

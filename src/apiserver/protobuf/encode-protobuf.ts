@@ -1,9 +1,11 @@
+import { ProtobufError, WireWriter } from '../../base/protobuf-wire.js';
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { closeEnvelope } from '../../kube/protobuf-envelope.js';
-import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
-import { intOrString, json, microTime, quantity, time } from './plain-forms.js';
-import { ProtobufError } from './protobuf-error.js';
-import { WireWriter } from './wire-writer.js';
+import { type Field, jsonSchemaMessage, kindMessage, type Message, type SpecialType } from './message-table.js';
+import { intOrString, json, microTime, type PlainForm, quantity, time } from './plain-forms.js';
+
+/** Enough for most objects. */
+const OBJECT_BYTES = 4_096;
 
 /**
  * An object in its envelope; undefined where its kind has no message, as that of a custom resource.
@@ -13,7 +15,10 @@ export function encodeProtobuf(object: JsonObject): Buffer | undefined {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string') return undefined;
   const message = kindMessage(apiVersion, kind);
-  return message && closeEnvelope({ apiVersion, kind, raw: messageBytes(message, object) });
+  if (message === undefined) return undefined;
+  const writer = new WireWriter(OBJECT_BYTES);
+  writeMessage(writer, message, object);
+  return closeEnvelope({ apiVersion, kind, raw: writer.finish() });
 }
 
 /** The same for a list whose items are encoded one at a time, yielding after each. */
@@ -51,17 +56,15 @@ function* listSteps(list: {
   return closeEnvelope({ apiVersion, kind, raw: writer.finish() });
 }
 
-function messageBytes(message: Message, value: Json): Buffer {
-  const writer = new WireWriter();
+function writeMessage(writer: WireWriter, message: Message, value: Json): void {
   if (message.isList) writeList(writer, message.fields[0]!, value);
   else {
     if (!isObject(value)) throw new ProtobufError(`${message.name}: not an object`);
     for (const field of inNumericOrder(message)) {
-      if (field.isInlined) writer.delimited(field.number, singleBytes(field.type, value));
+      if (field.isInlined) writeDelimited(writer, field, value);
       else writeField(writer, field, member(value, field.name) ?? null);
     }
   }
-  return writer.finish();
 }
 
 const ordered = new WeakMap<Message, readonly Field[]>();
@@ -95,75 +98,77 @@ function writeMap(writer: WireWriter, field: Field, value: Json): void {
   if (!isObject(value)) throw new ProtobufError(`${field.name}: not a map`);
   const keys = Object.keys(value).map((key) => ({ key, bytes: Buffer.from(key, 'utf8') }));
   for (const { key, bytes } of keys.sort((left, right) => Buffer.compare(left.bytes, right.bytes))) {
-    const entry = new WireWriter();
-    entry.delimited(1, bytes);
-    entry.delimited(2, singleBytes(field.type, value[key]!));
-    writer.delimited(field.number, entry.finish());
+    writer.message(field.number, () => {
+      writer.bytes(1, bytes);
+      writeDelimited(writer, { number: 2, type: field.type }, value[key]!);
+    });
   }
 }
 
-function writeSingle(writer: WireWriter, { name, number, type }: Field, value: Json): void {
+function writeSingle(writer: WireWriter, field: Field, value: Json): void {
+  const { name, number, type } = field;
   const scalar = 'scalar' in type ? type.scalar : 'bytes';
   if (scalar === 'string' || scalar === 'bytes') {
-    writer.delimited(number, singleBytes(type, value));
+    writeDelimited(writer, field, value);
   } else if (scalar === 'bool') {
     if (typeof value !== 'boolean') throw new ProtobufError(`${name}: neither true nor false`);
-    writer.whole(number, value ? 1 : 0);
+    writer.flag(number, value);
   } else if (typeof value !== 'number') throw new ProtobufError(`${name}: not a number`);
   else if (scalar === 'double') writer.double(number, value);
   else if (!Number.isInteger(value)) throw new ProtobufError(`${name}: not a whole number`);
-  else writer.whole(number, value);
+  else writer.number(number, value);
 }
 
-function writeZero(writer: WireWriter, { number, type }: Field): void {
+function writeZero(writer: WireWriter, field: Field): void {
+  const { number, type } = field;
   if ('message' in type) {
-    if (!type.message.isList) writer.delimited(number, messageBytes(type.message, {}));
+    if (!type.message.isList) writeDelimited(writer, field, {});
   } else if ('special' in type) {
     const isNumber = type.special === 'Quantity' || type.special === 'IntOrString';
-    writer.delimited(number, isNumber ? singleBytes(type, 0) : Buffer.alloc(0));
-  } else if (type.scalar === 'string') writer.string(number, '');
+    if (isNumber) writeDelimited(writer, field, 0);
+    else writer.text(number, '');
+  } else if (type.scalar === 'string') writer.text(number, '');
   else if (type.scalar === 'double') writer.double(number, 0);
-  else if (type.scalar !== 'bytes') writer.whole(number, 0);
+  else if (type.scalar !== 'bytes') writer.number(number, 0);
 }
 
-function singleBytes(type: FieldType, value: Json): Buffer {
-  if ('message' in type) return messageBytes(type.message, value);
-  if ('scalar' in type) {
-    // Go reads null as empty text among the items of a list or a map.
-    if (value !== null && typeof value !== 'string') throw new ProtobufError('not text');
-    return Buffer.from(value ?? '', type.scalar === 'bytes' ? 'base64' : 'utf8');
-  }
-  switch (type.special) {
-    case 'Time':
-      return time.write(value);
-    case 'MicroTime':
-      return microTime.write(value);
-    case 'Quantity':
-      return quantity.write(value);
-    case 'IntOrString':
-      return intOrString.write(value);
-    case 'JSON':
-    case 'FieldsV1':
-    case 'RawExtension':
-      return json.write(value);
-    default:
-      return schemaOr(value, type.special === 'JSONSchemaPropsOrBool');
-  }
+/** Text, bytes and messages. */
+function writeDelimited(writer: WireWriter, { number, type }: Pick<Field, 'number' | 'type'>, value: Json): void {
+  if ('message' in type) writer.message(number, () => writeMessage(writer, type.message, value));
+  else if ('special' in type) writer.message(number, () => writeSpecial(writer, type.special, value));
+  // Go reads null as empty text among the items of a list or a map.
+  else if (value !== null && typeof value !== 'string') throw new ProtobufError('not text');
+  else if (type.scalar === 'bytes') writer.bytes(number, Buffer.from(value ?? '', 'base64'));
+  else writer.text(number, value ?? '');
+}
+
+const PLAIN_FORMS: Partial<Readonly<Record<SpecialType, PlainForm>>> = {
+  Time: time,
+  MicroTime: microTime,
+  Quantity: quantity,
+  IntOrString: intOrString,
+  JSON: json,
+  FieldsV1: json,
+  RawExtension: json,
+};
+
+function writeSpecial(writer: WireWriter, special: SpecialType, value: Json): void {
+  const form = PLAIN_FORMS[special];
+  if (form === undefined) schemaOr(writer, value, special === 'JSONSchemaPropsOrBool');
+  else form.write(writer, value);
 }
 
 /** A schema, or what may stand in its place: more schemas, yes or no, names. */
-function schemaOr(value: Json, isBool: boolean): Buffer {
-  const writer = new WireWriter();
+function schemaOr(writer: WireWriter, value: Json, isBool: boolean): void {
+  const schema = (field: number, each: Json): unknown =>
+    writer.message(field, () => writeMessage(writer, jsonSchemaMessage(), each));
   if (isBool) {
-    writer.whole(1, value === false ? 0 : 1);
-    if (isObject(value)) writer.delimited(2, messageBytes(jsonSchemaMessage(), value));
+    writer.flag(1, value !== false);
+    if (isObject(value)) schema(2, value);
   } else if (Array.isArray(value)) {
     for (const item of value) {
-      writer.delimited(
-        2,
-        typeof item === 'string' ? Buffer.from(item, 'utf8') : messageBytes(jsonSchemaMessage(), item),
-      );
+      if (typeof item === 'string') writer.text(2, item);
+      else schema(2, item);
     }
-  } else writer.delimited(1, messageBytes(jsonSchemaMessage(), value));
-  return writer.finish();
+  } else schema(1, value);
 }

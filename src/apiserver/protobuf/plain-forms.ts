@@ -1,9 +1,7 @@
 /** Types that are messages in protobuf and plain text or numbers in JSON. */
+import { ProtobufError, WireReader, type WireWriter } from '../../base/protobuf-wire.js';
 import type { Json } from '../../kube/json.js';
 import { canonicalQuantity } from '../values/quantity.js';
-import { ProtobufError } from './protobuf-error.js';
-import { DELIMITED, VARINT, WireReader } from './wire-reader.js';
-import { WireWriter } from './wire-writer.js';
 
 const MICROSECOND_NANOS = 1_000;
 const SECOND_NANOS = 1_000_000_000;
@@ -16,7 +14,7 @@ const INT32_MAX = 2 ** 31 - 1;
 export interface PlainForm {
   /** Undefined where Go has its zero value, and nothing that JSON could say. */
   read(bytes: Buffer): Json | undefined;
-  write(value: Json): Buffer;
+  write(writer: WireWriter, value: Json): void;
 }
 
 export const time: PlainForm = {
@@ -24,7 +22,7 @@ export const time: PlainForm = {
     const parts = timestamp(bytes);
     return parts && `${wholeSeconds(parts.seconds)}Z`;
   },
-  write: (value) => timestampBytes(value, false),
+  write: (writer, value) => writeTimestamp(writer, value, false),
 };
 
 export const microTime: PlainForm = {
@@ -35,7 +33,7 @@ export const microTime: PlainForm = {
     const nanos = ((parts.nanos % SECOND_NANOS) + SECOND_NANOS) % SECOND_NANOS;
     return `${wholeSeconds(seconds)}.${String(Math.floor(nanos / MICROSECOND_NANOS)).padStart(6, '0')}Z`;
   },
-  write: (value) => timestampBytes(value, true),
+  write: (writer, value) => writeTimestamp(writer, value, true),
 };
 
 export const quantity: PlainForm = {
@@ -47,11 +45,9 @@ export const quantity: PlainForm = {
       throw new ProtobufError((error as Error).message);
     }
   },
-  write(value) {
+  write(writer, value) {
     if (typeof value !== 'string' && typeof value !== 'number') throw new ProtobufError('not a quantity');
-    const writer = new WireWriter();
-    writer.string(1, String(value));
-    return writer.finish();
+    writer.text(1, String(value));
   },
 };
 
@@ -62,27 +58,21 @@ export const intOrString: PlainForm = {
     let number = 0;
     let text = '';
     while (reader.next()) {
-      if (reader.number > 3) {
-        reader.skip();
-        continue;
-      }
-      reader.expect(reader.number === 3 ? DELIMITED : VARINT);
-      if (reader.number === 1) type = reader.int64();
-      else if (reader.number === 2) number = reader.int32();
-      else text = reader.delimited().toString('utf8');
+      if (reader.field === 1) type = reader.number();
+      else if (reader.field === 2) number = reader.int32();
+      else if (reader.field === 3) text = reader.text();
     }
     if (type !== 0 && type !== 1) throw new ProtobufError('impossible IntOrString.Type');
     return type === 0 ? number : text;
   },
-  write(value) {
+  write(writer, value) {
     const isText = typeof value === 'string';
     if (!isText && (typeof value !== 'number' || !Number.isInteger(value) || Math.abs(value) > INT32_MAX + 1))
       throw new ProtobufError('neither a number nor text');
-    const writer = new WireWriter();
-    writer.whole(1, isText ? 1 : 0);
-    writer.whole(2, isText ? 0 : value);
-    writer.string(3, isText ? value : '');
-    return writer.finish();
+    writer
+      .number(1, isText ? 1 : 0)
+      .number(2, isText ? 0 : value)
+      .text(3, isText ? value : '');
   },
 };
 
@@ -90,12 +80,7 @@ export const intOrString: PlainForm = {
 export function rawBytes(message: Buffer): Buffer {
   const reader = new WireReader(message);
   let raw: Buffer = Buffer.alloc(0);
-  while (reader.next()) {
-    if (reader.number === 1) {
-      reader.expect(DELIMITED);
-      raw = reader.delimited();
-    } else reader.skip();
-  }
+  while (reader.next()) if (reader.field === 1) raw = reader.bytes();
   return raw;
 }
 
@@ -109,10 +94,8 @@ export const json: PlainForm = {
       throw new ProtobufError('the JSON within the message is none');
     }
   },
-  write(value) {
-    const writer = new WireWriter();
-    writer.string(1, JSON.stringify(value));
-    return writer.finish();
+  write(writer, value) {
+    writer.text(1, JSON.stringify(value));
   },
 };
 
@@ -122,13 +105,8 @@ function timestamp(bytes: Buffer): { seconds: number; nanos: number } | undefine
   let seconds = 0;
   let nanos = 0;
   while (reader.next()) {
-    if (reader.number > 2) {
-      reader.skip();
-      continue;
-    }
-    reader.expect(VARINT);
-    if (reader.number === 1) seconds = reader.int64();
-    else nanos = reader.int32();
+    if (reader.field === 1) seconds = reader.number();
+    else if (reader.field === 2) nanos = reader.int32();
   }
   const time = wholeSeconds(seconds);
   return `${time}Z` === ZERO_TIME && nanos === 0 ? undefined : { seconds, nanos };
@@ -139,27 +117,21 @@ function wholeSeconds(seconds: number): string {
   return new Date(seconds * 1000).toISOString().slice(0, 19);
 }
 
-function timestampBytes(value: Json, withMicroseconds: boolean): Buffer {
-  if (value === null) return Buffer.alloc(0);
+function writeTimestamp(writer: WireWriter, value: Json, withMicroseconds: boolean): void {
+  if (value === null) return;
   const match = typeof value === 'string' ? /^([^.]+?)(?:\.(\d+))?(Z|[+-]\d\d:\d\d)$/.exec(value) : null;
   const [, whole, fraction = '', zone] = match ?? [];
   const milliseconds = match === null ? Number.NaN : Date.parse(`${whole}${zone}`);
   if (Number.isNaN(milliseconds)) throw new ProtobufError('not a time');
-  if (`${whole}${zone}` === ZERO_TIME && !withMicroseconds) return Buffer.alloc(0);
-  const writer = new WireWriter();
-  writer.whole(1, milliseconds / 1000);
-  writer.whole(2, withMicroseconds ? Number(fraction.padEnd(6, '0').slice(0, 6)) * MICROSECOND_NANOS : 0);
-  return writer.finish();
+  if (`${whole}${zone}` === ZERO_TIME && !withMicroseconds) return;
+  writer
+    .number(1, milliseconds / 1000)
+    .number(2, withMicroseconds ? Number(fraction.padEnd(6, '0').slice(0, 6)) * MICROSECOND_NANOS : 0);
 }
 
 function textField(bytes: Buffer, number: number): string {
   const reader = new WireReader(bytes);
   let text = '';
-  while (reader.next()) {
-    if (reader.number === number) {
-      reader.expect(DELIMITED);
-      text = reader.delimited().toString('utf8');
-    } else reader.skip();
-  }
+  while (reader.next()) if (reader.field === number) text = reader.text();
   return text;
 }

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ProtobufError, WireWriter } from '../../base/protobuf-wire.js';
 import type { JsonObject } from '../../kube/json.js';
 import { closeEnvelope } from '../../kube/protobuf-envelope.js';
 import { loadSurface, surfaceVersions } from '../surfaces/load-surface.js';
 import { decodeProtobuf, PROTOBUF_LEVELS_MAX } from './decode-protobuf.js';
 import { encodeProtobuf } from './encode-protobuf.js';
 import { kindMessage } from './message-table.js';
-import { ProtobufError } from './protobuf-error.js';
-import { WireWriter } from './wire-writer.js';
 
 const recorded = JSON.parse(readFileSync(new URL('./objects.recorded.json', import.meta.url), 'utf8')) as {
   objects: { protobuf: string }[];
@@ -75,9 +74,9 @@ describe('malformed bytes', () => {
     const path = 'apiextensions.k8s.io/v1';
     let schema: Buffer = Buffer.alloc(0);
     for (let level = 0; level < PROTOBUF_LEVELS_MAX + 10; level++)
-      schema = message((writer) => writer.delimited(28, schema));
+      schema = message((writer) => writer.bytes(28, schema));
     const nested = [1, 4, 7, 2].reduce<Buffer>(
-      (inner, number) => message((writer) => writer.delimited(number, inner)),
+      (inner, number) => message((writer) => writer.bytes(number, inner)),
       schema,
     );
     expect(() => decodeRaw('CustomResourceDefinition', nested, path)).toThrow('exceeded max depth');
@@ -86,11 +85,11 @@ describe('malformed bytes', () => {
   it('are refused where envelopes nest too deeply', () => {
     let bytes = closeEnvelope({ apiVersion: 'v1', kind: 'ConfigMap', raw: Buffer.alloc(0) });
     for (let level = 0; level < PROTOBUF_LEVELS_MAX; level++) {
-      const extension = message((writer) => writer.delimited(1, bytes));
+      const extension = message((writer) => writer.bytes(1, bytes));
       bytes = closeEnvelope({
         apiVersion: 'v1',
         kind: 'List',
-        raw: message((writer) => writer.delimited(2, extension)),
+        raw: message((writer) => writer.bytes(2, extension)),
       });
     }
     expect(() => decodeProtobuf(bytes)).toThrow('exceeded max depth');
@@ -99,7 +98,7 @@ describe('malformed bytes', () => {
   it('are refused where few bytes unfold to very many objects', () => {
     const containers = Buffer.alloc(2 * 50_000);
     for (let at = 0; at < containers.length; at += 2) containers[at] = (2 << 3) | 2;
-    const raw = message((writer) => writer.delimited(2, containers));
+    const raw = message((writer) => writer.bytes(2, containers));
     expect(() => decodeRaw('Pod', raw)).toThrow('too many messages');
   });
 });
@@ -107,12 +106,12 @@ describe('malformed bytes', () => {
 describe('decodeProtobuf', () => {
   it('keeps hostile keys of maps as plain members', () => {
     const entry = message((writer) => {
-      writer.string(1, '__proto__');
-      writer.string(2, 'polluted');
+      writer.text(1, '__proto__');
+      writer.text(2, 'polluted');
     });
     const object = decodeRaw(
       'ConfigMap',
-      message((writer) => writer.delimited(2, entry)),
+      message((writer) => writer.bytes(2, entry)),
     );
     expect(Object.keys(object['data'] as JsonObject)).toEqual(['__proto__']);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -130,18 +129,18 @@ describe('decodeProtobuf', () => {
   });
 
   it('adds several pieces of one message to each other', () => {
-    const piece = (number: number, text: string): Buffer => message((writer) => writer.string(number, text));
+    const piece = (number: number, text: string): Buffer => message((writer) => writer.text(number, text));
     const raw = message((writer) => {
-      writer.delimited(1, piece(1, 'a'));
-      writer.delimited(1, piece(3, 'ns'));
+      writer.bytes(1, piece(1, 'a'));
+      writer.bytes(1, piece(3, 'ns'));
     });
     expect(decodeRaw('ConfigMap', raw)['metadata']).toEqual({ name: 'a', namespace: 'ns' });
   });
 
   it('passes over fields that it does not know', () => {
     const raw = message((writer) => {
-      writer.string(1000, 'new');
-      writer.whole(1001, -1);
+      writer.text(1000, 'new');
+      writer.number(1001, -1);
       writer.double(1002, 1.5);
     });
     expect(decodeRaw('DeleteOptions', raw)).toEqual({ kind: 'DeleteOptions', apiVersion: 'v1' });
@@ -150,17 +149,17 @@ describe('decodeProtobuf', () => {
   it('takes packed and unpacked lists of numbers', () => {
     const job = (values: (writer: WireWriter) => void): JsonObject => {
       const raw = [2, 1, 11, 2].reduce(
-        (inner, number) => message((writer) => writer.delimited(number, inner)),
+        (inner, number) => message((writer) => writer.bytes(number, inner)),
         message(values),
       );
       return decodeRaw('Job', raw, 'batch/v1');
     };
     const unpacked = job((writer) => {
-      writer.whole(3, 1);
-      writer.whole(3, 300);
+      writer.number(3, 1);
+      writer.number(3, 300);
     });
     expect(JSON.stringify(unpacked)).toContain('"values":[1,300]');
-    expect(job((writer) => writer.delimited(3, Buffer.from([1, 0xac, 2])))).toEqual(unpacked);
+    expect(job((writer) => writer.bytes(3, Buffer.from([1, 0xac, 2])))).toEqual(unpacked);
   });
 
   it('takes an envelope that names no kind for the one that is expected', () => {

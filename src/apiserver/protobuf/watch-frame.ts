@@ -1,10 +1,12 @@
+import { WireWriter } from '../../base/protobuf-wire.js';
 import type { JsonObject } from '../../kube/json.js';
 import { encodeProtobuf } from './encode-protobuf.js';
-import { WireWriter } from './wire-writer.js';
 
 export const PROTOBUF_WATCH_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf;stream=watch';
 
 const LENGTH_BYTES = 4;
+/** More than the fields around the object take. */
+const EVENT_BYTES = 64;
 
 /**
  * One event of a watch: its length, then the event without an envelope, which holds the object in one.
@@ -13,12 +15,10 @@ const LENGTH_BYTES = 4;
 export function encodeWatchFrame(type: string, object: JsonObject): Buffer | undefined {
   const raw = encodeProtobuf(object);
   if (raw === undefined) return undefined;
-  const extension = new WireWriter();
-  extension.delimited(1, raw);
-  const event = new WireWriter();
-  event.string(1, type);
-  event.delimited(2, extension.finish());
-  const message = event.finish();
+  const message = new WireWriter(raw.length + EVENT_BYTES)
+    .text(1, type)
+    .message(2, (extension) => extension.bytes(1, raw))
+    .finish();
   const length = Buffer.alloc(LENGTH_BYTES);
   length.writeUInt32BE(message.length);
   return Buffer.concat([length, message]);

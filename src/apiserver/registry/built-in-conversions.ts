@@ -1,5 +1,5 @@
 import { groupVersion } from '../../kube/gvr.js';
-import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, objectMember } from '../../kube/json.js';
 import type { Conversion } from './resource-type.js';
 
 interface Place {
@@ -72,9 +72,9 @@ const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';
 const CONDITIONS = 'autoscaling.alpha.kubernetes.io/conditions';
 
 function toSimpleAutoscaler(object: JsonObject): JsonObject {
-  const { metrics, behavior, ...spec } = part(object, 'spec');
-  const { currentMetrics, conditions, ...status } = part(object, 'status');
-  const annotations = { ...part(part(object, 'metadata'), 'annotations') };
+  const { metrics, behavior, ...spec } = objectMember(object, 'spec');
+  const { currentMetrics, conditions, ...status } = objectMember(object, 'status');
+  const annotations = { ...objectMember(objectMember(object, 'metadata'), 'annotations') };
   const list = Array.isArray(metrics) ? metrics : [];
   const cpu = list.find(isCpuUtilization);
   const others = list.filter((each) => each !== cpu);
@@ -85,18 +85,19 @@ function toSimpleAutoscaler(object: JsonObject): JsonObject {
   keep(BEHAVIOR, behavior);
   keep(CURRENT_METRICS, currentMetrics);
   keep(CONDITIONS, conditions);
-  const target = cpu === undefined ? undefined : part(part(cpu, 'resource'), 'target')['averageUtilization'];
+  const target =
+    cpu === undefined ? undefined : objectMember(objectMember(cpu, 'resource'), 'target')['averageUtilization'];
   return {
     ...object,
-    metadata: withAnnotations(part(object, 'metadata'), annotations),
+    metadata: withAnnotations(objectMember(object, 'metadata'), annotations),
     spec: { ...spec, ...(target === undefined ? {} : { targetCPUUtilizationPercentage: target }) },
     ...(object['status'] === undefined ? {} : { status }),
   };
 }
 
 function toFullAutoscaler(object: JsonObject): JsonObject {
-  const { targetCPUUtilizationPercentage: target, ...spec } = part(object, 'spec');
-  const annotations = { ...part(part(object, 'metadata'), 'annotations') };
+  const { targetCPUUtilizationPercentage: target, ...spec } = objectMember(object, 'spec');
+  const annotations = { ...objectMember(objectMember(object, 'metadata'), 'annotations') };
   const take = (name: string): Json | undefined => {
     const text = annotations[name];
     delete annotations[name];
@@ -116,13 +117,13 @@ function toFullAutoscaler(object: JsonObject): JsonObject {
       : [];
   const metrics = [...(Array.isArray(others) ? others : []), ...cpu];
   const status = {
-    ...part(object, 'status'),
+    ...objectMember(object, 'status'),
     ...(currentMetrics === undefined ? {} : { currentMetrics }),
     ...(conditions === undefined ? {} : { conditions }),
   };
   return {
     ...object,
-    metadata: withAnnotations(part(object, 'metadata'), annotations),
+    metadata: withAnnotations(objectMember(object, 'metadata'), annotations),
     spec: { ...spec, ...(metrics.length === 0 ? {} : { metrics }), ...(behavior === undefined ? {} : { behavior }) },
     ...(Object.keys(status).length === 0 && object['status'] === undefined ? {} : { status }),
   };
@@ -130,13 +131,8 @@ function toFullAutoscaler(object: JsonObject): JsonObject {
 
 function isCpuUtilization(metric: Json): metric is JsonObject {
   if (!isObject(metric) || metric['type'] !== 'Resource') return false;
-  const resource = part(metric, 'resource');
-  return resource['name'] === 'cpu' && part(resource, 'target')['type'] === 'Utilization';
-}
-
-function part(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isObject(value) ? value : {};
+  const resource = objectMember(metric, 'resource');
+  return resource['name'] === 'cpu' && objectMember(resource, 'target')['type'] === 'Utilization';
 }
 
 function withAnnotations(metadata: JsonObject, annotations: JsonObject): JsonObject {

@@ -35,10 +35,10 @@ const SHARING_LAYOUT: Readonly<Record<string, string>> = {
 };
 
 /** Built-in resources of newer versions. A surface that ships with Straddle is listed here or above, completely. */
-const OWN_LAYOUT: Readonly<Record<string, string>> = {};
+const SEPARATE_LAYOUT: Readonly<Record<string, string>> = {};
 
 const sharing = namesIn(SHARING_LAYOUT);
-const shipped = new Set([...sharing, ...namesIn(OWN_LAYOUT)]);
+const shipped = new Set([...sharing, ...namesIn(SEPARATE_LAYOUT)]);
 
 /** Whether a built-in resource of some Kubernetes version is stored where custom resources of this name would be. */
 export function sharesCustomLayout(what: GroupResource): boolean {

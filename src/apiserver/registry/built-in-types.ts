@@ -76,7 +76,7 @@ function commonOf(group: string, version: string, each: SurfaceResource): Virtua
   };
 }
 
-interface Surroundings {
+interface GroupContext {
   readonly surface: BuiltInSurface;
   readonly group: SurfaceGroup;
   readonly options: BuiltInTypesOptions;
@@ -85,7 +85,7 @@ interface Surroundings {
 function storedType(
   common: VirtualResource,
   each: SurfaceResource,
-  { surface, group, options }: Surroundings,
+  { surface, group, options }: GroupContext,
 ): ResourceType {
   const { version } = common;
   const schema = surface.kind(each.kindGroup ?? group.name, each.kindVersion ?? version, each.kind)?.schema ?? ANY;

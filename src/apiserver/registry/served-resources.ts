@@ -17,7 +17,7 @@ export type VirtualResource = Pick<
 >;
 
 /** A group's version that another server answers for, because an APIService says so. */
-export interface AggregatedVersion {
+export interface AggregatedGroupVersion {
   readonly group: string;
   readonly discovery: VersionDiscovery;
   /** `spec.groupPriorityMinimum` and `spec.versionPriority`. */
@@ -35,6 +35,6 @@ export type GroupOrder = readonly {
 export interface ServedResources {
   readonly types: readonly ResourceType[];
   readonly virtual: readonly VirtualResource[];
-  readonly aggregated: readonly AggregatedVersion[];
+  readonly aggregated: readonly AggregatedGroupVersion[];
   readonly order: GroupOrder;
 }

@@ -1,7 +1,7 @@
+import { authorizationBearer } from '../../http/bearer.js';
 import type { JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { timestamp } from '../../kube/timestamp.js';
-import { bearerToken } from '../authentication/token-authenticator.js';
 import { TokenError } from '../authentication/token-error.js';
 import { text } from '../authorization/policy-rule.js';
 import type { ReviewDependencies, ReviewHandler } from './review.js';
@@ -37,7 +37,7 @@ const METADATA_KEYS = ['name', 'generateName', 'labels', 'annotations'];
 function tokenStatus(token: string, wanted: readonly string[], { authenticator }: ReviewDependencies): JsonObject {
   const audiences = wanted.length > 0 ? wanted : authenticator.apiAudiences;
   // Read as it would be from a request: what comes after a space is not part of it.
-  const sent = bearerToken(`Bearer ${token}`);
+  const sent = authorizationBearer(`Bearer ${token}`);
   if (sent === undefined) return { user: {} };
   try {
     const answer = authenticator.authenticate(sent, audiences);

@@ -7,46 +7,50 @@ import { memberSchema, type Schema } from './schema.js';
  * their keys, items of other lists not at all. Updates use it to leave alone what was wrong already.
  */
 export class Correlation {
-  private known: boolean | undefined;
+  #known: boolean | undefined;
   /** Of a list of type map: what each item was before, by its keys. Made when the first is asked for. */
-  private oldByKeys: Map<string, Json> | undefined;
+  #oldByKeys: Map<string, Json> | undefined;
 
-  constructor(
-    private readonly value: Json,
-    private readonly old: Json,
-    private readonly schema: Schema,
-  ) {}
+  readonly #value: Json;
+  readonly #old: Json;
+  readonly #schema: Schema;
+
+  constructor(value: Json, old: Json, schema: Schema) {
+    this.#value = value;
+    this.#old = old;
+    this.#schema = schema;
+  }
 
   member(name: string): Correlation | undefined {
-    if (!isObject(this.value) || !isObject(this.old)) return undefined;
-    const [value, old] = [member(this.value, name), member(this.old, name)];
-    const schema = memberSchema(this.schema, name);
+    if (!isObject(this.#value) || !isObject(this.#old)) return undefined;
+    const [value, old] = [member(this.#value, name), member(this.#old, name)];
+    const schema = memberSchema(this.#schema, name);
     return value === undefined || old === undefined || schema === undefined
       ? undefined
       : new Correlation(value, old, schema);
   }
 
   item(index: number): Correlation | undefined {
-    const { value, old, schema } = this;
+    const [value, old, schema] = [this.#value, this.#old, this.#schema];
     if (schema.listType !== 'map' || !Array.isArray(value) || !Array.isArray(old)) return undefined;
     const item = value[index];
     if (!isObject(item)) return undefined;
-    this.oldByKeys ??= firstByKeys(old, schema.listKeys ?? []);
-    const found = this.oldByKeys.get(textOfKeys(item, schema.listKeys ?? []));
+    this.#oldByKeys ??= firstByKeys(old, schema.listKeys ?? []);
+    const found = this.#oldByKeys.get(textOfKeys(item, schema.listKeys ?? []));
     return found === undefined ? undefined : new Correlation(item, found, schema.items ?? {});
   }
 
   /** The order of a list of type map does not count. */
   get isUnchanged(): boolean {
-    this.known ??= this.compare();
-    return this.known;
+    this.#known ??= this.#compare();
+    return this.#known;
   }
 
-  private compare(): boolean {
-    const { value, old } = this;
+  #compare(): boolean {
+    const [value, old] = [this.#value, this.#old];
     if (Array.isArray(value) && Array.isArray(old)) {
       if (value.length !== old.length) return false;
-      if (this.schema.listType !== 'map') return jsonEqual(value, old);
+      if (this.#schema.listType !== 'map') return jsonEqual(value, old);
       return value.every((_, index) => this.item(index)?.isUnchanged === true);
     }
     if (!isObject(value) || !isObject(old)) return jsonEqual(value, old);

@@ -57,17 +57,17 @@ const CHECKS_PER_STEP = 2_000;
 class Outcome {
   readonly problems: FieldProblem[] = [];
   matches = 0;
-  private chars = 0;
+  #chars = 0;
 
   get isFull(): boolean {
-    return this.problems.length >= PROBLEMS_MAX || this.chars > PROBLEMS_CHARS_MAX;
+    return this.problems.length >= PROBLEMS_MAX || this.#chars > PROBLEMS_CHARS_MAX;
   }
 
   add(problems: readonly FieldProblem[]): void {
     for (const each of problems) {
       if (this.isFull) return;
       this.problems.push(each);
-      this.chars += each.message.length;
+      this.#chars += each.message.length;
     }
   }
 
@@ -78,50 +78,53 @@ class Outcome {
 }
 
 class ValueValidation {
-  private readonly whole: string;
-  private checks = 0;
+  readonly #whole: string;
+  #checks = 0;
 
-  constructor(private readonly options: ValueOptions) {
-    this.whole = options.field ?? '';
+  readonly #options: ValueOptions;
+
+  constructor(options: ValueOptions) {
+    this.#options = options;
+    this.#whole = options.field ?? '';
   }
 
   *check(value: Json, schema: Schema, name: string, correlation: Correlation | undefined): Generator<void, Outcome> {
-    const outcome = yield* this.checkAll(value, schema, name, correlation);
+    const outcome = yield* this.#checkAll(value, schema, name, correlation);
     if (outcome.problems.length > 0 && correlation?.isUnchanged === true) outcome.problems.length = 0;
     return outcome;
   }
 
-  private *checkAll(
+  *#checkAll(
     value: Json,
     schema: Schema,
     name: string,
     correlation: Correlation | undefined,
   ): Generator<void, Outcome> {
     const outcome = new Outcome();
-    if (++this.checks % CHECKS_PER_STEP === 0) yield;
-    if (this.checks > CHECKS_MAX) throw tooManyChecks();
+    if (++this.#checks % CHECKS_PER_STEP === 0) yield;
+    if (this.#checks > CHECKS_MAX) throw tooManyChecks();
     // The server's own types are checked by those who know them.
-    if (schema.restrictions !== undefined) return yield* this.checkAll(value, schema.restrictions, name, correlation);
+    if (schema.restrictions !== undefined) return yield* this.#checkAll(value, schema.restrictions, name, correlation);
     if (schema.typeName !== undefined) return outcome;
-    const place = new Place(name, this.whole);
-    this.checkType(value, schema, place, outcome);
+    const place = new Place(name, this.#whole);
+    this.#checkType(value, schema, place, outcome);
     if (value === null) {
-      this.checkEnum(value, schema, place, outcome);
+      this.#checkEnum(value, schema, place, outcome);
       return outcome;
     }
-    if (hasAlternatives(schema)) yield* this.checkAlternatives(value, schema, name, outcome);
+    if (hasAlternatives(schema)) yield* this.#checkAlternatives(value, schema, name, outcome);
     outcome.matches += 2;
-    this.checkScalar(value, schema, place, outcome);
-    if (Array.isArray(value)) yield* this.checkItems(value, schema, place, correlation, outcome);
-    this.checkEnum(value, schema, place, outcome);
-    if (isObject(value)) yield* this.checkMembers(value, schema, place, correlation, outcome);
+    this.#checkScalar(value, schema, place, outcome);
+    if (Array.isArray(value)) yield* this.#checkItems(value, schema, place, correlation, outcome);
+    this.#checkEnum(value, schema, place, outcome);
+    if (isObject(value)) yield* this.#checkMembers(value, schema, place, correlation, outcome);
     outcome.matches += 2;
     return outcome;
   }
 
-  private checkScalar(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
+  #checkScalar(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
     if (typeof value === 'string') {
-      outcome.add(stringProblems(value, schema, place, this.options));
+      outcome.add(stringProblems(value, schema, place, this.#options));
       outcome.add(formatProblems(value, schema, place));
       outcome.matches += schema.format !== undefined && isKnownFormat(schema.type ?? '', schema.format) ? 2 : 1;
     } else if (typeof value === 'number') {
@@ -130,7 +133,7 @@ class ValueValidation {
     }
   }
 
-  private checkType(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
+  #checkType(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
     const types = typesOf(schema);
     const problem = typeProblem(value, schema, types);
     if (problem !== undefined) {
@@ -143,13 +146,13 @@ class ValueValidation {
     else if (applies) outcome.matches += problem === undefined ? 2 : 1;
   }
 
-  private checkEnum(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
+  #checkEnum(value: Json, schema: Schema, place: ValuePlace, outcome: Outcome): void {
     const allowed = enumValuesOf(schema);
     if (allowed === undefined || (value !== null && allowed.has(value))) return;
     if (!outcome.isFull) outcome.add([notSupportedAmong(place.field, value, allowed.text)]);
   }
 
-  private *checkItems(
+  *#checkItems(
     items: readonly Json[],
     schema: Schema,
     place: ValuePlace,
@@ -172,7 +175,7 @@ class ValueValidation {
     outcome.matches += 2;
   }
 
-  private *checkMembers(
+  *#checkMembers(
     object: JsonObject,
     schema: Schema,
     place: ValuePlace,
@@ -197,22 +200,22 @@ class ValueValidation {
       const isDeclared = schema.properties !== undefined && Object.hasOwn(schema.properties, each);
       const path = name === '' && isDeclared ? each : `${name}.${each}`;
       // The version is the same after conversion, whatever it was.
-      const isTyped = name === '' && this.whole === '' && (each === 'apiVersion' || each === 'kind');
+      const isTyped = name === '' && this.#whole === '' && (each === 'apiVersion' || each === 'kind');
       outcome.merge(yield* this.check(object[each]!, below, path, isTyped ? undefined : correlation?.member(each)));
     }
     for (const each of schema.required ?? []) {
       if (outcome.isFull) break;
-      if (!Object.hasOwn(object, each)) outcome.add([required(new Place(`${name}.${each}`, this.whole).field)]);
+      if (!Object.hasOwn(object, each)) outcome.add([required(new Place(`${name}.${each}`, this.#whole).field)]);
     }
     outcome.matches += 1;
   }
 
-  private *checkAlternatives(value: Json, schema: Schema, name: string, outcome: Outcome): Generator<void, void> {
+  *#checkAlternatives(value: Json, schema: Schema, name: string, outcome: Outcome): Generator<void, void> {
     const { allOf, anyOf, oneOf, not } = schema;
     const say = (text: string): void =>
-      outcome.add([invalid(this.whole === '' ? NO_FIELD : this.whole, '', `${JSON.stringify(name)} ${text}`)]);
+      outcome.add([invalid(this.#whole === '' ? NO_FIELD : this.#whole, '', `${JSON.stringify(name)} ${text}`)]);
     // Parts that did not change count all the same here: kube-apiserver compares alternatives only as a whole.
-    const tried = (each: Schema): Generator<void, Outcome> => this.checkAll(value, each, name, undefined);
+    const tried = (each: Schema): Generator<void, Outcome> => this.#checkAll(value, each, name, undefined);
     if (anyOf !== undefined) yield* mergeAny(anyOf, tried, outcome, say);
     if (oneOf !== undefined) mergeOne(yield* each(oneOf, tried), outcome, say);
     if (allOf !== undefined) mergeAll(yield* each(allOf, tried), outcome, say);

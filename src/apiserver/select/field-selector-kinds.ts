@@ -1,4 +1,4 @@
-import { groupVersion } from '../../kube/gvr.js';
+import { type GroupVersionKind, groupVersion } from '../../kube/gvr.js';
 import { isObject, type JsonObject, member } from '../../kube/json.js';
 
 /** What objects of one kind can be selected by. */
@@ -9,12 +9,6 @@ export interface SelectableFields {
   refusal(field: string): string;
   /** Fields that are not simply the text at their path; undefined leaves it to the path. */
   read?(object: JsonObject, field: string): string | undefined;
-}
-
-export interface Kind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
 }
 
 const NAME = ['metadata.name'];
@@ -31,7 +25,7 @@ export const METADATA_FIELDS: SelectableFields = {
 };
 
 /** By `group/Kind`; versions of one kind agree unless a name says otherwise. */
-const BUILT_IN: Readonly<Record<string, (kind: Kind) => SelectableFields>> = {
+const BUILT_IN: Readonly<Record<string, (kind: GroupVersionKind) => SelectableFields>> = {
   '/Pod': () => ({
     ...fields(
       [
@@ -102,7 +96,7 @@ const BUILT_IN: Readonly<Record<string, (kind: Kind) => SelectableFields>> = {
     ),
 };
 
-export function selectableFieldsOf(kind: Kind): SelectableFields {
+export function selectableFieldsOf(kind: GroupVersionKind): SelectableFields {
   const key = `${kind.group}/${kind.kind}`;
   return Object.hasOwn(BUILT_IN, key) ? BUILT_IN[key]!(kind) : METADATA_FIELDS;
 }

@@ -110,17 +110,21 @@ function parseExactValue(tokens: Tokens): string {
 }
 
 class Tokens {
-  private position = 0;
+  #position = 0;
 
-  constructor(private readonly all: readonly Token[]) {}
+  readonly #all: readonly Token[];
+
+  constructor(all: readonly Token[]) {
+    this.#all = all;
+  }
 
   peek(): Token {
-    return this.all[this.position] ?? END;
+    return this.#all[this.#position] ?? END;
   }
 
   take(): Token {
     const token = this.peek();
-    this.position++;
+    this.#position++;
     return token;
   }
 }

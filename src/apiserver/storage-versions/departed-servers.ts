@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { isObject, type JsonObject, objectMember } from '../../kube/json.js';
 import { apiServerId } from './api-server-id.js';
 
 export const LEASES = { group: 'coordination.k8s.io', resource: 'leases' };
@@ -45,7 +45,7 @@ export class DepartedServers {
 }
 
 function idOf(lease: JsonObject): string | undefined {
-  const { name, labels, annotations } = part(lease, 'metadata');
+  const { name, labels, annotations } = objectMember(lease, 'metadata');
   const kind = isObject(labels) ? labels[IDENTITY_LABEL] : undefined;
   if (kind === 'kube-apiserver') return String(name);
   if (kind !== 'straddle') return undefined;
@@ -55,12 +55,7 @@ function idOf(lease: JsonObject): string | undefined {
 }
 
 function expiresAtMs(lease: JsonObject): number {
-  const { renewTime, leaseDurationSeconds } = part(lease, 'spec');
+  const { renewTime, leaseDurationSeconds } = objectMember(lease, 'spec');
   const renewedMs = Date.parse(String(renewTime));
   return Number.isNaN(renewedMs) ? 0 : renewedMs + Number(leaseDurationSeconds ?? 0) * 1_000;
-}
-
-function part(object: JsonObject, name: string): JsonObject {
-  const value = object[name];
-  return isObject(value) ? value : {};
 }

@@ -32,16 +32,16 @@ export interface Backend {
    * for, or the newest. To read on, repeat with the `revision` of the answer and `startAfter` its last key: all pages
    * together are one consistent snapshot, whatever is written meanwhile. Fails as `get` does.
    */
-  list(prefix: Key, options?: ListOptions): Promise<ListResult>;
+  list(prefix: Key, options?: KeyListOptions): Promise<ListResult>;
 
   /** Writes a key that has no value. Resolves once durable. Fails with `exists`, which carries the present value. */
-  create(key: Key, value: Uint8Array, options?: WriteOptions): Promise<KeyValue>;
+  create(key: Key, value: Uint8Array, options?: KeyWriteOptions): Promise<KeyValue>;
 
   /**
    * Replaces the value that was written at `expectedModRevision`, and its time to live: without `ttlSeconds` the new
    * value stays for good. Resolves once durable. Fails with `conflict` (carries the present value) or `not-found`.
    */
-  update(key: Key, value: Uint8Array, expectedModRevision: number, options?: WriteOptions): Promise<KeyValue>;
+  update(key: Key, value: Uint8Array, expectedModRevision: number, options?: KeyWriteOptions): Promise<KeyValue>;
 
   /**
    * Removes a key and resolves, once durable, with what was removed and the revision of the removal. Fails with
@@ -57,7 +57,7 @@ export interface Backend {
    * A watch holds a bounded amount of memory however slow its reader is: it reads on from the store. If what it has
    * still to read is compacted meanwhile (or was before), the iteration ends with `compacted`: list again, watch again.
    */
-  watch(prefix: Key, options: WatchOptions): Watch;
+  watch(prefix: Key, options: KeyWatchOptions): Watch;
 
   /** The newest revision: that of the last write acknowledged by any process before the call, or a later one. */
   currentRevision(): Promise<number>;
@@ -92,7 +92,7 @@ export interface ReadOptions {
   readonly revision?: number;
 }
 
-export interface ListOptions extends ReadOptions {
+export interface KeyListOptions extends ReadOptions {
   /** At most this many; none means all. */
   readonly limit?: number;
   /** Only keys after this one. It need not exist (any more). */
@@ -107,7 +107,7 @@ export interface ListResult {
   readonly remainingCount: number;
 }
 
-export interface WriteOptions {
+export interface KeyWriteOptions {
   /**
    * The key is deleted (an ordinary delete event with its own revision) this long after the write: never sooner,
    * usually within two seconds, later if no process with the store open is alive, or in engines that gather keys.
@@ -121,7 +121,7 @@ export interface DeleteResult {
   readonly revision: number;
 }
 
-export interface WatchOptions {
+export interface KeyWatchOptions {
   readonly fromRevision: number;
 }
 
@@ -137,12 +137,12 @@ export interface Watch extends AsyncIterable<WatchBatch> {
 
 export interface WatchBatch {
   /** In revision order. Events of one revision always come in one batch. */
-  readonly events: readonly WatchEvent[];
+  readonly events: readonly KeyEvent[];
   /** Every event under the prefix up to and including this revision has now been delivered. Grows from batch to batch. */
   readonly revision: number;
 }
 
-export type WatchEvent = PutEvent | DeleteEvent;
+export type KeyEvent = PutEvent | DeleteEvent;
 
 export interface PutEvent {
   readonly type: 'put';

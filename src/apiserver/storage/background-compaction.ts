@@ -1,4 +1,4 @@
-import type { Clock } from '../../storage/clock.js';
+import type { Clock } from '../../base/clock.js';
 
 export interface CompactionPolicy {
   /** History younger than this is kept, unless there is too much of it. 0 switches background compaction off. */

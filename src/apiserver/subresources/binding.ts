@@ -1,5 +1,5 @@
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { isObject, type JsonObject, objectOrEmpty } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { timestamp } from '../../kube/timestamp.js';
@@ -86,14 +86,13 @@ function bound(call: ApiCall, live: JsonObject, binding: JsonObject, node: strin
   );
   const now = timestamp(call.machinery.clock.nowMs());
   const condition = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now };
-  const annotations = { ...asObject(metadataOf(live)['annotations']), ...asObject(metadataOf(binding)['annotations']) };
+  const annotations = {
+    ...objectOrEmpty(metadataOf(live)['annotations']),
+    ...objectOrEmpty(metadataOf(binding)['annotations']),
+  };
   const metadata = { ...metadataOf(live), ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
   return withMetadata(
     { ...live, spec: { ...spec, nodeName: node }, status: { ...status, conditions: [...others, condition] } },
     metadata,
   );
-}
-
-function asObject(value: unknown): JsonObject {
-  return isObject(value) ? value : {};
 }

@@ -48,56 +48,59 @@ export function readSurface(text: string): BuiltInSurface {
 }
 
 class IndexedSurface implements BuiltInSurface {
-  private readonly resources = new Map<string, SurfaceResource>();
-  private readonly typeNames = new Map<string, string>();
-  private readonly schemas = new Map<string, Schema>();
+  readonly #resources = new Map<string, SurfaceResource>();
+  readonly #typeNames = new Map<string, string>();
+  readonly #schemas = new Map<string, Schema>();
 
-  constructor(private readonly file: SurfaceFile) {
+  readonly #file: SurfaceFile;
+
+  constructor(file: SurfaceFile) {
+    this.#file = file;
     for (const group of file.groups) {
       for (const { version, resources } of group.versions) {
-        for (const each of resources) this.resources.set(`${group.name}/${version}/${each.name}`, each);
+        for (const each of resources) this.#resources.set(`${group.name}/${version}/${each.name}`, each);
       }
     }
     for (const [name, node] of Object.entries(file.types)) {
       if (typeof node === 'string') continue;
-      for (const kind of node.kinds ?? []) this.typeNames.set(kind, name);
+      for (const kind of node.kinds ?? []) this.#typeNames.set(kind, name);
     }
   }
 
   get version(): string {
-    return this.file.version;
+    return this.#file.version;
   }
 
   get capturedFrom(): string {
-    return this.file.capturedFrom;
+    return this.#file.capturedFrom;
   }
 
   get groups(): readonly SurfaceGroup[] {
-    return this.file.groups;
+    return this.#file.groups;
   }
 
   get types(): Readonly<Record<string, TypeNode>> {
-    return this.file.types;
+    return this.#file.types;
   }
 
   resource(group: string, version: string, resource: string): SurfaceResource | undefined {
-    return this.resources.get(`${group}/${version}/${resource}`);
+    return this.#resources.get(`${group}/${version}/${resource}`);
   }
 
   kind(group: string, version: string, kind: string): { typeName: string; schema: Schema } | undefined {
-    const typeName = this.typeNames.get(`${group}/${version}/${kind}`);
+    const typeName = this.#typeNames.get(`${group}/${version}/${kind}`);
     const schema = typeName === undefined ? undefined : this.type(typeName);
     return schema === undefined ? undefined : { typeName: typeName!, schema };
   }
 
   type(typeName: string): Schema | undefined {
-    const known = this.schemas.get(typeName);
+    const known = this.#schemas.get(typeName);
     if (known !== undefined) return known;
-    if (!Object.hasOwn(this.file.types, typeName)) return undefined;
+    if (!Object.hasOwn(this.#file.types, typeName)) return undefined;
     // Entered before it is filled: types refer to themselves.
     const schema: Schema = {};
-    this.schemas.set(typeName, schema);
-    const made = this.schemaOf(this.file.types[typeName]!);
+    this.#schemas.set(typeName, schema);
+    const made = this.#schemaOf(this.#file.types[typeName]!);
     // An alias of another type inherits from it, whether or not that one is filled yet.
     if (Object.getPrototypeOf(made) === Object.prototype) Object.assign(schema, made);
     else Object.setPrototypeOf(schema, made);
@@ -105,14 +108,14 @@ class IndexedSurface implements BuiltInSurface {
     return schema;
   }
 
-  private schemaOf(node: TypeNode): Schema {
-    return typeof node === 'string' ? this.schemaOfText(node) : this.schemaOfObject(node);
+  #schemaOf(node: TypeNode): Schema {
+    return typeof node === 'string' ? this.#schemaOfText(node) : this.#schemaOfObject(node);
   }
 
-  private schemaOfText(text: string): Schema {
+  #schemaOfText(text: string): Schema {
     if (text.startsWith('#')) return Object.create(this.type(text.slice(1)) ?? ANY) as Schema;
-    if (text.startsWith('[]')) return { type: 'array', items: this.schemaOfText(text.slice(2)) };
-    if (text.startsWith('{}')) return { type: 'object', values: this.schemaOfText(text.slice(2)) };
+    if (text.startsWith('[]')) return { type: 'array', items: this.#schemaOfText(text.slice(2)) };
+    if (text.startsWith('{}')) return { type: 'object', values: this.#schemaOfText(text.slice(2)) };
     const [type, format] = text.split('/', 2);
     return {
       ...(type === 'any' ? {} : { type: type as SchemaType }),
@@ -120,16 +123,18 @@ class IndexedSurface implements BuiltInSurface {
     };
   }
 
-  private schemaOfObject(node: TypeObject): Schema {
+  #schemaOfObject(node: TypeObject): Schema {
     const { is, fields, items, values, kinds: _, ...rest } = node;
-    const schema = (is === undefined ? { type: 'object' } : this.schemaOfText(is)) as {
+    const schema = (is === undefined ? { type: 'object' } : this.#schemaOfText(is)) as {
       -readonly [K in keyof Schema]: Schema[K];
     };
     if (fields !== undefined) {
-      schema.properties = Object.fromEntries(Object.entries(fields).map(([name, each]) => [name, this.schemaOf(each)]));
+      schema.properties = Object.fromEntries(
+        Object.entries(fields).map(([name, each]) => [name, this.#schemaOf(each)]),
+      );
     }
-    if (items !== undefined) schema.items = this.schemaOf(items);
-    if (values !== undefined) schema.values = this.schemaOf(values);
+    if (items !== undefined) schema.items = this.#schemaOf(items);
+    if (values !== undefined) schema.values = this.#schemaOf(values);
     return Object.assign(schema, rest);
   }
 }

@@ -1,26 +1,20 @@
-import type {
-  GroupDiscovery,
-  GroupDiscoveryList,
-  KindReference,
-  ResourceDiscovery,
-  VersionDiscovery,
-} from '../../kube/discovery.js';
+import type { GroupDiscovery, KindReference, ResourceDiscovery, VersionDiscovery } from '../../kube/discovery.js';
 import type { SurfaceGroup, SurfaceResource, SurfaceVersion } from './surface-file.js';
 
-export interface DiscoveryDocuments {
+export interface AggregatedDocuments {
   /** Aggregated discovery of `/api`. */
-  readonly core: GroupDiscoveryList;
+  readonly core: readonly GroupDiscovery[];
   /** Aggregated discovery of `/apis`. */
-  readonly groups: GroupDiscoveryList;
+  readonly groups: readonly GroupDiscovery[];
 }
 
 /**
  * The groups of a server on which everything is switched on. What `byDefault`, the same server with its default flags,
  * does not serve is marked.
  */
-export function convertDiscovery(everything: DiscoveryDocuments, byDefault?: DiscoveryDocuments): SurfaceGroup[] {
+export function convertDiscovery(everything: AggregatedDocuments, byDefault?: AggregatedDocuments): SurfaceGroup[] {
   const defaults = byDefault === undefined ? undefined : served(byDefault);
-  return [...everything.core.items, ...everything.groups.items].map((group) => {
+  return [...everything.core, ...everything.groups].map((group) => {
     const name = group.metadata.name ?? '';
     return {
       name,
@@ -83,9 +77,9 @@ function kindAt(
   };
 }
 
-function served({ core, groups }: DiscoveryDocuments): ReadonlySet<string> {
+function served({ core, groups }: AggregatedDocuments): ReadonlySet<string> {
   const names = new Set<string>();
-  for (const group of [...core.items, ...groups.items] as GroupDiscovery[]) {
+  for (const group of [...core, ...groups]) {
     for (const { version, resources } of group.versions ?? []) {
       const place = `${group.metadata.name ?? ''}/${version}`;
       names.add(place);

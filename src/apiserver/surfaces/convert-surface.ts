@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../kube/json.js';
-import { convertDiscovery, type DiscoveryDocuments } from './convert-discovery.js';
+import { type AggregatedDocuments, convertDiscovery } from './convert-discovery.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { SURFACE_FORMAT, type SurfaceFile, type SurfaceGroup } from './surface-file.js';
 
@@ -9,7 +9,7 @@ export interface ServerDocuments {
   readonly gitVersion: string;
   /** `emulationMajor.emulationMinor` or `major.minor` of `/version`. */
   readonly version: string;
-  readonly discovery: DiscoveryDocuments;
+  readonly discovery: AggregatedDocuments;
   /** All documents that `/openapi/v3` lists. */
   readonly openApi: readonly JsonObject[];
 }

@@ -1,14 +1,12 @@
-import type { GroupDiscoveryList } from '../../kube/discovery.js';
+import { AGGREGATED_V2, AGGREGATED_V2BETA1, NO_PEER_VIEW } from '../../kube/accept.js';
+import type { GroupDiscovery } from '../../kube/discovery.js';
+import { DiscoveryDocumentError, documentKind, parseAggregated } from '../../kube/discovery-documents.js';
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
-import type { DiscoveryDocuments } from './convert-discovery.js';
+import type { AggregatedDocuments } from './convert-discovery.js';
 import type { ServerDocuments } from './convert-surface.js';
 
-/** The own view of the server that is asked, in the newest form it has. */
-const AGGREGATED = [
-  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList;profile=nopeer',
-  'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList',
-  'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList',
-].join(',');
+/** The view of the server without its peers, in the newest form that it has. */
+const AGGREGATED_ACCEPT = [NO_PEER_VIEW, AGGREGATED_V2, AGGREGATED_V2BETA1].join(',');
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 /** kube-apiserver's mark on APIServices it made itself: `onstart` for what is built in, `true` for custom resources. */
 const MADE_BY_SERVER = 'kube-aggregator.kubernetes.io/automanaged';
@@ -22,10 +20,10 @@ export interface ServerReader {
   readonly withOpenApi?: boolean;
 }
 
-export class SurfaceReadError extends Error {
+export class SurfaceCaptureError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'SurfaceReadError';
+    this.name = 'SurfaceCaptureError';
   }
 }
 
@@ -33,7 +31,7 @@ export class SurfaceReadError extends Error {
 export async function readServer(reader: ServerReader): Promise<ServerDocuments> {
   const { gitVersion, version } = await readVersion(reader);
   reader.progress?.(`reading discovery of ${gitVersion}`);
-  const served: DiscoveryDocuments = {
+  const served: AggregatedDocuments = {
     core: await readDiscovery(reader, '/api'),
     groups: await readDiscovery(reader, '/apis'),
   };
@@ -53,17 +51,21 @@ async function readVersion(reader: ServerReader): Promise<{ gitVersion: string; 
   const number = (value: Json | undefined): string => /^\d+/.exec(String(value ?? ''))?.[0] ?? '';
   const version = `${number(emulationMajor ?? major)}.${number(emulationMinor ?? minor)}`;
   if (typeof gitVersion !== 'string' || !/^\d+\.\d+$/.test(version)) {
-    throw new SurfaceReadError('/version does not tell a Kubernetes version: is this a kube-apiserver?');
+    throw new SurfaceCaptureError('/version does not tell a Kubernetes version: is this a kube-apiserver?');
   }
   return { gitVersion, version };
 }
 
-async function readDiscovery(reader: ServerReader, path: '/api' | '/apis'): Promise<GroupDiscoveryList> {
-  const document = await reader.get(path, AGGREGATED);
-  if (!isObject(document) || document['kind'] !== 'APIGroupDiscoveryList' || !Array.isArray(document['items'])) {
-    throw new SurfaceReadError(`${path} has no aggregated discovery, which Kubernetes has by default since 1.27.`);
+async function readDiscovery(reader: ServerReader, path: '/api' | '/apis'): Promise<readonly GroupDiscovery[]> {
+  const document = await reader.get(path, AGGREGATED_ACCEPT);
+  if (documentKind(document) !== 'APIGroupDiscoveryList') {
+    throw new SurfaceCaptureError(`${path} has no aggregated discovery, which Kubernetes has by default since 1.27.`);
   }
-  return document as unknown as GroupDiscoveryList;
+  try {
+    return parseAggregated(document, path);
+  } catch (error) {
+    throw error instanceof DiscoveryDocumentError ? new SurfaceCaptureError(error.message) : error;
+  }
 }
 
 /** `group/version` of what is not built in. */
@@ -87,26 +89,26 @@ async function readForeign(reader: ServerReader): Promise<ReadonlySet<string>> {
   return foreign;
 }
 
-function builtInOnly(list: GroupDiscoveryList, foreign: ReadonlySet<string>): GroupDiscoveryList {
-  const groups = list.items.map((group) => ({
+function builtInOnly(all: readonly GroupDiscovery[], foreign: ReadonlySet<string>): GroupDiscovery[] {
+  const groups = all.map((group) => ({
     ...group,
     versions: (group.versions ?? []).filter(({ version }) => !foreign.has(`${group.metadata.name}/${version}`)),
   }));
-  return { ...list, items: groups.filter(({ versions }) => versions.length > 0) };
+  return groups.filter(({ versions }) => versions.length > 0);
 }
 
 async function readOpenApi(reader: ServerReader, foreign: ReadonlySet<string>): Promise<JsonObject[]> {
   const index = await reader.get('/openapi/v3', 'application/json');
   const paths = isObject(index) ? member(index, 'paths') : undefined;
   if (!isObject(paths)) {
-    throw new SurfaceReadError('/openapi/v3 is no index of documents, which Kubernetes has by default since 1.24.');
+    throw new SurfaceCaptureError('/openapi/v3 is no index of documents, which Kubernetes has by default since 1.24.');
   }
   const wanted = Object.entries(paths).filter(([path]) => !foreign.has(path.replace(/^apis\//, '')));
   const documents: JsonObject[] = [];
   for (const [path, entry] of wanted) {
     const url = isObject(entry) ? entry['serverRelativeURL'] : undefined;
     if (typeof url !== 'string' || !url.startsWith('/'))
-      throw new SurfaceReadError(`/openapi/v3 has no URL of ${path}`);
+      throw new SurfaceCaptureError(`/openapi/v3 has no URL of ${path}`);
     reader.progress?.(`reading types ${documents.length + 1}/${wanted.length}: ${path}`);
     const document = await reader.get(url, 'application/json');
     if (isObject(document)) documents.push(document);

@@ -1,6 +1,5 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { GroupDiscoveryList } from '../../kube/discovery.js';
 import { readSurface, SurfaceFormatError } from './built-in-surface.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { convertSurface, writeSurface } from './convert-surface.js';
@@ -115,12 +114,6 @@ describe('the surfaces that come along', () => {
 });
 
 describe('convertSurface', () => {
-  const list = (items: GroupDiscoveryList['items']): GroupDiscoveryList => ({
-    kind: 'APIGroupDiscoveryList',
-    apiVersion: 'apidiscovery.k8s.io/v2',
-    metadata: {},
-    items,
-  });
   const resource = (name: string) => ({
     resource: name,
     responseKind: { group: '', version: '', kind: 'Thing' },
@@ -129,13 +122,13 @@ describe('convertSurface', () => {
     verbs: ['get'],
   });
   const discovery = (versions: readonly string[], resources: readonly string[]) => ({
-    core: list([]),
-    groups: list([
+    core: [],
+    groups: [
       {
         metadata: { name: 'g' },
         versions: versions.map((version) => ({ version, resources: resources.map(resource) })),
       },
-    ]),
+    ],
   });
 
   it('marks what default flags leave off, and reads back what it wrote', () => {

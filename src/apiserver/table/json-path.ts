@@ -1,9 +1,9 @@
 import { isObject, type Json, member } from '../../kube/json.js';
 
 /** The paths that custom resources may use for columns, replicas and the like. */
-export type JsonPath = readonly Step[];
+export type JsonPath = readonly PathStep[];
 
-type Step =
+type PathStep =
   | { readonly kind: 'field'; readonly name: string }
   | { readonly kind: 'index'; readonly index: number }
   | { readonly kind: 'all' }
@@ -26,7 +26,7 @@ const STEP =
 /** `.spec.a`, `['a.b']`, `[0]`, `[*]` and `[?(@.type=="Ready")]`. */
 export function parseJsonPath(text: string): JsonPath {
   if (text.length > JSON_PATH_LENGTH_MAX) throw new JsonPathError(`path is longer than ${JSON_PATH_LENGTH_MAX}`);
-  const steps: Step[] = [];
+  const steps: PathStep[] = [];
   const source = text.startsWith('.') || text.startsWith('[') ? text : `.${text}`;
   let position = 0;
   while (position < source.length) {
@@ -49,7 +49,7 @@ export function evaluateJsonPath(root: Json, path: JsonPath): Json[] {
   return values;
 }
 
-function stepOf([whole, name, index, single, double, filter, operator, value]: RegExpExecArray): Step {
+function stepOf([whole, name, index, single, double, filter, operator, value]: RegExpExecArray): PathStep {
   if (whole === '[*]' || whole === '.*') return { kind: 'all' };
   if (index !== undefined) return { kind: 'index', index: Number(index) };
   if (filter !== undefined) {
@@ -65,7 +65,7 @@ function literal(text: string | undefined): Json | undefined {
   return text === 'true' || text === 'false' ? text === 'true' : Number(text);
 }
 
-function follow(value: Json, step: Step): Json[] {
+function follow(value: Json, step: PathStep): Json[] {
   switch (step.kind) {
     case 'field': {
       const found = isObject(value) ? member(value, step.name) : undefined;
@@ -83,7 +83,7 @@ function follow(value: Json, step: Step): Json[] {
   }
 }
 
-function passes(item: Json, { path, operator, value }: Extract<Step, { kind: 'filter' }>): boolean {
+function passes(item: Json, { path, operator, value }: Extract<PathStep, { kind: 'filter' }>): boolean {
   const found = evaluateJsonPath(item, path)[0];
   if (found === undefined || operator === '' || value === undefined) return found !== undefined && operator === '';
   if (operator === '==') return found === value;

@@ -15,13 +15,17 @@ class Scanner {
   #at = 0;
   readonly #levels: ('{' | '[')[] = [];
 
-  constructor(private readonly text: string) {}
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
 
   problem(): string | undefined {
     let place: Place = 'value';
     for (;;) {
       this.#skipBlanks();
-      const character = this.text[this.#at];
+      const character = this.#text[this.#at];
       if (character === undefined) return place === 'end' ? undefined : END;
       const next: Place | Problem = this.#step(place, character);
       if (typeof next !== 'string') return next.text;
@@ -67,7 +71,7 @@ class Scanner {
 
   #word(word: string): Problem | undefined {
     for (const expected of word) {
-      const character = this.text[this.#at];
+      const character = this.#text[this.#at];
       if (character === undefined) return { text: END };
       if (character !== expected) return this.#unexpected(`in literal ${word} (expecting '${expected}')`);
       this.#at++;
@@ -77,7 +81,7 @@ class Scanner {
 
   #string(): Problem | undefined {
     for (this.#at++; ; this.#at++) {
-      const character = this.text[this.#at];
+      const character = this.#text[this.#at];
       if (character === undefined) return { text: END };
       if (character === '"') {
         this.#at++;
@@ -85,7 +89,7 @@ class Scanner {
       }
       if (character < ' ') return this.#unexpected('in string literal');
       if (character !== '\\') continue;
-      const escaped = this.text[++this.#at];
+      const escaped = this.#text[++this.#at];
       if (escaped === undefined) return { text: END };
       if (escaped === 'u') {
         const problem = this.#hexDigits();
@@ -96,7 +100,7 @@ class Scanner {
 
   #hexDigits(): Problem | undefined {
     for (let count = 0; count < 4; count++) {
-      const character = this.text[++this.#at];
+      const character = this.#text[++this.#at];
       if (character === undefined) return { text: END };
       if (!/[0-9a-fA-F]/.test(character)) return this.#unexpected('in \\u hexadecimal character escape');
     }
@@ -104,29 +108,29 @@ class Scanner {
   }
 
   #number(): Problem | undefined {
-    if (this.text[this.#at] === '-') this.#at++;
-    if (this.text[this.#at] === '0') this.#at++;
+    if (this.#text[this.#at] === '-') this.#at++;
+    if (this.#text[this.#at] === '0') this.#at++;
     else {
       const problem = this.#digits('in numeric literal');
       if (problem) return problem;
     }
-    if (this.text[this.#at] === '.') {
+    if (this.#text[this.#at] === '.') {
       this.#at++;
       const problem = this.#digits('after decimal point in numeric literal');
       if (problem) return problem;
     }
-    if (this.text[this.#at] !== 'e' && this.text[this.#at] !== 'E') return undefined;
+    if (this.#text[this.#at] !== 'e' && this.#text[this.#at] !== 'E') return undefined;
     this.#at++;
-    if (this.text[this.#at] === '+' || this.text[this.#at] === '-') this.#at++;
+    if (this.#text[this.#at] === '+' || this.#text[this.#at] === '-') this.#at++;
     return this.#digits('in exponent of numeric literal');
   }
 
   /** One or more. */
   #digits(where: string): Problem | undefined {
-    const first = this.text[this.#at];
+    const first = this.#text[this.#at];
     if (first === undefined) return { text: END };
     if (!isDigit(first)) return this.#unexpected(where);
-    while (isDigit(this.text[this.#at])) this.#at++;
+    while (isDigit(this.#text[this.#at])) this.#at++;
     return undefined;
   }
 
@@ -147,11 +151,11 @@ class Scanner {
   }
 
   #skipBlanks(): void {
-    while (' \t\r\n'.includes(this.text[this.#at] ?? '!')) this.#at++;
+    while (' \t\r\n'.includes(this.#text[this.#at] ?? '!')) this.#at++;
   }
 
   #unexpected(where: string): Problem {
-    return { text: `invalid character ${quoted(this.text[this.#at]!)} ${where}` };
+    return { text: `invalid character ${quoted(this.#text[this.#at]!)} ${where}` };
   }
 }
 

@@ -9,9 +9,14 @@ type Parts = Pick<AdmissionRequest, 'operation' | 'object' | 'oldObject' | 'opti
 
 export function admissionRequest(call: AdmissionCall, parts: Parts): AdmissionRequest {
   const { type, info, user, warnings } = call;
-  const { name = info.name, subresource = info.subresource } = parts;
+  const { operation, object, oldObject, options, dryRun, name = info.name, subresource = info.subresource } = parts;
+  // Every member by its name: a spread here cost a tenth of a create.
   return {
-    ...parts,
+    operation,
+    object,
+    oldObject,
+    options,
+    dryRun,
     type,
     subresource,
     name,

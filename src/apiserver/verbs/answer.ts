@@ -1,9 +1,9 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { dump } from 'js-yaml';
+import { takesGzip } from '../../http/accept-encoding.js';
 import { chunkedBody } from '../../http/chunked-body.js';
-import type { Exchange, Reply } from '../../http/exchange.js';
-import { headerValue } from '../../http/headers.js';
+import type { Reply } from '../../http/exchange.js';
 import type { JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
@@ -97,7 +97,8 @@ export function bytesAnswer(
 ): Answer {
   const headers = ['Content-Type', contentType, 'Cache-Control', 'no-cache, private'];
   if (warnings.size > 0) headers.push(...warningHeaders(warnings));
-  if (bytes.byteLength >= GZIP_BYTES_MIN && takesGzip(exchange)) return compressedAnswer(status, headers, bytes);
+  if (bytes.byteLength >= GZIP_BYTES_MIN && takesGzip(exchange.headers))
+    return compressedAnswer(status, headers, bytes);
   headers.push('Content-Length', String(bytes.byteLength));
   return { status, headers, body: chunkedBody(bytes) };
 }
@@ -140,8 +141,4 @@ export function warningHeaders(warnings: ReadonlySet<string>): string[] {
     headers.push('Warning', `299 - "${Buffer.from(printable, 'utf8').toString('latin1')}"`);
   }
   return headers;
-}
-
-function takesGzip(exchange: Exchange): boolean {
-  return /\bgzip\b/.test(headerValue(exchange.headers, 'accept-encoding') ?? '');
 }

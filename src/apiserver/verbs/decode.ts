@@ -1,4 +1,5 @@
 import { loadAll } from 'js-yaml';
+import { ProtobufError } from '../../base/protobuf-wire.js';
 import type { Exchange } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
 import { groupVersion } from '../../kube/gvr.js';
@@ -6,7 +7,6 @@ import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } f
 import { StatusError } from '../../kube/status-error.js';
 import { BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 import { type DecodedObject, decodeProtobuf } from '../protobuf/decode-protobuf.js';
-import { ProtobufError } from '../protobuf/protobuf-error.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';

@@ -199,9 +199,10 @@ async function listBytes(call: ApiCall, page: Page): Promise<Buffer> {
   const chunks: Buffer[] = [Buffer.from(`${JSON.stringify(head).slice(0, -1)},"items":[`)];
   let opening = FIRST_OPENING;
   for (const view of page.views) {
-    chunks.push(opening, view.itemBytes);
+    const { itemBytes } = view;
+    chunks.push(opening, itemBytes);
     opening = NEXT_OPENING;
-    if (slices.isOver) await slices.next();
+    if (slices.isOverAfter(itemBytes.byteLength)) await slices.next();
   }
   chunks.push(LIST_END);
   return Buffer.concat(chunks);

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readBody } from '../../http/body-stream.js';
+import { headerValue } from '../../http/headers.js';
 import type { JsonObject } from '../../kube/json.js';
 import { startTestApiServer, type TestApiServer } from '../api-server.fixture.js';
 
@@ -36,6 +38,21 @@ describe('get', () => {
     await other.ask('DELETE', `${MAPS}/told`);
     expect((await api.ask('GET', `${MAPS}/told`)).status).toBe(404);
     await other.close();
+  });
+
+  it.each([
+    ['gzip', 'gzip'],
+    ['gzip;q=0', undefined],
+    ['gzip;q=0.000, identity', undefined],
+    ['br', undefined],
+  ])('answers a large object for Accept-Encoding %j with Content-Encoding %s', async (field, coding) => {
+    const metadata = { name: 'large' };
+    const data = { text: 'x'.repeat(200_000) };
+    await api.ask('POST', MAPS, { body: { kind: 'ConfigMap', apiVersion: 'v1', metadata, data } });
+    const reply = await api.send('GET', `${MAPS}/large`, { headers: { 'accept-encoding': field } });
+    await readBody(reply.body, 2 ** 20);
+    await api.ask('DELETE', `${MAPS}/large`);
+    expect(headerValue(reply.headers, 'content-encoding')).toBe(coding);
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Backend, WatchEvent } from '../storage/backend.js';
+import type { Backend, KeyEvent } from '../storage/backend.js';
 import { CacheEvent } from './cache-event.js';
 import { EventLog } from './event-log.js';
 import type { StoreFeed } from './store-feed.js';
@@ -18,7 +18,7 @@ export class ResourceCache {
   /** Keys in order; undefined after an insertion or a deletion, until somebody lists. */
   #sorted: string[] | undefined;
   /** Events that arrive while the first list is read. */
-  #early: WatchEvent[] | undefined;
+  #early: KeyEvent[] | undefined;
   #ready: Promise<void> | undefined;
   #loadedRevision = 0;
 
@@ -74,7 +74,7 @@ export class ResourceCache {
     return () => this.#changeListeners.delete(listener);
   }
 
-  take(event: WatchEvent): void {
+  take(event: KeyEvent): void {
     if (this.#early) {
       this.#early.push(event);
       return;
@@ -112,7 +112,7 @@ export class ResourceCache {
     for (const listener of this.#changeListeners) listener();
   }
 
-  #apply(event: WatchEvent): void {
+  #apply(event: KeyEvent): void {
     // The feed may bring again what the first list had already.
     if (event.revision <= this.#loadedRevision) return;
     if (event.type === 'put') {

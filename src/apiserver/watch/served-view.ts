@@ -26,7 +26,7 @@ export class ServedView {
 
   /** The object as JSON: `kind`, `apiVersion`, `metadata`, and the rest. */
   get bytes(): Buffer {
-    this.#bytes ??= ownBytes(JSON.stringify(this.object));
+    this.#bytes ??= copyBytes(JSON.stringify(this.object));
     return this.#bytes;
   }
 
@@ -51,7 +51,7 @@ export class ServedView {
 const EVENT_END = Buffer.from('}\n');
 
 /** Not from Node's pool: a view lives as long as its object, and would keep all that was taken from the pool beside it. */
-function ownBytes(text: string): Buffer {
+function copyBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;

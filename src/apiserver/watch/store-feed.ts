@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import type { Backend, Watch, WatchEvent } from '../storage/backend.js';
+import type { Backend, KeyEvent, Watch } from '../storage/backend.js';
 import { isStorageError } from '../storage/storage-error.js';
 
 /** Receives what happens below one prefix, in revision order. */
 export interface FeedReceiver {
-  take(event: WatchEvent): void;
+  take(event: KeyEvent): void;
   /** Events were lost (history was compacted while the store could not be read): all that is known must be read anew. */
   reset(): void;
 }
@@ -113,7 +113,7 @@ export class StoreFeed {
     for (const receiver of this.#receivers.values()) receiver.reset();
   }
 
-  #takeBatch(events: readonly WatchEvent[], revision: number): void {
+  #takeBatch(events: readonly KeyEvent[], revision: number): void {
     for (const event of events) this.#receiverOf(event)?.take(event);
     if (revision <= this.#revision) return;
     this.#revision = revision;
@@ -121,7 +121,7 @@ export class StoreFeed {
   }
 
   /** Prefixes are `/registry/<resource>/` or `/registry/<group>/<resource>/`. */
-  #receiverOf(event: WatchEvent): FeedReceiver | undefined {
+  #receiverOf(event: KeyEvent): FeedReceiver | undefined {
     const key = event.type === 'put' ? event.current.key : event.key;
     const first = key.indexOf(SLASH, this.#options.root.length);
     if (first < 0) return undefined;

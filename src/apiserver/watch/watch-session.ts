@@ -3,7 +3,7 @@ import { WorkSlices } from '../../base/work-slices.js';
 import { BodyStream } from '../../http/body-stream.js';
 import type { JsonObject } from '../../kube/json.js';
 import { status } from '../../kube/status.js';
-import type { Backend, Watch, WatchEvent } from '../storage/backend.js';
+import type { Backend, KeyEvent, Watch } from '../storage/backend.js';
 import { isStorageError } from '../storage/storage-error.js';
 import { CacheEvent } from './cache-event.js';
 import type { ResourceCache } from './resource-cache.js';
@@ -310,7 +310,7 @@ export class WatchSession {
   }
 }
 
-function cacheEvent(event: WatchEvent): CacheEvent {
+function cacheEvent(event: KeyEvent): CacheEvent {
   const previous = event.previous && new StoredObject(event.previous);
   if (event.type === 'put') return new CacheEvent(event.revision, new StoredObject(event.current), previous);
   return new CacheEvent(event.revision, undefined, previous);

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import type { HostPort } from './server-config.js';
+
+export { formatHostPort } from '../../base/address.js';
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
@@ -30,15 +31,6 @@ export function firstRoutable(addresses: readonly string[], bindAddress: string)
   const ipv4 = routable.find((address) => isIPv4(address));
   // 0.0.0.0 takes no IPv6 connections, while :: takes both.
   return ipv4 ?? (isIPv6(bindAddress) ? routable[0] : undefined);
-}
-
-/** `10.0.0.1:6443`, `[fd00::1]:6443`. */
-export function formatHostPort({ host, port }: HostPort): string {
-  return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
-}
-
-export function hostPortOf(url: URL): HostPort {
-  return { host: url.hostname.replace(/^\[|\]$/g, ''), port: url.port === '' ? 443 : Number(url.port) };
 }
 
 function within(list: BlockList, host: string): boolean {

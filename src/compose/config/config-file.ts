@@ -39,7 +39,7 @@ export function readConfigFile(path: string, text: string, command: FlagCommand)
   for (const document of documents(path, text, findings)) {
     if (document['kind'] === undefined) {
       used++;
-      readOwnKeys(path, document, own, { ...findings, command });
+      readStraddleKeys(path, document, own, { ...findings, command });
     } else if (document['kind'] === 'ClusterConfiguration') {
       used++;
       readExtraArgs(path, document, kubeadm, { ...findings, command });
@@ -74,7 +74,12 @@ function documents(path: string, text: string, findings: Findings): readonly Map
   return mappings;
 }
 
-function readOwnKeys(path: string, document: Mapping, into: Map<FlagName, readonly string[]>, findings: Reading): void {
+function readStraddleKeys(
+  path: string,
+  document: Mapping,
+  into: Map<FlagName, readonly string[]>,
+  findings: Reading,
+): void {
   for (const [key, value] of Object.entries(document)) {
     const flag = flagForKey(key);
     if (!flag) {

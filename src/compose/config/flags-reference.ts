@@ -3,7 +3,7 @@ import { ALL_FLAGS, SECTIONS } from './flags.js';
 
 const HEAD = `# Flags of \`straddle proxy\` and \`straddle apiserver\`
 
-<!-- Generated from the table of flags in src/config; \`npx vitest run src/config -u\` writes it again. -->
+<!-- Generated from the table of flags in src/compose/config; \`npx vitest run src/compose/config -u\` writes it again. -->
 
 Each flag can be given on the command line or, under the same name without the dashes or in camelCase, in the YAML file
 that \`--config\` names. The command line wins over the file, the file over \`apiServer.extraArgs\` of a kubeadm

@@ -1,11 +1,11 @@
-import { hostPortOf, isLoopback } from './addresses.js';
+import { type HostPort, hostPortOf } from '../../base/address.js';
+import { isLoopback } from './addresses.js';
 import { ConfigError } from './config-error.js';
 import type { FlagValues } from './flag-values.js';
 import { type KubeconfigAccess, parseKubeconfig } from './kubeconfig.js';
 import { assembleServer, type GivenFlags, loadConfig, type Machine, readOr } from './load-server-config.js';
 import { checkProxyConfig } from './proxy-checks.js';
 import type { ProxyConfig } from './proxy-config.js';
-import type { HostPort } from './server-config.js';
 
 /** Throws ConfigError with everything that is wrong. */
 export function loadProxyConfig(flags: GivenFlags, machine: Machine): ProxyConfig {

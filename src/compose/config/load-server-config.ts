@@ -1,4 +1,5 @@
-import { firstRoutable, formatHostPort, hostPortOf, isUnspecified } from './addresses.js';
+import { formatHostPort, hostPortOf } from '../../base/address.js';
+import { firstRoutable, isUnspecified } from './addresses.js';
 import { ConfigError } from './config-error.js';
 import { type Layer, readConfigFile } from './config-file.js';
 import type { FlagCommand } from './flag.js';

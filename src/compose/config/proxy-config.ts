@@ -1,5 +1,6 @@
+import type { HostPort } from '../../base/address.js';
 import type { KubeconfigAccess } from './kubeconfig.js';
-import type { HostPort, ServerConfig } from './server-config.js';
+import type { ServerConfig } from './server-config.js';
 
 /**
  * All that `straddle proxy` was told, checked and completed with defaults; frozen. Paths are as given, files behind

@@ -1,3 +1,4 @@
+import type { HostPort } from '../../base/address.js';
 export type FeatureGate = 'UnknownVersionInteroperabilityProxy';
 
 /** What every kind of server was told: the chain, its certificates, its peers and its limits. */
@@ -44,12 +45,6 @@ export interface ServerConfig {
   readonly logFormat: 'auto' | 'json' | 'text';
   /** What an operator should know although nothing is wrong; logged once at start. */
   readonly notes: readonly string[];
-}
-
-export interface HostPort {
-  /** Without brackets, also for IPv6. */
-  readonly host: string;
-  readonly port: number;
 }
 
 export interface CertificateFiles {

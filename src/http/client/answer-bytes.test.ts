@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { AnswerBytes } from './answer-bytes.js';
 
-describe('the bytes of an answer', () => {
-  it('are what was added, whatever others add in between and whatever is written over it later', () => {
+describe('AnswerBytes', () => {
+  it('returns the bytes added, although other replies add in between and the source is overwritten', () => {
     const step = fc.record({ who: fc.nat(2), length: fc.integer({ min: 1, max: 12_000 }), take: fc.boolean() });
     fc.assert(
       fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
@@ -29,7 +29,7 @@ describe('the bytes of an answer', () => {
     );
   });
 
-  it('lie in one piece where they came together', () => {
+  it('returns consecutive small pieces as one or two', () => {
     const bytes = new AnswerBytes();
     for (const part of ['one ', 'answer ', 'in three']) bytes.add(Buffer.from(part), 0, part.length);
     const pieces = bytes.take();

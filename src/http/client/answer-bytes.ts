@@ -1,14 +1,18 @@
-/** Several answers share one: a buffer for each would be most of what the garbage collector has to look after. */
+/**
+ * Size of a slab shared by several replies: a buffer for each would dominate the work of the
+ * garbage collector.
+ */
 const SLAB_BYTES = 64 * 1024;
-/** Larger pieces have a buffer of their own; one that lives long would keep a whole slab alive. */
+/** Larger pieces get a buffer of their own, since a long-lived piece keeps its whole slab alive. */
 const SHARED_PIECE_BYTES_MAX = 8 * 1024;
 
 let slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
 let used = 0;
 
 /**
- * Gathers the pieces of one answer's body out of memory that is about to be read into again. Pieces that come together
- * lie together, so that most bodies are in one piece without being copied a second time.
+ * Copies the pieces of one reply body out of the read buffer, which is about to be overwritten.
+ * Consecutive pieces are placed next to each other, so that most bodies are contiguous without a
+ * second copy.
  */
 export class AnswerBytes {
   #slab: Buffer = slab;
@@ -20,14 +24,15 @@ export class AnswerBytes {
     const length = end - start;
     if (length > SHARED_PIECE_BYTES_MAX) {
       this.#seal();
-      this.#keep(ownBytes(bytes, start, end));
+      this.#keep(copyBytes(bytes, start, end));
       return;
     }
     if (length > SLAB_BYTES - used) {
       slab = Buffer.allocUnsafeSlow(SLAB_BYTES);
       used = 0;
     }
-    // Not directly behind what was added before: somebody else's bytes are between, or it is another slab.
+    // Not contiguous with the previous piece: bytes of another reply are in between, or the slab is
+    // new.
     if (this.#slab !== slab || this.#end !== used) {
       this.#seal();
       this.#slab = slab;
@@ -38,7 +43,7 @@ export class AnswerBytes {
     this.#end = used;
   }
 
-  /** What was added since the last time, in order. */
+  /** Returns and removes the pieces added since the last call, in order. */
   take(): readonly Buffer[] {
     this.#seal();
     const taken = this.#sealed ?? [];
@@ -57,8 +62,8 @@ export class AnswerBytes {
   }
 }
 
-/** A copy that keeps nothing else alive, however long it lives. */
-export function ownBytes(bytes: Buffer, start: number, end: number): Buffer {
+/** Returns a copy in a buffer of its own, which keeps no other memory alive. */
+export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
   const own = Buffer.allocUnsafeSlow(end - start);
   bytes.copy(own, 0, start, end);
   return own;

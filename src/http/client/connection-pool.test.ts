@@ -47,7 +47,7 @@ function send(pool: ConnectionPool, target = '/', more: Parameters<typeof outgoi
 
 const ask = async (pool: ConnectionPool) => textOf(await send(pool));
 
-it('uses the connection that was used last', async () => {
+it('ConnectionPool takes the most recently used connection first', async () => {
   const pool = await start();
   const [first, second] = [send(pool), send(pool)];
   await Promise.all([first, second]);
@@ -56,37 +56,37 @@ it('uses the connection that was used last', async () => {
   expect(server.sockets).toHaveLength(2);
 });
 
-it('knows of no connection that has gone', async () => {
+it('ConnectionPool forgets connections that the server closed', async () => {
   const pool = await start();
   await Promise.all([send(pool), send(pool)]);
   expect(sweep.members.size).toBe(2);
   for (const socket of server.sockets) socket.destroy();
-  await until(() => sweep.members.size === 0, 'both to be forgotten');
+  await until(() => sweep.members.size === 0, 'both connections to be forgotten');
   expect(await ask(pool)).toBe('2');
 });
 
-it('closes those that a quiet time has no use for', async () => {
+it('ConnectionPool closes idle connections after keepAliveMs', async () => {
   const pool = await start(20);
   await Promise.all([send(pool), send(pool), send(pool)]);
-  await until(() => sweep.members.size === 0 && server.connections.size === 0, 'all to be closed');
+  await until(() => sweep.members.size === 0 && server.connections.size === 0, 'all connections to be closed');
 });
 
-it('lets what is under way end when it closes, and keeps nothing after', async () => {
+it('ConnectionPool.close closes idle connections at once and busy ones after their reply', async () => {
   const pool = await start();
   await Promise.all([send(pool), send(pool)]);
   const hanging = send(pool, '/hang');
   await until(() => server.received().includes('/hang'), 'request');
   pool.close();
-  await until(() => server.connections.size === 1, 'the idle one to be closed');
+  await until(() => server.connections.size === 1, 'the idle connection to be closed');
   for (const socket of server.sockets) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok');
   expect(await textOf(await hanging)).toBe('ok');
-  await until(() => server.connections.size === 0, 'the busy one to be closed');
+  await until(() => server.connections.size === 0, 'the busy connection to be closed');
   expect(sweep.members.size).toBe(0);
 });
 
 const anHour = 3_600_000;
 
-it('waits so long for the head of an answer, and as long as it takes for the rest', async () => {
+it('ConnectionPool applies headTimeoutMs to the response head and no timeout to the body', async () => {
   const pool = await start();
   const sent = send(pool, '/hang', { headTimeoutMs: anHour });
   await until(() => server.received().includes('/hang'), 'request');
@@ -99,7 +99,7 @@ it('waits so long for the head of an answer, and as long as it takes for the res
   expect(await textOf(reply)).toBe('body');
 });
 
-it('does not hurry a caller that takes its time with a body', async () => {
+it('ConnectionPool does not time out a request whose body is sent slowly', async () => {
   const pool = await start();
   const body = new PassThrough();
   const headers = ['Host', 'x', 'Content-Length', '8'];
@@ -114,7 +114,7 @@ it('does not hurry a caller that takes its time with a body', async () => {
 });
 
 it.each(['', 'begin'])(
-  'gives up a caller that falls silent after "%s", which is not the server’s fault',
+  'ConnectionPool fails a request whose body stops after "%s" with Timeout, not as a fault of the server',
   async (begun) => {
     const pool = await start();
     const body = new PassThrough();
@@ -132,7 +132,7 @@ it.each(['', 'begin'])(
   },
 );
 
-it('gives up a server that stops taking a body', async () => {
+it('ConnectionPool times out a request whose body the server stops reading', async () => {
   const pool = await start();
   const body = new Readable({ read: () => body.push(Buffer.alloc(64 * 1024)) });
   const sent = send(pool, '/pause', { method: 'POST', body, headTimeoutMs: anHour }).catch((error) => error);
@@ -141,10 +141,10 @@ it('gives up a server that stops taking a body', async () => {
   sent.then((it) => {
     outcome = it;
   });
-  // While something still fits in between it is not stuck.
+  // Until the socket buffers are full, bytes still move and the request is not stalled.
   await until(() => {
     for (const connection of [...sweep.members]) connection.expire();
     return outcome !== undefined;
-  }, 'the end');
+  }, 'the request to time out');
   expect(outcome).toMatchObject({ processed: 'maybe', type: 'timeout' });
 });

@@ -6,13 +6,13 @@ import { type ConnectionHome, Http1Connection } from './http1-connection.js';
 export interface ConnectionPoolOptions {
   readonly dialler: Dialler;
   readonly keepAliveMs: number;
-  /** Its members are all connections that stand or are being made, of this pool and of others. */
+  /** Its members are all open and connecting connections, of this pool and of others. */
   readonly sweep: DeadlineSweep<Http1Connection>;
 }
 
 /**
- * Connections to one server, one request at a time on each. The one used last is used next, so that a quiet time closes
- * those that a busy one had needed. Taking one costs the same however many are busy.
+ * Keep-alive connections to one server, one request at a time on each. The most recently used one
+ * is taken first (LIFO), so that surplus connections become idle and close. Taking one is O(1).
  */
 export class ConnectionPool implements ConnectionHome {
   readonly sweep: DeadlineSweep<Http1Connection>;
@@ -37,13 +37,13 @@ export class ConnectionPool implements ConnectionHome {
       return;
     }
     free.reserve(attempt);
-    // The server may have closed an idle connection, or said on it what nobody asked: that is heard before anything is
-    // written, or it would be taken for the answer.
+    // The server may have closed an idle connection, or said on it what nobody asked: that is heard
+    // before anything is written, or it would be taken for the answer.
     if (this.#reserved.push(free) === 1) setImmediate(this.#begin);
   }
 
   freed(connection: Http1Connection): void {
-    if (this.#closing) void connection.destroy('no longer used');
+    if (this.#closing) void connection.destroy('connection is no longer used');
     else this.#free.push(connection);
   }
 
@@ -54,10 +54,10 @@ export class ConnectionPool implements ConnectionHome {
     if (unbegun) this.send(unbegun);
   }
 
-  /** What is under way ends well, the connections close after it. */
+  /** Closes idle connections now, and busy ones after their reply. */
   close(): void {
     this.#closing = true;
-    for (const connection of this.#free.splice(0)) void connection.destroy('no longer used');
+    for (const connection of this.#free.splice(0)) void connection.destroy('connection is no longer used');
   }
 
   #begin = (): void => {

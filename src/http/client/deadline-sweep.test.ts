@@ -23,7 +23,7 @@ class Member implements Expiring {
   }
 }
 
-it('gives up those whose time is over, each once, and no others', () => {
+it('DeadlineSweep expires each member once after its deadline, and no other', () => {
   const sweep = new DeadlineSweep<Member>();
   const [soon, later, never] = [new Member(sweep), new Member(sweep), new Member(sweep)];
   sweep.set(later, 10_000);
@@ -40,7 +40,7 @@ it('gives up those whose time is over, each once, and no others', () => {
   expect(never.expiredAt).toHaveLength(0);
 });
 
-it('goes by the last deadline that was set', () => {
+it('DeadlineSweep uses the last deadline set', () => {
   const sweep = new DeadlineSweep<Member>();
   const member = new Member(sweep);
   for (let i = 0; i < 10; i++) {
@@ -54,7 +54,7 @@ it('goes by the last deadline that was set', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-it('lets one that expires set another', () => {
+it('DeadlineSweep lets a member set a new deadline when it expires', () => {
   const sweep = new DeadlineSweep<Member>();
   const member = new Member(sweep);
   member.again = 300;
@@ -63,7 +63,7 @@ it('lets one that expires set another', () => {
   expect(member.expiredAt.length).toBeGreaterThanOrEqual(2);
 });
 
-it('has one timer however many there are, and none when stopped', () => {
+it('DeadlineSweep has one timer for all members, and none after stop()', () => {
   const sweep = new DeadlineSweep<Member>();
   for (let i = 0; i < 100; i++) sweep.set(new Member(sweep), 1_000 + i);
   expect(vi.getTimerCount()).toBe(1);

@@ -1,22 +1,22 @@
 import { TIMER_MS_MAX } from '../../base/clock.js';
 
-/** Something that is given up when its time is over. */
+/** Object with a deadline. */
 export interface Expiring {
   /** On the clock of `performance.now()`; Infinity for none. */
   deadlineAt: number;
   expire(): void;
 }
 
-/** Deadlines closer to each other than this may be looked at together, by then. */
+/** Least interval between two sweeps: deadlines within it may expire late, together. */
 const COARSE_MS = 100;
 
-/** One timer for the deadlines of many, which are set for each request and hardly ever come. */
+/** One timer for many deadlines, which are set for each request and rarely expire. */
 export class DeadlineSweep<T extends Expiring> {
   readonly members = new Set<T>();
   #timer: NodeJS.Timeout | undefined;
   #nextAt = Number.POSITIVE_INFINITY;
 
-  /** 0 for no deadline. */
+  /** Sets the deadline of a member; `delayMs` 0 clears it. */
   set(member: T, delayMs: number): void {
     if (delayMs === 0) {
       member.deadlineAt = Number.POSITIVE_INFINITY;
@@ -37,7 +37,7 @@ export class DeadlineSweep<T extends Expiring> {
     const bounded = Math.min(delayMs, TIMER_MS_MAX - 1);
     this.#nextAt = performance.now() + bounded;
     this.#timer = setTimeout(this.#sweep, bounded + 1);
-    // What waits holds the process by itself (under-way.ts).
+    // Open requests keep the process alive by themselves (under-way.ts).
     this.#timer.unref();
   }
 
@@ -52,7 +52,7 @@ export class DeadlineSweep<T extends Expiring> {
       }
       if (member.deadlineAt < next) next = member.deadlineAt;
     }
-    // Those that expired may have set one that is earlier.
+    // Expired members may have set an earlier deadline.
     const wait = Math.max(next - now, COARSE_MS);
     if (next !== Number.POSITIVE_INFINITY && now + wait < this.#nextAt) this.#wakeIn(wait);
   };

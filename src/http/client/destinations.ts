@@ -1,13 +1,19 @@
-import type { Reach } from '../../transport/reach.js';
 import type { ConnectionTls } from '../tls/connection-tls.js';
 import { PooledDestination } from './pooled-destination.js';
+import type { Reach } from './reach.js';
 
-/** A server that does not take a connection in this time is tried elsewhere. */
+/** Connect timeout, after which the request is tried on another server. */
 const CONNECT_TIMEOUT_MS = 3_000;
-/** kube-apiserver keeps idle connections for three minutes; closing well before avoids sending into a closed one. */
+/**
+ * Below the three minutes for which kube-apiserver keeps idle connections: no request is sent on a
+ * closed connection.
+ */
 const KEEP_ALIVE_MS = 60_000;
 
-/** Makes destinations that share one source of certificates, and renews them all when that changes. */
+/**
+ * Creates destinations that share one source of certificates, and updates them when the
+ * certificates change.
+ */
 export class Destinations {
   readonly #tls: () => ConnectionTls;
   readonly #reach: Reach | undefined;
@@ -31,7 +37,7 @@ export class Destinations {
     return destination;
   }
 
-  /** Certificates changed: connections made from now on use the new ones. */
+  /** Called after the certificates changed: new connections use the new ones. */
   renew(): void {
     for (const destination of this.#made) destination.replaceTls(this.#tls());
   }

@@ -29,12 +29,12 @@ async function script() {
   return server;
 }
 
-it('offers what it is told to', async () => {
+it('Dialler offers the given ALPN protocols', async () => {
   const server = await script();
   expect((await open(diallerTo(server.address))).alpnProtocol).toBe('http/1.1');
 });
 
-it('resumes the session of the connection before', async () => {
+it('Dialler resumes the TLS session of its previous connection', async () => {
   const server = await script();
   const dialler = diallerTo(server.address);
   const first = await open(dialler);
@@ -47,7 +47,7 @@ it('resumes the session of the connection before', async () => {
   expect((await open(diallerTo(server.address))).isSessionReused()).toBe(false);
 });
 
-it('announces the name it is given, else the one it dials, and never an address', async () => {
+it('Dialler sends servername as SNI, else the dialled host name, and never an IP address', async () => {
   const server = await script();
   const port = server.address.split(':')[1];
   const announced = async (address: string, servername: string | undefined) => {
@@ -60,7 +60,7 @@ it('announces the name it is given, else the one it dials, and never an address'
   expect(await announced(server.address, undefined)).toBe(false);
 });
 
-it('verifies the address where it announces no name', async () => {
+it('Dialler verifies the IP address against the certificate if it sends no SNI', async () => {
   const { pem, keyPem } = makeServer(ca, { dnsNames: [], ipAddresses: ['127.0.0.1'] });
   const listener = createServer({ cert: pem, key: keyPem }).listen(0, '127.0.0.1');
   await once(listener, 'listening');
@@ -73,19 +73,19 @@ it('verifies the address where it announces no name', async () => {
   });
 });
 
-it('understands an IPv6 address in brackets', async () => {
+it('Dialler accepts an IPv6 address in brackets', async () => {
   const port = (await closedAddress()).split(':')[1];
   await expect(diallerTo(`[::1]:${port}`).open()).rejects.toMatchObject({ address: '::1', port: Number(port) });
 });
 
-it('gives up a server that does not finish the handshake in time', async () => {
+it('Dialler fails with ETIMEDOUT if the TLS handshake is not complete in time', async () => {
   const silent = await serveTcp((socket) => socket.resume());
   cleanUps.push(silent.close);
   await expect(diallerTo(silent.address, {}, 30).open()).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   await until(() => silent.connections.size === 0, 'close');
 });
 
-it('says nothing more once it was cancelled', async () => {
+it('Dialler calls neither opened nor failed after cancel()', async () => {
   const server = await script();
   const heard: unknown[] = [];
   const note = (it: unknown) => heard.push(it);
@@ -96,6 +96,6 @@ it('says nothing more once it was cancelled', async () => {
   expect(heard).toEqual([]);
 });
 
-it('fails for certificates that cannot be read', async () => {
+it('Dialler fails for a client certificate that cannot be parsed', async () => {
   await expect(diallerTo('127.0.0.1:1', { cert: 'x', key: 'y' }).open()).rejects.toThrow();
 });

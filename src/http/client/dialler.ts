@@ -1,7 +1,8 @@
-import { isIP, type OnReadOpts } from 'node:net';
+import type { OnReadOpts } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
-import type { Reach } from '../../transport/reach.js';
+import { announcedName, parseHostPort } from '../../base/address.js';
 import type { ConnectionTls } from '../tls/connection-tls.js';
+import type { Reach } from './reach.js';
 
 const TCP_KEEP_ALIVE_MS = 60_000;
 
@@ -9,14 +10,14 @@ export interface DiallerOptions {
   /** host:port, an IPv6 host in brackets */
   readonly address: string;
   readonly tls: ConnectionTls;
-  /** For TCP and TLS together. */
+  /** Timeout for the TCP connection and the TLS handshake together. */
   readonly timeoutMs: number;
-  /** What is offered, the preferred one first. */
+  /** ALPN protocols, the preferred one first. */
   readonly protocols: readonly string[];
   readonly reach: Reach | undefined;
 }
 
-/** One of the two is called, once, never within `dial` and not after `cancel`. */
+/** Exactly one of the two is called, once, never within `dial` and not after `cancel`. */
 export interface DialOutcome {
   opened(socket: TLSSocket): void;
   failed(error: Error): void;
@@ -26,7 +27,10 @@ export interface Dialling {
   cancel(): void;
 }
 
-/** Makes TLS connections to one server with one identity; each resumes the session of the one before. */
+/**
+ * Opens TLS connections to one server with one client certificate; each resumes the previous TLS
+ * session.
+ */
 export class Dialler {
   readonly #options: DiallerOptions;
   readonly #host: string;
@@ -37,11 +41,10 @@ export class Dialler {
 
   constructor(options: DiallerOptions) {
     this.#options = options;
-    const url = new URL(`https://${options.address}`);
-    this.#host = url.hostname.replace(/^\[|\]$/g, '');
-    this.#port = Number(url.port || 443);
-    // RFC 6066, 3: an address is not a name that can be announced.
-    this.#servername = options.tls.servername ?? (isIP(this.#host) === 0 ? this.#host : undefined);
+    const { host, port } = parseHostPort(options.address);
+    this.#host = host;
+    this.#port = port;
+    this.#servername = options.tls.servername ?? announcedName(host);
   }
 
   dial(outcome: DialOutcome, onread?: OnReadOpts): Dialling {
@@ -81,7 +84,7 @@ export class Dialler {
 
   #connect(onread: OnReadOpts | undefined): TLSSocket {
     const { tls, protocols } = this.#options;
-    // Reading certificates takes longer than all else here.
+    // Cached: parsing certificates is the most expensive step here.
     this.#context ??= createSecureContext({
       ...(tls.ca === undefined ? {} : { ca: tls.ca }),
       ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key! }),
@@ -98,7 +101,7 @@ export class Dialler {
     });
   }
 
-  /** Given only for connections that were verified. */
+  /** Stores the TLS session; Node emits it only for verified connections. */
   #keepSession = (session: Buffer): void => {
     this.#session = session;
   };
@@ -113,13 +116,13 @@ class OneDialling implements Dialling {
   constructor(outcome: DialOutcome, timeoutMs: number) {
     this.#outcome = outcome;
     this.#timer = setTimeout(() => {
-      this.fail(Object.assign(new Error('connection timed out'), { code: 'ETIMEDOUT' }));
+      this.fail(Object.assign(new Error('connection timeout'), { code: 'ETIMEDOUT' }));
     }, timeoutMs);
   }
 
   begin(socket: TLSSocket): void {
     this.#socket = socket;
-    // Stays for the whole life of the socket: what fails late, after it was given up, is nobody's concern.
+    // Kept for the life of the socket: an error after a cancel or a failure is ignored, not thrown.
     socket.on('error', this.fail);
     socket.once('close', this.#onClose);
     socket.once('secureConnect', this.#onSecure);
@@ -138,7 +141,7 @@ class OneDialling implements Dialling {
   };
 
   #onClose = (): void => {
-    this.fail(Object.assign(new Error('the server closed the connection'), { code: 'ECONNRESET' }));
+    this.fail(Object.assign(new Error('connection reset by peer during the TLS handshake'), { code: 'ECONNRESET' }));
   };
 
   #onSecure = (): void => {

@@ -1,13 +1,12 @@
 import type { Readable } from 'node:stream';
-import { AttemptError } from '../../core/host.js';
 import { StatusError } from '../../kube/status-error.js';
-import { attemptError } from '../../transport/attempt-errors.js';
+import { AttemptError, attemptError } from '../attempt-error.js';
 import { type BodySource, BodyStream } from '../body-stream.js';
 import type { Reply } from '../exchange.js';
 import type { RawHeaders } from '../headers.js';
 import type { OutgoingRequest } from '../outgoing.js';
-import { AnswerBytes, ownBytes } from './answer-bytes.js';
-import { type RequestHead, requestHead } from './http1-request-head.js';
+import { AnswerBytes, copyBytes } from './answer-bytes.js';
+import { type Http1RequestHead, requestHead } from './http1-request-head.js';
 import type { Http1ResponseParser, ResponseReceiver } from './http1-response-parser.js';
 import { replyHeaders } from './reply-headers.js';
 
@@ -17,13 +16,13 @@ const NO_TRAILERS: readonly string[] = [];
 export interface AttemptEvents {
   resolve(reply: Reply): void;
   reject(error: Error): void;
-  /** Whatever came of it, it is no longer in flight. Once. */
+  /** Called once, when the attempt is no longer in flight, whatever its outcome. */
   onOver(): void;
 }
 
-/** The connection that carries an attempt. */
+/** Methods of the connection that an attempt calls. */
 export interface AttemptConnection {
-  /** The attempt is given up by whoever made it, and hears no more. */
+  /** Detaches an abandoned attempt; no more events are passed to it. */
   drop(attempt: Http1Attempt): void;
   headCame(attempt: Http1Attempt): void;
   pause(): void;
@@ -31,15 +30,15 @@ export interface AttemptConnection {
 }
 
 /**
- * One request on one connection. An answer that is there whole with its head becomes a reply with its bytes, without a
- * stream; most are.
+ * One request on one connection. A response that arrives complete with its head, as most do,
+ * becomes a reply with a Buffer instead of a BodyStream.
  */
 export class Http1Attempt implements ResponseReceiver, BodySource {
   readonly request: OutgoingRequest;
-  readonly head: RequestHead;
-  /** Set by the connection while it carries this. */
+  readonly head: Http1RequestHead;
+  /** Set by the connection while it serves this attempt. */
   connection: AttemptConnection | undefined;
-  /** Something of it may have reached the server. */
+  /** True once bytes of the request may have reached the server. */
   begun = false;
   private readonly address: string;
   private readonly events: AttemptEvents;
@@ -47,13 +46,13 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
   private stopListening: (() => void) | undefined;
   private status = 0;
   private headers: RawHeaders = NO_TRAILERS;
-  /** Read together with the head, before a reply was made of it. */
+  /** Body bytes received with the head, before the reply is created. */
   private readonly bytes = new AnswerBytes();
   private trailers = NO_TRAILERS;
   private body: BodyStream | undefined;
   private over = false;
 
-  /** Throws a StatusError for what cannot be sent. */
+  /** Throws a StatusError for a request that cannot be sent. */
   constructor(address: string, request: OutgoingRequest, events: AttemptEvents) {
     this.head = requestHead(request, address);
     this.address = address;
@@ -61,14 +60,17 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     this.events = events;
   }
 
-  /** False if the caller has left already; the attempt has failed then. */
+  /**
+   * Subscribes to aborts of the caller. Returns false if it has already aborted; the attempt has
+   * then failed.
+   */
   listen(): boolean {
     const { body } = this.request;
     if (body !== null && !(body instanceof Uint8Array)) {
       this.onBodyError = (error) => this.abandon(error);
       body.on('error', this.onBodyError);
     }
-    const stop = this.request.onAbort(() => this.abandon(new AttemptError('maybe', 'aborted', 'the client left')));
+    const stop = this.request.onAbort(() => this.abandon(new AttemptError('maybe', 'aborted', 'client disconnected')));
     if (this.over) stop();
     else this.stopListening = stop;
     return !this.over;
@@ -78,20 +80,24 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     return this.status === 0;
   }
 
-  /** Ends the attempt from our side, whatever stage it is in. */
+  /** Cancels the attempt at any stage. */
   abandon(error: Error): void {
     if (this.over) return;
     this.connection?.drop(this);
     this.fail(error);
   }
 
-  /** It came to nothing, or the body that flows breaks off. The connection is no longer concerned with it. */
+  /**
+   * Rejects the attempt, or fails its body if the reply has started. The connection has already
+   * detached it.
+   */
   fail(cause: Error): void {
     if (this.over) return;
     this.finish();
     const { body } = this.request;
     const error = this.callersFault(cause) ?? attemptError(this.address, cause, this.begun);
-    // What was read of it is gone, so nobody else can have it; one that was not begun stays as it is.
+    // A partly read body cannot be retried and is destroyed; an unread one stays usable for the
+    // next attempt.
     if (this.begun && body !== null && !(body instanceof Uint8Array)) body.destroy();
     if (this.body) this.body.fail(error);
     else this.events.reject(error);
@@ -104,9 +110,10 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
   }
 
   onBody(bytes: Buffer, start: number, end: number): void {
-    // The connection reads the next bytes into the same memory. What streams may wait long for a slow reader, in many
-    // small pieces: each would keep alive all that it shares memory with.
-    if (this.body) this.body.push(ownBytes(bytes, start, end));
+    // Copied, because the connection reuses its read buffer. Streamed pieces get buffers of their
+    // own: many small ones may wait long for a slow reader, and each would keep a shared slab
+    // alive.
+    if (this.body) this.body.push(copyBytes(bytes, start, end));
     else this.bytes.add(bytes, start, end);
   }
 
@@ -114,17 +121,17 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     this.trailers = trailers;
   }
 
-  /** All that one read gave has been looked at, and there is more to come. */
+  /** Called after each read that did not complete the response. */
   flow(): void {
     if (this.body || this.status === 0) return;
     this.settle();
   }
 
-  /** All of the answer has come. */
+  /** Called when the response is complete. */
   complete(): void {
     this.finish();
     if (!this.body) {
-      // Whoever follows a watch looks for a stream, however short it was.
+      // Consumers of a watch expect a BodyStream, however short.
       if (this.trailers.length === 0 && !this.request.isWatch) {
         this.events.resolve({ status: this.status, headers: this.headers, body: this.whole() });
         return;
@@ -167,11 +174,11 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     this.events.onOver();
   }
 
-  /** Failures that the caller made, not the server: they must not count against the server. */
+  /** Returns the error for failures of the caller, which must not count against the server. */
   private callersFault(cause: Error): Error | undefined {
     const { body } = this.request;
     if (body !== null && 'errored' in body && body.errored) {
-      return new AttemptError('maybe', 'aborted', 'the client left in the middle of its request');
+      return new AttemptError('maybe', 'aborted', 'unexpected EOF in the request body: client disconnected');
     }
     return cause instanceof StatusError ? cause : undefined;
   }

@@ -23,14 +23,17 @@ async function script(...args: Parameters<typeof serveScript>) {
   return server;
 }
 
-/** Answers each request (they have no bodies) with what `answer` says, by its number on that connection. */
+/**
+ * Starts a server that sends `answer(count)` to the count-th request (without a body) of each
+ * connection.
+ */
 const answering = (answer: (count: number) => string) =>
   script((socket, received) => socket.write(answer(received.split('\r\n\r\n').length - 1), 'latin1'));
 
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => {
-      throw new Error('went well');
+      throw new Error('expected a failure');
     },
     (error) => error,
   );
@@ -41,8 +44,8 @@ const ask = async (destination: PooledDestination, more: Parameters<typeof outgo
 const OK = 'HTTP/1.1 200 OK\r\n';
 const HELLO = `${OK}Content-Length: 5\r\n\r\nhello`;
 
-describe('a connection', () => {
-  it('carries one request after another, whatever their answers look like', async () => {
+describe('Http1Connection reuse', () => {
+  it('sends consecutive requests on one connection, with Content-Length and chunked responses', async () => {
     const answers = [HELLO, `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n`];
     const server = await answering((count) => answers[count % 2]!);
     const destination = to(server.address);
@@ -52,7 +55,7 @@ describe('a connection', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  it('carries one request at a time', async () => {
+  it('sends one request at a time on a connection', async () => {
     const server = await answering(() => HELLO);
     const destination = to(server.address);
     await Promise.all([ask(destination), ask(destination), ask(destination)]);
@@ -61,7 +64,7 @@ describe('a connection', () => {
     expect(server.sockets).toHaveLength(3);
   });
 
-  it('that the server closes while idle is forgotten', async () => {
+  it('does not reuse an idle connection that the server closed', async () => {
     const server = await answering(() => HELLO);
     const destination = to(server.address);
     await ask(destination);
@@ -71,24 +74,25 @@ describe('a connection', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  it('that the server has just closed is found out before anything is sent', async () => {
+  it('detects before it writes that the server has just closed the connection', async () => {
     const server = await answering(() => HELLO);
     const destination = to(server.address);
     await ask(destination);
     for (let round = 0; round < 5; round++) {
       const last = server.sockets.at(-1)!;
-      // From within an immediate: the news is at the client's socket then, and nobody has looked there yet.
+      // After setImmediate the FIN has reached the client's socket, but no read event was handled
+      // yet.
       await new Promise<void>((resolve) => last.end(() => setImmediate(resolve)));
       expect(await ask(destination, { method: 'POST' })).toBe('hello');
     }
   });
 
   it.each([
-    ['says something between two requests', `${HELLO}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`],
-    ['is of HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
-    ['says that it closes', `${OK}Connection: close\r\nContent-Length: 5\r\n\r\nhello`],
-    ['is about to close', `${OK}Keep-Alive: timeout=2\r\nContent-Length: 5\r\n\r\nhello`],
-  ])('whose server %s is not used again', async (_, answer) => {
+    ['unsolicited bytes', `${HELLO}HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil`],
+    ['HTTP/1.0', 'HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello'],
+    ['Connection: close', `${OK}Connection: close\r\nContent-Length: 5\r\n\r\nhello`],
+    ['a Keep-Alive timeout of 2 s', `${OK}Keep-Alive: timeout=2\r\nContent-Length: 5\r\n\r\nhello`],
+  ])('does not reuse a connection after a response with %s', async (_, answer) => {
     const server = await answering(() => answer);
     const destination = to(server.address);
     expect(await ask(destination)).toBe('hello');
@@ -96,7 +100,7 @@ describe('a connection', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  it('on which the server speaks unasked, later, is closed', async () => {
+  it('closes an idle connection on which the server sends unsolicited bytes', async () => {
     const server = await answering(() => HELLO);
     const destination = to(server.address);
     await ask(destination);
@@ -105,7 +109,7 @@ describe('a connection', () => {
     expect(await ask(destination)).toBe('hello');
   });
 
-  it('is not used again after HEAD, whose answer some servers send a body with', async () => {
+  it('does not reuse a connection after HEAD, to which some servers send a body', async () => {
     const server = await answering((count) => (count === 1 ? `${OK}Content-Length: 5\r\n\r\n` : HELLO));
     const destination = to(server.address);
     const reply = await destination.send(outgoing({ method: 'HEAD' }).request);
@@ -119,7 +123,7 @@ describe('a connection', () => {
     'HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\n',
     'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n',
     'HTTP/1.1 304 Not Modified\r\nTransfer-Encoding: chunked\r\n\r\n',
-  ])('is not used again after an answer that announces a body it cannot have: %j', async (head) => {
+  ])('does not reuse a connection after a response with a body length that its status forbids: %j', async (head) => {
     const server = await answering(() => head);
     const destination = to(server.address);
     expect(await ask(destination)).toBe('');
@@ -128,15 +132,15 @@ describe('a connection', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  it('is closed when idle for long enough', async () => {
+  it('closes an idle connection after keepAliveMs', async () => {
     const server = await answering(() => HELLO);
     await ask(to(server.address, 30));
     await until(() => server.connections.size === 0, 'close');
   });
 });
 
-describe('an answer', () => {
-  it.each([204, 304])('%i has no body', async (status) => {
+describe('Http1Connection responses', () => {
+  it.each([204, 304])('reads status %i without a body', async (status) => {
     const server = await answering(() => `HTTP/1.1 ${status} X\r\nETag: "a"\r\n\r\n`);
     const destination = to(server.address);
     for (let i = 0; i < 2; i++) {
@@ -147,7 +151,7 @@ describe('an answer', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  it('without a length ends with its connection', async () => {
+  it('reads a body without a length until the connection closes', async () => {
     const server = await script((socket) => {
       socket.write(`${OK}\r\nsome `);
       socket.end('more');
@@ -155,7 +159,7 @@ describe('an answer', () => {
     expect(await ask(to(server.address))).toBe('some more');
   });
 
-  it('comes after informational ones, in any number of pieces', async () => {
+  it('skips informational responses that arrive byte by byte', async () => {
     const text = `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${HELLO}`;
     const server = await script((socket) => {
       socket.setNoDelay(true);
@@ -164,7 +168,7 @@ describe('an answer', () => {
     expect(await ask(to(server.address))).toBe('hello');
   });
 
-  it('keeps its fields as they came, but for what concerns the connection', async () => {
+  it('passes response fields unchanged, without hop-by-hop fields', async () => {
     const server = await answering(
       () =>
         `${OK}X-B: 1\r\nConnection: X-Hop\r\nx-b: 2\r\nX-Hop: 3\r\nTrailer: T\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
@@ -174,12 +178,12 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['in its head', `${OK}Content-Le`, 'reset'],
-    ['right away', '', 'reset'],
+    ['within the head', `${OK}Content-Le`, 'reset'],
+    ['without a byte', '', 'reset'],
     ['with garbage', 'garbage\r\n\r\n', 'protocol'],
-    ['with a head without end', `${OK}A: ${'a'.repeat(300 * 1024)}`, 'protocol'],
-    ['with a protocol that nobody asked for', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n', 'protocol'],
-  ])('that breaks off %s may have been processed', async (_, text, type) => {
+    ['with a head above the size limit', `${OK}A: ${'a'.repeat(300 * 1024)}`, 'protocol'],
+    ['with an unexpected 101', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n', 'protocol'],
+  ])('fails a request whose response ends %s as maybe processed', async (_, text, type) => {
     const server = await script((socket) => socket.end(text));
     const destination = to(server.address);
     const error = await failure(destination.send(outgoing({ method: 'POST' }).request));
@@ -188,10 +192,10 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['in its body', `${OK}Content-Length: 10\r\n\r\nhell`],
-    ['in a chunk', `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhell`],
+    ['within the body', `${OK}Content-Length: 10\r\n\r\nhell`],
+    ['within a chunk', `${OK}Transfer-Encoding: chunked\r\n\r\n5\r\nhell`],
     ['between chunks', `${OK}Transfer-Encoding: chunked\r\n\r\n4\r\nhell\r\n`],
-  ])('that breaks off %s fails and never ends', async (_, text) => {
+  ])('fails a body that ends %s: it never seems complete', async (_, text) => {
     const server = await script((socket) => socket.write(text));
     const destination = to(server.address);
     const reply = await destination.send(outgoing().request);
@@ -200,14 +204,14 @@ describe('an answer', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('without a length that is cut by a reset fails and never ends', async () => {
+  it('fails a body without a length when the connection is reset', async () => {
     const server = await script((socket) => socket.write(`${OK}\r\nsome`));
     const reply = await to(server.address).send(outgoing().request);
     for (const socket of server.connections) socket.resetAndDestroy();
     expect(await failure(textOf(reply))).toMatchObject({ name: 'AttemptError', type: 'reset' });
   });
 
-  it('that turns into garbage fails and ends its connection', async () => {
+  it('fails a body with a malformed chunk and closes the connection', async () => {
     const server = await script((socket) => socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n`));
     const reply = await to(server.address).send(outgoing().request);
     server.sockets[0]!.write('garbage');
@@ -215,7 +219,7 @@ describe('an answer', () => {
     await until(() => server.connections.size === 0, 'close');
   });
 
-  it('waits for a slow reader, and its connection takes another request after', async () => {
+  it('applies back-pressure for a slow reader, and reuses the connection afterwards', async () => {
     const size = 8 * 1024 * 1024;
     let sentBytes = 0;
     const server = await script((socket) => {
@@ -243,8 +247,8 @@ describe('an answer', () => {
   });
 });
 
-describe('a stream of small pieces', () => {
-  it('keeps no more in memory for a slow reader than it has brought', async () => {
+describe('Http1Connection streamed responses', () => {
+  it('passes small pieces in buffers of their own size', async () => {
     const server = await script((socket) => socket.write(`${OK}Transfer-Encoding: chunked\r\n\r\n`));
     const reply = await to(server.address).send(outgoing().request);
     const pieces: Uint8Array[] = [];
@@ -258,8 +262,8 @@ describe('a stream of small pieces', () => {
   });
 });
 
-describe('a caller that leaves', () => {
-  it('while the connection is made: nothing was sent, and it is not made further', async () => {
+describe('Http1Connection when the caller aborts', () => {
+  it('cancels the dial while connecting', async () => {
     const silent = await serveTcp((socket) => socket.resume());
     cleanUps.push(silent.close);
     const destination = to(silent.address);
@@ -272,7 +276,7 @@ describe('a caller that leaves', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('before its request was written: the connection takes the next', async () => {
+  it('reuses a reserved connection on which nothing was written', async () => {
     const server = await answering((count) => HELLO.replace('hello', `no. ${count}`));
     const destination = to(server.address);
     await ask(destination);
@@ -285,7 +289,7 @@ describe('a caller that leaves', () => {
     expect(server.received()).not.toContain('/left');
   });
 
-  it('while the answer streams: the connection ends', async () => {
+  it('closes the connection of a streaming response', async () => {
     const server = await script((socket) => socket.write(`${OK}Content-Length: 100\r\n\r\nsome`));
     const destination = to(server.address);
     const reply: Reply = await destination.send(outgoing().request);
@@ -295,15 +299,15 @@ describe('a caller that leaves', () => {
   });
 });
 
-describe('the time for an answer', () => {
-  it('ends a request whose answer does not begin', async () => {
+describe('Http1Connection head timeout', () => {
+  it('fails a request without a response head as timeout and closes the connection', async () => {
     const server = await script(() => {});
     const error = await failure(to(server.address).send(outgoing({ headTimeoutMs: 40 }).request));
     expect(error).toMatchObject({ processed: 'maybe', type: 'timeout' });
     await until(() => server.connections.size === 0, 'close');
   });
 
-  it('is not stretched by informational answers', async () => {
+  it('is not extended by informational responses', async () => {
     const server = await script((socket) => socket.write('HTTP/1.1 102 Processing\r\n\r\n'));
     const error = await failure(to(server.address).send(outgoing({ headTimeoutMs: 40 }).request));
     expect(error).toMatchObject({ processed: 'maybe', type: 'timeout' });

@@ -1,32 +1,40 @@
 import type { TLSSocket } from 'node:tls';
-import { AttemptError } from '../../core/host.js';
 import { StatusError } from '../../kube/status-error.js';
+import { AttemptError } from '../attempt-error.js';
 import type { DeadlineSweep, Expiring } from './deadline-sweep.js';
 import type { Dialler, Dialling } from './dialler.js';
 import type { AttemptConnection, Http1Attempt } from './http1-attempt.js';
 import { Http1ResponseParser } from './http1-response-parser.js';
 import { StreamedBody } from './streamed-body.js';
 
-/** Bodies up to this are copied behind the head, so that both go out in one record. */
+/** Bodies up to this size are copied after the head, so that both are sent in one TLS record. */
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
-/** What a TLS record holds, so that one read takes one. */
+/** Size of a TLS record: one read takes one record. */
 const READ_BYTES = 16 * 1024;
-/** The server closes an idle connection when it said; a request must not be on its way to it then. */
+/**
+ * Margin before the server's `Keep-Alive: timeout`: no request may be in flight when it closes the
+ * connection.
+ */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 
-/** Whoever keeps the connections. */
+/** Owner of the connections (ConnectionPool). */
 export interface ConnectionHome {
   readonly sweep: DeadlineSweep<Http1Connection>;
   readonly keepAliveMs: number;
-  /** It can take a request. */
+  /** Called when the connection is idle and can take a request. */
   freed(connection: Http1Connection): void;
-  /** It never will again. A request that it had taken and not begun needs another one. */
+  /**
+   * Called when the connection is closed. `unbegun` is a reserved request that was not written and
+   * needs another one.
+   */
   lost(connection: Http1Connection, unbegun: Http1Attempt | undefined): void;
 }
 
 type State = 'dialling' | 'idle' | 'reserved' | 'busy' | 'closed';
 
-/** One TLS connection that carries one request at a time. Bytes that nobody asked for end it. */
+/**
+ * One TLS connection that serves one request at a time. Unsolicited bytes of the server close it.
+ */
 export class Http1Connection implements AttemptConnection, Expiring {
   deadlineAt = Number.POSITIVE_INFINITY;
   private readonly home: ConnectionHome;
@@ -42,7 +50,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
     this.home = home;
   }
 
-  /** Makes the connection for this request. */
+  /** Connects, then sends this request. */
   dial(dialler: Dialler, attempt: Http1Attempt): void {
     this.take(attempt);
     this.state = 'dialling';
@@ -51,7 +59,10 @@ export class Http1Connection implements AttemptConnection, Expiring {
     this.dialling = dialler.dial({ opened: (socket) => this.onOpened(socket), failed: (e) => this.close(e) }, onread);
   }
 
-  /** Holds the connection for this request; `begin` follows after other sockets' news were heard. */
+  /**
+   * Reserves the connection for this request; `begin` follows after pending socket events were
+   * handled.
+   */
   reserve(attempt: Http1Attempt): void {
     this.take(attempt);
     this.state = 'reserved';
@@ -66,14 +77,15 @@ export class Http1Connection implements AttemptConnection, Expiring {
   drop(attempt: Http1Attempt): void {
     if (this.attempt !== attempt) return;
     this.attempt = undefined;
-    // Nothing was written, and it has been idle all the time.
+    // Nothing was written: the connection is idle again and keeps its keep-alive deadline.
     if (this.state === 'reserved' && this.deadlineAt !== Number.POSITIVE_INFINITY) this.rest();
     else this.close();
   }
 
   headCame(attempt: Http1Attempt): void {
     this.deadlineAt = Number.POSITIVE_INFINITY;
-    // RFC 9112, 9.6: a server that refuses and closes reads no more, and what it said is lost if it is sent more.
+    // RFC 9112, 9.6: a server that refuses and closes stops reading; more data could reset the
+    // connection before its reply is read.
     if (this.streamed && this.parser.status >= 400 && !this.parser.keepsAlive) this.stopSending(attempt);
   }
 
@@ -88,14 +100,20 @@ export class Http1Connection implements AttemptConnection, Expiring {
     this.socket!.resume();
   }
 
-  /** No answer in time, or no request. */
+  /**
+   * Called at the deadline: the keep-alive timeout of an idle connection, or the timeout for a
+   * response head.
+   */
   expire(): void {
     const { attempt, streamed } = this;
     if (this.state === 'idle') this.close();
     else if (streamed?.movedOn()) this.home.sweep.set(this, attempt!.request.headTimeoutMs);
     else if (this.state === 'busy') {
-      // A sender that falls silent must not hold a place for ever, nor be held against the server.
-      this.close(streamed?.awaitsSender ? lateBody() : coded('no answer in time', 'ERR_HEAD_TIMEOUT'));
+      // A client that stops sending its body must not hold resources for ever, nor count against
+      // the server.
+      this.close(
+        streamed?.awaitsSender ? lateBody() : coded('timeout: no reply within the request timeout', 'ERR_HEAD_TIMEOUT'),
+      );
     }
   }
 
@@ -104,7 +122,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
     if (attempt?.awaitsHead) attempt.abandon(error(attempt.begun));
   }
 
-  /** Ends it whatever it does; resolves when the socket has gone. */
+  /** Closes the connection in any state; resolves when the socket is closed. */
   destroy(why: string): Promise<void> {
     const { socket } = this;
     const gone =
@@ -124,7 +142,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
   private onOpened(socket: TLSSocket): void {
     this.dialling = undefined;
     this.socket = socket;
-    // Its requests are counted as under way; the connection as such keeps nobody waiting.
+    // Open requests keep the process alive (under-way.ts); the connection itself must not.
     socket.unref();
     socket.on('error', this.onError);
     socket.once('end', this.onEnd);
@@ -165,7 +183,10 @@ export class Http1Connection implements AttemptConnection, Expiring {
     socket.uncork();
   }
 
-  /** All of a streamed body is on its way. */
+  /**
+   * Called when a streamed body was written to the socket: the timeout for the response head
+   * starts.
+   */
   bodySent(): void {
     this.streamed = undefined;
     if (this.attempt?.awaitsHead) this.home.sweep.set(this, this.attempt.request.headTimeoutMs);
@@ -201,7 +222,8 @@ export class Http1Connection implements AttemptConnection, Expiring {
       this.home.keepAliveMs,
       (parser.keepAliveMs ?? Number.POSITIVE_INFINITY) - KEEP_ALIVE_MARGIN_MS,
     );
-    // A server that answers before it has read the request may never read it, nor what would come behind it.
+    // A server that replies before it has read the request may never read it, nor a request after
+    // it.
     const unsent = this.streamed !== undefined || this.socket!.writableNeedDrain;
     const stays = parser.keepsAlive && attempt.head.keepsAlive && !surplus && !unsent && keepMs > 0;
     if (this.streamed) this.stopSending(attempt);
@@ -220,7 +242,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
 
   private rest(): void {
     this.state = 'idle';
-    // Only what is read is heard, the server's goodbye included.
+    // A paused socket would not report that the server closes the connection.
     this.resume();
     this.home.freed(this);
   }
@@ -255,11 +277,11 @@ export class Http1Connection implements AttemptConnection, Expiring {
 }
 
 function ended(): Error {
-  return coded('the server closed the connection', 'ERR_CONNECTION_ENDED');
+  return coded('unexpected EOF: the server closed the connection', 'ERR_CONNECTION_ENDED');
 }
 
 function lateBody(): Error {
-  return new StatusError('Timeout', "the rest of the request's body did not arrive in time");
+  return new StatusError('Timeout', "timeout: the rest of the request's body did not arrive in time");
 }
 
 function coded(message: string, code: string): Error {

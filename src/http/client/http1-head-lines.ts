@@ -4,14 +4,16 @@ const HEAD_BYTES_MAX = 256 * 1024;
 const HELD_BYTES_FIRST = 1_024;
 const END_OF_HEAD = Buffer.from('\r\n\r\n', 'latin1');
 const BEGINNING = 'HTTP/1.';
-/** RFC 9112, 2.2 and 5: lines end in CRLF and hold no other control character than HTAB. */
+/** RFC 9112, 2.2 and 5: lines end in CRLF and contain no other control character than HTAB. */
 const NOT_IN_A_HEAD = /\r(?!\n)|(?<!\r)\n|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]/;
 const CR = 13;
 const LF = 10;
 
-/** Finds the lines of a head, or of trailers, in what is read; keeps their beginning until the end has come. */
+/**
+ * Extracts the lines of a head or of trailers from the received bytes; buffers an incomplete head.
+ */
 export class Http1HeadLines {
-  /** Where those just taken have ended, the empty line included. */
+  /** Offset after the lines that `take` returned, the empty line included. */
   after = 0;
   private held: Buffer | undefined;
   private heldBytes = 0;
@@ -21,7 +23,10 @@ export class Http1HeadLines {
     this.heldBytes = 0;
   }
 
-  /** The lines up to an empty one, each with its CRLF; undefined while that has not come. Throws Http1ResponseError. */
+  /**
+   * Returns the lines before the empty line, each with its CRLF, or undefined if incomplete. Throws
+   * Http1ResponseError.
+   */
   take(bytes: Buffer, at: number, end: number, withStatusLine: boolean): string | undefined {
     if (this.held === undefined) {
       const found = bytes.indexOf(END_OF_HEAD, at);
@@ -45,7 +50,10 @@ export class Http1HeadLines {
     return checked(held.toString('latin1', 0, found + 2));
   }
 
-  /** In doubling steps: a server that sends byte by byte must not make us copy all of it each time. */
+  /**
+   * Buffers bytes; the buffer doubles, so that a head sent byte by byte is not copied for each
+   * byte.
+   */
   private hold(bytes: Buffer, at: number, end: number): Buffer {
     const total = this.heldBytes + end - at;
     if (this.held === undefined || this.held.length < total) {
@@ -60,20 +68,20 @@ export class Http1HeadLines {
 }
 
 function checked(text: string): string {
-  if (NOT_IN_A_HEAD.test(text)) throw new Http1ResponseError('the head of an answer holds a stray control character');
+  if (NOT_IN_A_HEAD.test(text)) throw new Http1ResponseError('invalid control character in the response head');
   return text;
 }
 
 function checkSize(bytes: number): void {
-  if (bytes > HEAD_BYTES_MAX) throw new Http1ResponseError('the head of an answer is too large');
+  if (bytes > HEAD_BYTES_MAX) throw new Http1ResponseError('response head is too large');
 }
 
-/** What cannot become a head is refused now: its end might never come. */
+/** Refuses an incomplete head that cannot become valid: its end might never arrive. */
 function checkBeginning(held: Buffer, before: number, withStatusLine: boolean): void {
   for (let i = 0; withStatusLine && i < BEGINNING.length && i < held.length; i++) {
     if (held[i] !== BEGINNING.charCodeAt(i)) throw new Http1ResponseError('malformed status line');
   }
   for (let at = held.indexOf(LF, before); at >= 0; at = held.indexOf(LF, at + 1)) {
-    if (held[at - 1] !== CR) throw new Http1ResponseError('the head of an answer holds a stray control character');
+    if (held[at - 1] !== CR) throw new Http1ResponseError('invalid control character in the response head');
   }
 }

@@ -12,7 +12,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** The same numbers in every run. */
+/** Seeded pseudo-random numbers: the same in every run. */
 function numbers(seed: number): (below: number) => number {
   let state = seed;
   return (below) => {
@@ -21,7 +21,10 @@ function numbers(seed: number): (below: number) => number {
   };
 }
 
-/** Answers of all sizes and framings that name their request; some break off, and some come with a stray byte. */
+/**
+ * Starts a server whose responses contain the id of their request, in all sizes and framings; some
+ * end early or have a stray byte.
+ */
 async function start(): Promise<void> {
   server = await serveTls((req, res) => {
     const [, id, size, kind] = req.url!.split('/') as [string, string, string, string];
@@ -42,7 +45,7 @@ async function start(): Promise<void> {
   destination = new PooledDestination({ address: server.address, tls, connectTimeoutMs: 3_000, keepAliveMs: 10_000 });
 }
 
-it('brings every answer to the request it belongs to, whatever breaks around it', async () => {
+it('PooledDestination returns every response to its own request while other connections break', async () => {
   await start();
   const below = numbers(7);
   const kinds = ['plain', 'plain', 'chunks', 'chunks', 'close', 'reset', 'break', 'stray'];

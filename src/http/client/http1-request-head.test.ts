@@ -5,17 +5,17 @@ import { requestHead } from './http1-request-head.js';
 
 const headOf = (more: Parameters<typeof outgoing>[0]) => requestHead(outgoing(more).request, '10.0.0.1:6443');
 
-describe('a request’s head', () => {
-  it('is written with the fields as they are, Host first', () => {
+describe('requestHead', () => {
+  it('keeps fields unchanged and puts Host first', () => {
     const { text } = headOf({ target: '/a?b=%20', headers: ['X-B', '1', 'HOST', 'me', 'x-b', '\xe4 2'] });
     expect(text).toBe('GET /a?b=%20 HTTP/1.1\r\nhost: me\r\nconnection: keep-alive\r\nX-B: 1\r\nx-b: \xe4 2\r\n');
   });
 
-  it('names the server where the caller does not', () => {
+  it('adds the server address as Host if the caller sent none', () => {
     expect(headOf({ headers: [] }).text).toContain('\r\nhost: 10.0.0.1:6443\r\n');
   });
 
-  it('says itself how the body is framed', () => {
+  it('removes Content-Length from the fields and returns it', () => {
     const head = headOf({ method: 'PUT', headers: ['Content-Length', '12'], body: Readable.from([]) });
     expect(head).toMatchObject({ announcedBytes: 12, saysEmpty: true, keepsAlive: true });
     expect(head.text).not.toMatch(/content-length/i);
@@ -23,7 +23,7 @@ describe('a request’s head', () => {
   });
 
   it.each([{ method: 'HEAD' }, { method: 'GET', body: Buffer.from('x') }, { headers: ['Connection', 'x, close'] }])(
-    'asks for the end of the connection where it cannot be used again: %j',
+    'sends Connection: close if the connection cannot be reused: %j',
     (more) => {
       const head = headOf(more);
       expect(head.keepsAlive).toBe(false);
@@ -45,7 +45,7 @@ describe('a request’s head', () => {
     { headers: ['A', 'b\r\nC: d'] },
     { headers: ['A', 'b\nC: d'] },
     { headers: ['A', 'b\0'] },
-    // Written as Latin-1, it would become a line feed.
+    // U+010A would become a line feed in Latin-1.
     { headers: ['A', 'b\u010aC: d'] },
     { headers: ['A\r\nB', 'c'] },
     { headers: ['A b', 'c'] },
@@ -62,9 +62,12 @@ describe('a request’s head', () => {
     { headers: ['Upgrade', 'x'] },
     { headers: ['Expect', '100-continue'] },
     { method: 'PUT', headers: ['Content-Length', '2'], body: Buffer.from('abc') },
-  ])('is refused where it would be read as something else: %j', (more) => {
+  ])('throws a StatusError for an invalid or ambiguous request: %j', (more) => {
     expect(() => headOf(more)).toThrow(
-      expect.objectContaining({ name: 'StatusError', message: expect.stringContaining('cannot be sent on as it is') }),
+      expect.objectContaining({
+        name: 'StatusError',
+        message: expect.stringContaining('the request cannot be forwarded'),
+      }),
     );
   });
 });

@@ -3,15 +3,15 @@ import { Http1HeadLines } from './http1-head-lines.js';
 import { Http1ResponseError } from './http1-response-error.js';
 import { FieldKind, knownName } from './known-field-names.js';
 
-/** Gets one answer in order: `onHead` once, `onBody` any number of times, `onEnd` once. */
+/** Receives one response in order: `onHead` once, `onBody` any number of times, `onEnd` once. */
 export interface ResponseReceiver extends ChunkReceiver {
-  /** What the head said is to be read from the parser, now. */
+  /** Status and fields are read from `parser`, and only during this call. */
   onHead(parser: Http1ResponseParser): void;
   onEnd(trailers: readonly string[]): void;
 }
 
 const FIELDS_MAX = 1_000;
-/** Answers before the answer: 100, 102, 103. */
+/** Bound on informational responses (100, 102, 103) before the final one. */
 const INFORMATIONAL_MAX = 32;
 const NO_TRAILERS: readonly string[] = [];
 
@@ -32,18 +32,22 @@ const State = {
 } as const;
 
 /**
- * Reads answers of one connection, one after another, however they are cut into reads. Strict where leniency lets two
- * readers see two different answers in the same bytes (RFC 9112, 11.1 and 11.2): such an answer is an error.
+ * Parses the consecutive responses of one connection, however reads split them. Strict where
+ * leniency would let two parsers see different responses in the same bytes (response splitting and
+ * request smuggling; RFC 9112, 11.1 and 11.2): such a response is an error.
  */
 export class Http1ResponseParser {
   status = 0;
-  /** Name, value, …, as they came. */
+  /** Alternating names and values, unchanged. */
   fields: string[] = [];
-  /** `Connection` is among `fields`, and may name others that end here. Whatever else ends here was left out. */
+  /**
+   * True if `fields` contains `Connection`, which may list hop-by-hop fields; all other hop-by-hop
+   * fields are left out.
+   */
   hasConnection = false;
-  /** The server will take another request after this answer. */
+  /** True if the connection can be reused after this response. */
   keepsAlive = false;
-  /** How long it says it keeps an idle connection. */
+  /** Timeout of the `Keep-Alive` field. */
   keepAliveMs: number | undefined;
 
   private readonly lines = new Http1HeadLines();
@@ -56,7 +60,7 @@ export class Http1ResponseParser {
   private contentLength = -1;
   private chunked = false;
 
-  /** No answer is under way. */
+  /** True between two responses. */
   get idle(): boolean {
     return this.state === State.idle;
   }
@@ -68,7 +72,7 @@ export class Http1ResponseParser {
     this.state = State.head;
   }
 
-  /** Nobody waits for the rest any more. */
+  /** Discards the rest of the response. */
   stop(): void {
     this.receiver = undefined;
     this.state = State.idle;
@@ -76,7 +80,10 @@ export class Http1ResponseParser {
     this.chunks.stop();
   }
 
-  /** Takes what was read. True if there is more than the answer, which nobody asked for. Throws Http1ResponseError. */
+  /**
+   * Parses received bytes. Returns true if unsolicited bytes follow the response. Throws
+   * Http1ResponseError.
+   */
   execute(bytes: Buffer, start = 0, end = bytes.length): boolean {
     let at = start;
     while (at < end) {
@@ -103,7 +110,9 @@ export class Http1ResponseParser {
     return false;
   }
 
-  /** The connection has ended. True if that was the end of the answer, too. */
+  /**
+   * Called at the end of the connection. Returns true if it completes a response without a length.
+   */
   finish(): boolean {
     if (this.state !== State.untilClose) return false;
     this.complete(NO_TRAILERS);
@@ -121,16 +130,19 @@ export class Http1ResponseParser {
     if (text === undefined) return end;
     this.parseHead(text);
     if (this.status >= 200) this.beginBody();
-    else if (this.status === 101) throw new Http1ResponseError('an answer switches protocols, which nobody asked for');
-    else if (++this.informational > INFORMATIONAL_MAX) throw new Http1ResponseError('too many informational answers');
+    else if (this.status === 101) throw new Http1ResponseError('unexpected 101 Switching Protocols');
+    // Other parsers take it for the last response of the connection, and ignore the rest.
+    else if (!this.keepsAlive) throw new Http1ResponseError('informational response closes the connection');
+    else if (++this.informational > INFORMATIONAL_MAX) throw new Http1ResponseError('too many informational responses');
     return this.lines.after;
   }
 
-  /** RFC 9112, 6.3: how long the body is. */
+  /** Determines the length of the body (RFC 9112, 6.3). */
   private beginBody(): void {
     const { status } = this;
     if (this.toHead || status === 204 || status === 304) {
-      // Should a body follow after all, it must not be taken for the next answer. The length in a 304 is that of the 200.
+      // A body that follows nevertheless must not be taken for the next response. The
+      // Content-Length of a 304 is that of the 200.
       if (this.chunked || (status === 204 && this.contentLength > 0)) this.keepsAlive = false;
       this.beginCounted(0);
     } else if (this.chunked) {
@@ -164,7 +176,7 @@ export class Http1ResponseParser {
       return this.state === State.lastLf ? at + 1 : at;
     }
     if (this.state === State.lastLf) {
-      if (bytes[at] !== LF) throw new Http1ResponseError('malformed end of a body');
+      if (bytes[at] !== LF) throw new Http1ResponseError('malformed end of a chunked body');
       this.complete(NO_TRAILERS);
       return at + 1;
     }
@@ -195,36 +207,43 @@ export class Http1ResponseParser {
     this.contentLength = -1;
     this.chunked = false;
     this.parseFields(text, lineEnd + 2, this.fields, false);
-    // RFC 9112, 6.1: HTTP/1.0 knows no chunks; with both fields, two readers may disagree about where the answer ends.
+    // RFC 9112, 6.1: HTTP/1.0 has no chunked coding; with both fields, parsers may disagree about
+    // the end.
     if (this.chunked && (this.contentLength >= 0 || minor === 0))
-      throw new Http1ResponseError('Transfer-Encoding where it cannot be');
+      throw new Http1ResponseError('Transfer-Encoding with Content-Length or in HTTP/1.0');
   }
 
   private parseFields(text: string, start: number, fields: string[], areTrailers: boolean): void {
     for (let at = start; at < text.length; ) {
       const lineEnd = text.indexOf('\r\n', at);
       const colon = text.indexOf(':', at);
-      // RFC 9112, 5.1 and 5.2: no blank before the colon, no folded lines; neither makes a token.
-      if (colon < 0 || colon > lineEnd) throw new Http1ResponseError('malformed field');
+      // RFC 9112, 5.1 and 5.2: no space before the colon, no folded lines; neither gives a token.
+      if (colon < 0 || colon > lineEnd) throw new Http1ResponseError('malformed header field');
       const { name, kind } = knownName(text.slice(at, colon));
-      if (kind === FieldKind.invalid) throw new Http1ResponseError('malformed name of a field');
-      if (fields.length >= 2 * FIELDS_MAX) throw new Http1ResponseError('too many fields');
+      if (kind === FieldKind.invalid) throw new Http1ResponseError('malformed header field name');
+      if (fields.length >= 2 * FIELDS_MAX) throw new Http1ResponseError('too many header fields');
       let from = colon + 1;
       let to = lineEnd;
       while (from < to && isBlank(text.charCodeAt(from))) from++;
       while (to > from && isBlank(text.charCodeAt(to - 1))) to--;
       const value = text.slice(from, to);
-      // RFC 9110, 6.5.1: what frames a message has no place after it.
+      // RFC 9110, 5.5 allows it, but other parsers read another length, or none.
+      if (isFraming(kind) && text.slice(to, lineEnd).includes('\t'))
+        throw new Http1ResponseError('tab after the length or coding of a body');
+      // RFC 9110, 6.5.1: framing fields are not allowed in trailers.
       if (kind === FieldKind.ordinary) fields.push(name, value);
       else if (!areTrailers && this.note(kind, value)) fields.push(name, value);
       at = lineEnd + 2;
     }
   }
 
-  /** False: the field speaks of this connection only, and ends here. */
+  /**
+   * Evaluates a field of this connection. Returns false if it is hop-by-hop and must not be
+   * forwarded.
+   */
   private note(kind: FieldKind, value: string): boolean {
     if (kind === FieldKind.contentLength) {
-      // Twice the same could be taken for one, but both would travel on.
+      // Two equal values could be accepted as one, but both fields would be forwarded.
       if (this.contentLength >= 0 || !/^\d{1,15}$/.test(value))
         throw new Http1ResponseError('malformed or repeated Content-Length');
       this.contentLength = Number(value);
@@ -233,7 +252,7 @@ export class Http1ResponseParser {
       this.chunked = true;
     } else if (kind === FieldKind.connection) {
       if (/(?:^|,)[ \t]*close[ \t]*(?:,|$)/i.test(value)) this.keepsAlive = false;
-      // It may name further fields that end here.
+      // Kept: it may list further hop-by-hop fields, which replyHeaders removes.
       this.hasConnection = true;
       return true;
     } else if (kind === FieldKind.keepAlive) {
@@ -242,6 +261,10 @@ export class Http1ResponseParser {
     }
     return kind < FieldKind.hopByHop;
   }
+}
+
+function isFraming(kind: FieldKind): boolean {
+  return kind === FieldKind.contentLength || kind === FieldKind.transferEncoding;
 }
 
 function isBlank(code: number): boolean {

@@ -13,12 +13,12 @@ it.each([
   ['A\u010a', FieldKind.invalid],
   ['\xe4', FieldKind.invalid],
   ['__proto__', FieldKind.ordinary],
-])('tells what %j means, the first time and after', (name, kind) => {
+])('knownName(%j) returns kind %i, uncached and cached', (name, kind) => {
   expect(knownName(name).kind).toBe(kind);
   expect(knownName(name).kind).toBe(kind);
 });
 
-it('is not led astray by however many names', () => {
+it('knownName returns the right kind after its cache was cleared', () => {
   for (let i = 0; i < 5_000; i++) expect(knownName(`X-${i}`).kind).toBe(FieldKind.ordinary);
   expect(knownName('X'.repeat(10_000)).kind).toBe(FieldKind.ordinary);
   expect(knownName('Connection').kind).toBe(FieldKind.connection);

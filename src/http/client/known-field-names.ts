@@ -1,13 +1,13 @@
 import { hopByHopNames } from '../headers.js';
 
-/** What a field's name means to one connection. */
+/** Meaning of a field name for one connection. */
 export const FieldKind = {
   invalid: -1,
   ordinary: 0,
   host: 1,
   expect: 2,
   contentLength: 3,
-  /** RFC 9110, 7.6.1; `trailer` is not among them: it announces fields that travel on. */
+  /** RFC 9110, 7.6.1, without `trailer`, which announces fields that are forwarded. */
   hopByHop: 4,
   connection: 5,
   keepAlive: 6,
@@ -17,7 +17,7 @@ export const FieldKind = {
 export type FieldKind = (typeof FieldKind)[keyof typeof FieldKind];
 
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
-/** The same names come again and again; others' inventions push them out, which costs time and nothing else. */
+/** Bound on cached names. A full cache is cleared, which costs only time. */
 const REMEMBERED_MAX = 1_024;
 const REMEMBERED_NAME_MAX = 64;
 
@@ -32,7 +32,7 @@ const NAMED: ReadonlyMap<string, FieldKind> = new Map<string, FieldKind>([
 ]);
 
 export interface KnownName {
-  /** The same string each time, by which later look-ups need not read it again. */
+  /** Always the same string object: later Map look-ups reuse its hash. */
   readonly name: string;
   readonly kind: FieldKind;
 }
@@ -45,7 +45,7 @@ export function knownName(spelling: string): KnownName {
   const kind = judge(spelling);
   if (kind === FieldKind.invalid || spelling.length > REMEMBERED_NAME_MAX) return { name: spelling, kind };
   if (remembered.size >= REMEMBERED_MAX) remembered.clear();
-  // A name cut out of a head would keep all of that head in memory.
+  // Copied: a slice of a head would keep the whole head in memory.
   const name = Buffer.from(spelling, 'latin1').toString('latin1');
   const made = { name, kind };
   remembered.set(name, made);

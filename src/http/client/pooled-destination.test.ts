@@ -47,13 +47,13 @@ async function serveRaw(...args: Parameters<typeof serveTcp>) {
 const refused = (send: Promise<Reply>) =>
   send.then(
     () => {
-      throw new Error('was answered');
+      throw new Error('expected a failure');
     },
     (error) => error,
   );
 
-describe('a request', () => {
-  it('goes out with its method, raw target, headers and body, and the answer streams back', async () => {
+describe('PooledDestination.send', () => {
+  it('sends method, raw target, headers and body, and returns the response', async () => {
     const server = await serve((req, res) => {
       res.writeHead(201, { 'X-Answer': 'yes', Connection: 'keep-alive', 'Keep-Alive': 'timeout=5' });
       req.pipe(res);
@@ -76,18 +76,18 @@ describe('a request', () => {
     expect(seen!.headers.host).toBe('client.example');
   });
 
-  it('is verified against the name it was told, not the one the client wrote into Host', async () => {
+  it('verifies the server against the configured servername, not against the client’s Host', async () => {
     const server = await serve((req, res) => res.end(String((req.socket as TLSSocket).servername)));
     const destination = to(server.address);
     for (const host of ['evil.example', '10.0.0.1:6443', 'kubernetes', 'a', 'b', 'c']) {
       const reply = await destination.send(outgoing({ headers: ['Host', host] }).request);
       expect(await textOf(reply)).toBe('kubernetes.default.svc');
     }
-    // Nor does each name get a connection of its own.
+    // Connections are not separate per Host.
     expect(server.connections.size).toBeLessThan(3);
   });
 
-  it('shows the front-proxy certificate on that lane only, each lane on connections of its own', async () => {
+  it('sends the front-proxy certificate on the front-proxy lane only, with separate connections per lane', async () => {
     const server = await serve((req, res) => res.end(peerName(req) ?? 'nobody'));
     const destination = to(server.address);
     const ask = async (lane: 'plain' | 'front-proxy') => textOf(await destination.send(outgoing({ lane }).request));
@@ -97,7 +97,7 @@ describe('a request', () => {
     expect(server.connections.size).toBe(2);
   });
 
-  it('carries trailers', async () => {
+  it('returns the trailers of the response', async () => {
     const server = await serve((_, res) => {
       res.writeHead(200, { Trailer: 'X-Sum' });
       res.write('x');
@@ -112,7 +112,7 @@ describe('a request', () => {
     expect(trailers).toEqual(['X-Sum', '7']);
   });
 
-  it('passes over informational answers', async () => {
+  it('skips informational responses', async () => {
     const server = await serve((_, res) => {
       res.writeProcessing();
       res.writeEarlyHints({ link: '</x>; rel=preload' });
@@ -123,13 +123,13 @@ describe('a request', () => {
     expect(await textOf(reply)).toBe('real');
   });
 
-  it('streams a body of unknown length', async () => {
+  it('streams a request body of unknown length', async () => {
     const server = await serve((req, res) => req.pipe(res));
     const body = Readable.from([Buffer.from('a'), Buffer.from('b'), Buffer.from('c')]);
     expect(await textOf(await to(server.address).send(outgoing({ method: 'PUT', body }).request))).toBe('abc');
   });
 
-  it('counts as in flight until its body has ended', async () => {
+  it('counts a request as in flight until the response body ends', async () => {
     let finish = () => {};
     const server = await serve((_, res) => {
       res.write('begun');
@@ -143,7 +143,7 @@ describe('a request', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('is not held against the server when it cannot be put on the wire', async () => {
+  it('rejects with StatusError 400, not AttemptError, for an invalid header', async () => {
     const server = await serve((_, res) => res.end());
     const destination = to(server.address);
     const error = await refused(destination.send(outgoing({ headers: ['Host', 'x', 'X-Bad', 'a\nb'] }).request));
@@ -151,7 +151,7 @@ describe('a request', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('fails as the caller’s own when its body breaks off', async () => {
+  it('rejects as aborted when the request body fails', async () => {
     const server = await serve(() => {});
     const body = new PassThrough();
     const destination = to(server.address);
@@ -164,27 +164,27 @@ describe('a request', () => {
   });
 });
 
-describe('a server that cannot be reached', () => {
-  it('refuses connections: unsent', async () => {
+describe('PooledDestination with an unreachable server', () => {
+  it('rejects as unsent when the connection is refused', async () => {
     const error = await refused(to(await closedAddress()).send(outgoing({ method: 'POST' }).request));
     expect(error).toMatchObject({ processed: 'unsent', type: 'connect' });
     expect(error.message).toMatch(/127\.0\.0\.1/);
   });
 
-  it('is signed by another authority: unsent', async () => {
+  it('rejects as unsent when the certificate is signed by an unknown CA', async () => {
     const server = await serve((_, res) => res.end());
     const error = await refused(to(server.address, { tls: { ...tls, ca: otherCa.pem } }).send(outgoing().request));
     expect(error).toMatchObject({ processed: 'unsent', type: 'tls' });
     expect(server.requests).toHaveLength(0);
   });
 
-  it('has another name: unsent', async () => {
+  it('rejects as unsent when the certificate is for another name', async () => {
     const server = await serve((_, res) => res.end());
     const error = await refused(to(server.address, { tls: { ...tls, servername: 'other' } }).send(outgoing().request));
     expect(error).toMatchObject({ processed: 'unsent', type: 'tls' });
   });
 
-  it('speaks no TLS, or hangs up in the handshake: unsent', async () => {
+  it('rejects as unsent when the server does not speak TLS or closes during the handshake', async () => {
     const plain = await serveRaw((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
     expect(await refused(to(plain.address).send(outgoing().request))).toMatchObject({
       processed: 'unsent',
@@ -194,7 +194,7 @@ describe('a server that cannot be reached', () => {
     expect(await refused(to(rude.address).send(outgoing().request))).toMatchObject({ processed: 'unsent' });
   });
 
-  it('takes the connection and says nothing: unsent, in bounded time', async () => {
+  it('rejects as unsent after the connect timeout when the TLS handshake does not start', async () => {
     const silent = await serveRaw(() => {});
     const error = await refused(
       to(silent.address, { connectTimeoutMs: 100 }).send(outgoing({ method: 'POST' }).request),
@@ -202,7 +202,7 @@ describe('a server that cannot be reached', () => {
     expect(error).toMatchObject({ processed: 'unsent', type: 'timeout' });
   });
 
-  it('leaves a streamed body untouched, so that it can go to the next server', async () => {
+  it('does not read a streamed request body, so that it can be sent to the next server', async () => {
     const server = await serve((req, res) => req.pipe(res));
     const source = Readable.from([Buffer.from('large '), Buffer.from('upload')]);
     const body = new RequestBody(source);
@@ -224,8 +224,8 @@ describe('a server that cannot be reached', () => {
   });
 });
 
-describe('a server that fails in the middle', () => {
-  it('resets before it answers: may have been processed', async () => {
+describe('PooledDestination with a failing server', () => {
+  it('rejects as maybe processed when the connection is reset before the response', async () => {
     const server = await serve((req) => req.socket.destroy());
     const destination = to(server.address);
     const error = await refused(destination.send(outgoing({ method: 'POST' }).request));
@@ -233,18 +233,18 @@ describe('a server that fails in the middle', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('answers garbage: may have been processed', async () => {
+  it('rejects as maybe processed when the response is not HTTP', async () => {
     const server = await serve((req) => req.socket.end('this is not HTTP\r\n\r\n'));
     expect(await refused(to(server.address).send(outgoing().request))).toMatchObject({ processed: 'maybe' });
   });
 
-  it('does not answer in time: may have been processed', async () => {
+  it('rejects as maybe processed after the head timeout', async () => {
     const server = await serve(() => {});
     const error = await refused(to(server.address).send(outgoing({ headTimeoutMs: 50 }).request));
     expect(error).toMatchObject({ processed: 'maybe', type: 'timeout' });
   });
 
-  it('breaks off its body: the receiver sees a failure, not an end', async () => {
+  it('fails the response body when the connection closes before its end', async () => {
     const server = await serve((req, res) => {
       res.writeHead(200, { 'Content-Length': '100' });
       res.write('some', () => req.socket.destroy());
@@ -253,7 +253,7 @@ describe('a server that fails in the middle', () => {
     await expect(textOf(reply)).rejects.toMatchObject({ name: 'AttemptError' });
   });
 
-  it('is found to hang: requests without an answer fail, streams go on', async () => {
+  it('abandonWaiting fails requests without a response head and keeps streaming ones', async () => {
     const server = await serve((req, res) => {
       if (req.url === '/watch') res.write('event\n');
     });
@@ -268,7 +268,7 @@ describe('a server that fails in the middle', () => {
     await until(() => destination.inFlight === 0, 'end');
   });
 
-  it('is found to hang before a connection was made: nothing was sent', async () => {
+  it('abandonWaiting rejects as unsent while connecting', async () => {
     const silent = await serveRaw(() => {});
     const destination = to(silent.address);
     const waiting = refused(destination.send(outgoing({ method: 'POST', body: Buffer.from('x') }).request));
@@ -277,8 +277,8 @@ describe('a server that fails in the middle', () => {
   });
 });
 
-describe('flow', () => {
-  it('is held back by a slow receiver: the server cannot send without bound', async () => {
+describe('PooledDestination response flow', () => {
+  it('applies back-pressure to the server while the receiver is slow', async () => {
     let sentBytes = 0;
     const chunk = Buffer.alloc(64 * 1024, 1);
     const server = await serve((_, res) => {
@@ -308,7 +308,7 @@ describe('flow', () => {
       before = sentBytes;
       await settle(200);
     }
-    // Kernel buffers of both ends and one read; far from all of it.
+    // At most the kernel's socket buffers on both sides and one read.
     expect(sentBytes).toBeLessThan(32 * 1024 * 1024);
     const heldBytes = receivedBytes;
     body.resume();
@@ -316,7 +316,7 @@ describe('flow', () => {
     body.cancel(new Error('enough'));
   });
 
-  it('ends at the server at once when the caller leaves, before or after the head', async () => {
+  it('closes the connection to the server when the caller aborts before or after the response head', async () => {
     let closed = 0;
     const server = await serve((req, res) => {
       req.socket.on('close', () => closed++);
@@ -339,7 +339,7 @@ describe('flow', () => {
     expect(waiting.listeners.size + stream.listeners.size).toBe(0);
   });
 
-  it('never begins for a caller that had left', async () => {
+  it('sends nothing for a caller that has already aborted', async () => {
     const server = await serve((_, res) => res.end());
     const destination = to(server.address);
     const { request } = outgoing({
@@ -354,8 +354,8 @@ describe('flow', () => {
   });
 });
 
-describe('certificates that change', () => {
-  it('are used by new connections; what is under way ends on the old ones', async () => {
+describe('PooledDestination.replaceTls', () => {
+  it('uses the new certificates for new connections; open requests end on the old ones', async () => {
     let finish = () => {};
     const server = await serve((req, res) => {
       if (req.url === '/slow') finish = () => res.end('slow');
@@ -373,8 +373,8 @@ describe('certificates that change', () => {
   });
 });
 
-describe('a destination that is closed', () => {
-  it('fails what is under way and takes nothing more', async () => {
+describe('PooledDestination.close', () => {
+  it('fails open requests and rejects new ones', async () => {
     const server = await serve(() => {});
     const destination = to(server.address);
     const waiting = refused(destination.send(outgoing().request));
@@ -385,7 +385,7 @@ describe('a destination that is closed', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('says that nothing was sent where no connection was made yet', async () => {
+  it('rejects a request as unsent while connecting', async () => {
     const silent = await serveRaw(() => {});
     const destination = to(silent.address);
     const waiting = refused(destination.send(outgoing({ method: 'POST' }).request));
@@ -394,7 +394,7 @@ describe('a destination that is closed', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('ends what is under way on connections of certificates before, too', async () => {
+  it('fails open requests on connections with replaced certificates', async () => {
     const server = await serve(() => {});
     const destination = to(server.address);
     const waiting = refused(destination.send(outgoing().request));

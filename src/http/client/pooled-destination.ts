@@ -1,6 +1,4 @@
-import { AttemptError } from '../../core/host.js';
-import { attemptError } from '../../transport/attempt-errors.js';
-import type { Reach } from '../../transport/reach.js';
+import { AttemptError, attemptError } from '../attempt-error.js';
 import type { Reply } from '../exchange.js';
 import type { Destination, Lane, OutgoingRequest } from '../outgoing.js';
 import type { ConnectionTls } from '../tls/connection-tls.js';
@@ -10,6 +8,7 @@ import { Dialler } from './dialler.js';
 import { type AttemptEvents, Http1Attempt } from './http1-attempt.js';
 import type { Http1Connection } from './http1-connection.js';
 import { requestHead } from './http1-request-head.js';
+import type { Reach } from './reach.js';
 import { type Place, SharedConnections } from './shared-connections.js';
 import { StreamAttempt } from './stream-attempt.js';
 import { underWay } from './under-way.js';
@@ -18,8 +17,9 @@ import { openUpgrade } from './upgrade.js';
 const HTTP1 = ['http/1.1'];
 const HTTP2_OR_1 = ['h2', 'http/1.1'];
 /**
- * HTTP/2 clients and servers have bounds of their own on headers. Beyond them a stream is refused, for which the server
- * would count as down, or the connection ends, and with it the watches of others. Both are far from here, framing included.
+ * Bound on request heads sent over a shared HTTP/2 connection. HTTP/2 implementations limit
+ * headers: above their limit a stream is refused, and the server would count as down, or the
+ * connection is closed with the watches of other clients. This bound is far below those limits.
  */
 const SHARED_HEAD_BYTES_MAX = 16 * 1024;
 
@@ -28,16 +28,20 @@ export interface PooledDestinationOptions {
   readonly address: string;
   readonly tls: ConnectionTls;
   readonly connectTimeoutMs: number;
-  /** Idle connections are closed after this long; below what kube-apiserver allows, so that we close first. */
+  /**
+   * Keep-alive time of idle connections, below that of kube-apiserver, so that the client closes
+   * first.
+   */
   readonly keepAliveMs: number;
   readonly onClose?: () => void;
   readonly reach?: Reach;
 }
 
 /**
- * One server over HTTP/1.1 keep-alive connections, one pool a lane. HTTP/1.1 because from Node.js it carries about
- * one and a half times the requests that HTTP/2 does; watches, of which there are thousands, share HTTP/2 connections.
- * The number of connections is bounded by the limits on requests in flight before this, not here.
+ * One server over HTTP/1.1 keep-alive connections, one pool per lane. HTTP/1.1, because with
+ * Node.js its throughput is about 1.5 times that of HTTP/2; watches, of which there are thousands,
+ * share HTTP/2 connections. The number of connections is not bounded here, but by the limits on
+ * requests in flight.
  */
 export class PooledDestination implements Destination {
   readonly address: string;
@@ -45,9 +49,9 @@ export class PooledDestination implements Destination {
   #tls: ConnectionTls;
   #pools = new Map<Lane, ConnectionPool>();
   #shared = new Map<Lane, SharedConnections>();
-  /** Those of pools that are closing, too. */
+  /** Connections of all pools, closing ones included. */
   readonly #connections = new DeadlineSweep<Http1Connection>();
-  /** All of them, on whatever connection: those of certificates before, too. */
+  /** Open streams on all shared connections, those with replaced certificates included. */
   readonly #streams = new Set<StreamAttempt>();
   readonly #load: Load = { inFlight: 0 };
   #closed = false;
@@ -67,9 +71,9 @@ export class PooledDestination implements Destination {
     return request.isWatch && request.body === null ? this.#sendBesideOthers(request) : this.#sendAlone(request);
   }
 
-  /** On a stream of a connection that is shared, where the server speaks HTTP/2. */
+  /** Sends on a stream of a shared connection, or alone if the server does not support HTTP/2. */
   async #sendBesideOthers(request: OutgoingRequest): Promise<Reply> {
-    // Throws a StatusError for what must not be sent, by whatever protocol.
+    // Throws a StatusError for a request that must not be sent in either protocol.
     const { text } = requestHead(request, this.address);
     if (text.length > SHARED_HEAD_BYTES_MAX) return this.#sendAlone(request);
     let place: Place | undefined;
@@ -127,13 +131,16 @@ export class PooledDestination implements Destination {
     for (const attempt of [...this.#streams]) if (attempt.awaitsHead) attempt.abandon(error(attempt.mayBeProcessed));
   }
 
-  /** New certificates or CA: what is under way ends on the old connections, new requests use new ones. */
+  /**
+   * Replaces certificates and CA: open requests end on their connections, new requests use new
+   * ones.
+   */
   replaceTls(tls: ConnectionTls): void {
     this.#tls = tls;
     this.renewConnections();
   }
 
-  /** What is under way ends on the connections there are, which close after it. */
+  /** Opens new connections for new requests; the present ones close after their open requests. */
   renewConnections(): void {
     const old = [...this.#pools.values()];
     this.#pools = new Map();

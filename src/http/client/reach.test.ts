@@ -1,16 +1,16 @@
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reach } from '../../transport/reach.js';
 import { outgoing, serveTls, type TlsServer, textOf, tls } from '../tls/tls-server.fixture.js';
 import { Destinations } from './destinations.js';
 import type { PooledDestination } from './pooled-destination.js';
+import type { Reach } from './reach.js';
 
 const SWITCH = ['Host', 'client.example', 'Connection', 'Upgrade', 'Upgrade', 'SPDY/3.1'];
 
 const ROUNDS = 8;
 
-/** A network that refuses when told to, and remembers what it let through. */
+/** Reach that refuses connections while `refusing` is set, and records open sockets. */
 class Rig implements Reach {
   readonly sockets: Duplex[] = [];
   refusing = false;
@@ -45,8 +45,8 @@ afterEach(async () => {
   await server.close();
 });
 
-describe('a network that is asked before each connection', () => {
-  it('is told of each connection, and not asked for each request', async () => {
+describe('Reach', () => {
+  it('is called for each connection, not for each request', async () => {
     await start();
     for (let round = 0; round < ROUNDS; round++) {
       expect(await textOf(await destination.send(outgoing().request))).toBe('here');
@@ -55,7 +55,7 @@ describe('a network that is asked before each connection', () => {
     expect(rig.asked).toBeLessThan(ROUNDS);
   });
 
-  it('keeps a request from being sent, so that it may go elsewhere', async () => {
+  it('makes requests fail as unsent when it refuses the connection', async () => {
     await start();
     rig.refusing = true;
     const refusal = { name: 'AttemptError', processed: 'unsent', type: 'connect' };
@@ -67,7 +67,7 @@ describe('a network that is asked before each connection', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('can cut what it let through', async () => {
+  it('can destroy an open connection', async () => {
     await start();
     const hanging = destination.send(outgoing({ target: '/hang' }).request);
     await once(server.http, 'request');

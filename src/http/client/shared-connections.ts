@@ -2,23 +2,29 @@ import { type ClientHttp2Session, connect as connectHttp2, type Settings } from 
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
-/** Below what kube-apiserver allows by default; a server that allows less is believed. */
+/**
+ * Below the default of kube-apiserver; a lower SETTINGS_MAX_CONCURRENT_STREAMS of the server is
+ * respected.
+ */
 const STREAMS_PER_CONNECTION_MAX = 100;
-/** A reader that is slow holds no more than this of the connection, so that those beside it are not held back. */
+/**
+ * Flow-control window of a stream: a slow reader uses no more of the connection window (no
+ * head-of-line blocking).
+ */
 const STREAM_WINDOW_BYTES = 64 * 1024;
 const CONNECTION_WINDOW_BYTES = (STREAMS_PER_CONNECTION_MAX + 1) * STREAM_WINDOW_BYTES;
 
 export interface SharedConnectionsOptions {
   readonly origin: string;
-  /** Makes a TLS connection that offers HTTP/2 and HTTP/1.1. */
+  /** Opens a TLS connection that offers HTTP/2 and HTTP/1.1. */
   readonly dial: () => Promise<Duplex>;
-  /** For the server's first word after that. */
+  /** Timeout for the server's SETTINGS after the TLS handshake. */
   readonly greetingTimeoutMs: number;
-  /** A connection without streams is closed after this long. */
+  /** Time without streams after which a connection is closed. */
   readonly idleMs: number;
 }
 
-/** A place on a connection; given back once. */
+/** Capacity for one stream on a connection; `giveBack` takes effect once. */
 export interface Place {
   readonly session: ClientHttp2Session;
   giveBack(): void;
@@ -32,8 +38,8 @@ interface Shared {
 }
 
 /**
- * HTTP/2 connections to one server that many watches share: a TLS connection of its own costs a watch some 60 kB, a
- * stream beside others a tenth of that, and events of one moment arrive in one read.
+ * HTTP/2 connections to one server, shared by many watches: a TLS connection costs 71 kB, a stream
+ * on a shared connection 13 kB (docs/performance.md), and simultaneous events arrive in one read.
  */
 export class SharedConnections {
   readonly #options: SharedConnectionsOptions;
@@ -46,7 +52,10 @@ export class SharedConnections {
     this.#options = options;
   }
 
-  /** Undefined where the server does not speak HTTP/2. Rejects as the connection that failed did. */
+  /**
+   * Returns undefined if the server does not support HTTP/2. Rejects with the error of a failed
+   * connection.
+   */
   async take(): Promise<Place | undefined> {
     for (;;) {
       if (this.#speaksOnlyHttp1 || this.#closed) return undefined;
@@ -58,7 +67,7 @@ export class SharedConnections {
     }
   }
 
-  /** What flows goes on; the connections close after it. */
+  /** Closes the connections after their open streams. */
   close(): void {
     this.#closed = true;
     for (const { session, idleTimer } of this.#open) {
@@ -112,14 +121,14 @@ export class SharedConnections {
     const streamsMax = await this.#greeting(session);
     if (this.#closed || streamsMax === 0) {
       session.destroy();
-      // One that takes no streams would be greeted again and again.
+      // A server that allows no streams would be dialled again and again.
       this.#speaksOnlyHttp1 = !this.#closed;
       return;
     }
     session.setLocalWindowSize(CONNECTION_WINDOW_BYTES);
     const shared: Shared = { session, streamsMax, streams: 0, idleTimer: undefined };
     this.#open.add(shared);
-    // Streams beyond what it takes would wait unsent, for as long as the others last.
+    // Streams above the server's limit would wait unsent until others end.
     session.on('remoteSettings', (settings) => {
       shared.streamsMax = streamsTaken(settings);
     });
@@ -131,15 +140,21 @@ export class SharedConnections {
     session.once('close', leave);
   }
 
-  /** How many streams the server takes on this connection. */
+  /**
+   * Waits for SETTINGS; returns the number of streams that the server allows on this connection.
+   */
   #greeting(session: ClientHttp2Session): Promise<number> {
     return new Promise((resolve, reject) => {
       const late = setTimeout(() => {
-        session.destroy(Object.assign(new Error('the server does not begin to speak'), { code: 'ETIMEDOUT' }));
+        session.destroy(
+          Object.assign(new Error('connection timeout: no HTTP/2 SETTINGS from the server'), { code: 'ETIMEDOUT' }),
+        );
       }, this.#options.greetingTimeoutMs);
-      // Stays for the whole life: streams hear of it themselves.
+      // Kept for the life of the session: later errors are reported by the streams.
       session.on('error', reject);
-      session.once('close', () => reject(Object.assign(new Error('the server closed'), { code: 'ECONNRESET' })));
+      session.once('close', () =>
+        reject(Object.assign(new Error('connection reset by peer before HTTP/2 SETTINGS'), { code: 'ECONNRESET' })),
+      );
       session.once('remoteSettings', (settings) => {
         clearTimeout(late);
         resolve(streamsTaken(settings));

@@ -1,6 +1,5 @@
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
-import { AttemptError } from '../../core/host.js';
-import { attemptError } from '../../transport/attempt-errors.js';
+import { AttemptError, attemptError } from '../attempt-error.js';
 import { BodyStream } from '../body-stream.js';
 import type { Reply } from '../exchange.js';
 import type { OutgoingRequest } from '../outgoing.js';
@@ -10,11 +9,11 @@ import type { Place } from './shared-connections.js';
 export interface StreamEvents {
   resolve(reply: Reply): void;
   reject(error: Error): void;
-  /** Whatever came of it, it is no longer in flight. Once. */
+  /** Called once, when the attempt is no longer in flight, whatever its outcome. */
   onOver(): void;
 }
 
-/** One request without a body on one stream of a connection that others share. */
+/** One request without a body on a stream of a shared connection. */
 export class StreamAttempt {
   readonly #address: string;
   readonly #request: OutgoingRequest;
@@ -36,12 +35,12 @@ export class StreamAttempt {
     return this.#body === undefined;
   }
 
-  /** Once it is on its way everything may have reached the server. */
+  /** True once the stream exists: the request may have reached the server. */
   get mayBeProcessed(): boolean {
     return this.#stream !== undefined;
   }
 
-  /** False where the request cannot be said in HTTP/2; nothing has happened then. */
+  /** Returns false, without effect, if the request cannot be expressed in HTTP/2. */
   start({ session, giveBack }: Place): boolean {
     try {
       this.#stream = session.request(requestHeaders(this.#request), { endStream: true });
@@ -50,7 +49,7 @@ export class StreamAttempt {
     }
     const stream = this.#stream;
     stream.once('close', giveBack);
-    // The third argument is the fields as they came, one by one.
+    // The third argument is the raw list of names and values.
     stream.once('response', (...heard: unknown[]) => this.#onHead(heard[2] as string[]));
     stream.once('trailers', (...heard: unknown[]) => {
       this.#trailers = heard[2] as string[];
@@ -59,17 +58,17 @@ export class StreamAttempt {
       this.#failure ??= error;
     });
     stream.once('end', () => {
-      // Node.js ends a stream that was reset, too.
+      // Node also emits 'end' for a stream that was reset.
       if (stream.rstCode === constants.NGHTTP2_NO_ERROR && this.#body) this.#complete(this.#body);
     });
     stream.once('close', () => this.#onClose(stream.rstCode));
     this.#stopListening = this.#request.onAbort(() =>
-      this.abandon(new AttemptError('maybe', 'aborted', 'the client left')),
+      this.abandon(new AttemptError('maybe', 'aborted', 'client disconnected')),
     );
     return true;
   }
 
-  /** Ends the attempt from our side, whatever stage it is in. */
+  /** Cancels the attempt at any stage. */
   abandon(error: Error): void {
     if (this.#done) return;
     this.#failure = error;
@@ -97,9 +96,9 @@ export class StreamAttempt {
   }
 
   #onClose(code: number): void {
-    // The server says that it has not begun: RFC 9113, 8.7.
+    // RFC 9113, 8.7: REFUSED_STREAM means that the server has not processed the request.
     const begun = code !== constants.NGHTTP2_REFUSED_STREAM;
-    const cause = this.#failure ?? Object.assign(new Error('the connection broke'), { code: 'ECONNRESET' });
+    const cause = this.#failure ?? Object.assign(new Error('connection reset by peer'), { code: 'ECONNRESET' });
     this.#fail(attemptError(this.#address, cause, begun));
   }
 
@@ -117,14 +116,16 @@ export class StreamAttempt {
   }
 }
 
-/** What speaks of one HTTP/1.1 connection, or is said by a pseudo-header. */
+/**
+ * Connection-specific fields of HTTP/1.1, and fields that pseudo-headers or the framing replace.
+ */
 const NOT_IN_HTTP2: ReadonlySet<string> = new Set([
   ...['connection', 'content-length', 'host', 'http2-settings', 'keep-alive', 'proxy-connection'],
   ...['te', 'transfer-encoding', 'upgrade'],
 ]);
 
 function requestHeaders({ method, target, headers }: OutgoingRequest): OutgoingHttpHeaders {
-  // Without a prototype: `constructor` is a name like any other.
+  // Without a prototype: `constructor` and `__proto__` are valid field names.
   const fields: OutgoingHttpHeaders = Object.create(null);
   Object.assign(fields, { ':method': method, ':scheme': 'https', ':path': target });
   for (let i = 0; i < headers.length; i += 2) {

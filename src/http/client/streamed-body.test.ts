@@ -26,7 +26,7 @@ async function script(...args: Parameters<typeof serveScript>) {
 const failure = (work: Promise<unknown>) =>
   work.then(
     () => {
-      throw new Error('went well');
+      throw new Error('expected a failure');
     },
     (error) => error,
   );
@@ -39,8 +39,8 @@ const answerAfter = (end: string) =>
 const upload = (body: Readable | Uint8Array, headers: readonly string[] = [], method = 'POST') =>
   outgoing({ method, body, headers: ['Host', 'x', ...headers] }).request;
 
-describe('a body', () => {
-  it('of known length goes out with it, whole or streamed, and the connection is used again', async () => {
+describe('PooledDestination request bodies', () => {
+  it('sends a body of known length with Content-Length, whole or streamed, and reuses the connection', async () => {
     const server = await answerAfter('bytes');
     const destination = to(server.address);
     const length = ['Content-Length', '5'];
@@ -51,7 +51,7 @@ describe('a body', () => {
     expect(server.sockets).toHaveLength(1);
   });
 
-  it('of unknown length goes out in chunks', async () => {
+  it('sends a body of unknown length chunked', async () => {
     const server = await answerAfter('\r\n0\r\n\r\n');
     const body = Readable.from([Buffer.from('a'), Buffer.from(''), Buffer.from('bc'.repeat(10))]);
     expect(await textOf(await to(server.address).send(upload(body)))).toBe('done');
@@ -60,7 +60,7 @@ describe('a body', () => {
     expect(server.received()).not.toContain('content-length');
   });
 
-  it('that turns out to be empty is said to be', async () => {
+  it('sends Content-Length: 0 for an empty body of POST, and none for DELETE', async () => {
     const server = await answerAfter('\r\n\r\n');
     const destination = to(server.address);
     await textOf(await destination.send(upload(Readable.from([]))));
@@ -71,14 +71,14 @@ describe('a body', () => {
     expect(server.received().split('content-length')).toHaveLength(4);
   });
 
-  it('that is large goes out as it is', async () => {
+  it('sends a large body in memory unchanged', async () => {
     const server = await answerAfter('!');
     const body = Buffer.concat([Buffer.alloc(200_000, 'x'), Buffer.from('!')]);
     expect(await textOf(await to(server.address).send(upload(body)))).toBe('done');
     expect(server.received().endsWith(`content-length: 200001\r\n\r\n${body}`)).toBe(true);
   });
 
-  it('with a method that announces none ends the connection after the answer', async () => {
+  it('does not reuse the connection after a GET with a body', async () => {
     const server = await answerAfter('bytes');
     const destination = to(server.address);
     await textOf(await destination.send(upload(Buffer.from('bytes'), [], 'GET')));
@@ -89,8 +89,8 @@ describe('a body', () => {
   it.each([
     ['longer', ['toolong', 'by far'], '4'],
     ['shorter', ['ab'], '4'],
-    ['empty', [], '4'],
-  ])('that is %s than announced is the caller’s fault', async (_, parts, length) => {
+    ['empty and so shorter', [], '4'],
+  ])('rejects a streamed body %s than Content-Length with StatusError 400', async (_, parts, length) => {
     const server = await script(() => {});
     const destination = to(server.address);
     const body = Readable.from(parts.map((part) => Buffer.from(part)));
@@ -101,13 +101,13 @@ describe('a body', () => {
     expect(server.received()).not.toContain('toolong');
   });
 
-  it('in memory of another length than announced is the caller’s fault', async () => {
+  it('rejects a body in memory whose length differs from Content-Length with StatusError 400', async () => {
     const server = await script(() => {});
     const error = await failure(to(server.address).send(upload(Buffer.from('abc'), ['Content-Length', '2'])));
     expect(error).toMatchObject({ name: 'StatusError', status: { code: 400 } });
   });
 
-  it('waits for a server that reads slowly', async () => {
+  it('applies back-pressure to the request body while the server does not read', async () => {
     let reader: TLSSocket | undefined;
     const server = await script((socket) => {
       reader ??= socket.pause();
@@ -134,7 +134,7 @@ describe('a body', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('that its sender destroys ends the request', async () => {
+  it('rejects as aborted and closes the connection when the request body is destroyed', async () => {
     const server = await script(() => {});
     const body = new PassThrough();
     const sent = failure(to(server.address).send(upload(body)));
@@ -145,7 +145,7 @@ describe('a body', () => {
     await until(() => server.connections.size === 0, 'close');
   });
 
-  it('stays untouched where its request was given up before a connection was made', async () => {
+  it('does not read the request body if the request is abandoned while connecting', async () => {
     const silent = await serveTcp(() => {});
     cleanUps.push(silent.close);
     const destination = to(silent.address);
@@ -157,28 +157,31 @@ describe('a body', () => {
   });
 });
 
-describe('an answer before the body was sent', () => {
+describe('PooledDestination with a response before the end of the request body', () => {
   const refusing = (head: string) =>
     script((socket, received) => {
       if (received.includes('more')) return;
       socket.write(`HTTP/1.1 413 Too Large\r\n${head}Content-Length: 4\r\n\r\nmuch`);
     });
 
-  it.each(['', 'Connection: close\r\n'])('is brought back, and the connection ends (%j)', async (head) => {
-    const server = await refusing(head);
-    const body = new PassThrough();
-    const destination = to(server.address);
-    const sent = destination.send(upload(body, ['Content-Length', '1000000']));
-    body.write('some');
-    const reply = await sent;
-    expect(reply.status).toBe(413);
-    expect(await textOf(reply)).toBe('much');
-    expect(destination.inFlight).toBe(0);
-    expect(body.destroyed).toBe(true);
-    await until(() => server.connections.size === 0, 'close');
-  });
+  it.each(['', 'Connection: close\r\n'])(
+    'returns the response, destroys the request body and closes the connection (head: %j)',
+    async (head) => {
+      const server = await refusing(head);
+      const body = new PassThrough();
+      const destination = to(server.address);
+      const sent = destination.send(upload(body, ['Content-Length', '1000000']));
+      body.write('some');
+      const reply = await sent;
+      expect(reply.status).toBe(413);
+      expect(await textOf(reply)).toBe('much');
+      expect(destination.inFlight).toBe(0);
+      expect(body.destroyed).toBe(true);
+      await until(() => server.connections.size === 0, 'close');
+    },
+  );
 
-  it('that says it closes is waited for without sending more', async () => {
+  it('stops sending after a refusal with Connection: close, and reads the rest of the response', async () => {
     const server = await script((socket) => {
       socket.write('HTTP/1.1 413 Too Large\r\nConnection: close\r\nContent-Length: 8\r\n\r\nmuch');
     });
@@ -191,7 +194,7 @@ describe('an answer before the body was sent', () => {
     expect(await textOf(reply)).toBe('much too');
   });
 
-  it('that was given to the socket whole: the connection takes no other request', async () => {
+  it('does not reuse the connection while a body in memory is still unsent', async () => {
     const server = await script((socket, received) => {
       if (received.startsWith('POST')) socket.pause();
       socket.write(DONE);
@@ -202,7 +205,7 @@ describe('an answer before the body was sent', () => {
     expect(server.sockets).toHaveLength(2);
   });
 
-  it('may stream while the body does', async () => {
+  it('streams request and response bodies at the same time', async () => {
     const server = await script((socket, received) => {
       if (received.endsWith('\r\n0\r\n\r\n')) socket.write('0\r\n\r\n');
       else if (received.endsWith('a')) socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nA\r\n');
@@ -220,8 +223,8 @@ describe('an answer before the body was sent', () => {
   });
 });
 
-describe('the time for an answer', () => {
-  it('begins with the end of the body', async () => {
+describe('PooledDestination head timeout of a streamed request', () => {
+  it('fails as timeout without a response after the end of the body', async () => {
     const server = await script(() => {});
     const request = { ...upload(Readable.from([Buffer.from('x')])), headTimeoutMs: 30 };
     expect(await failure(to(server.address).send(request))).toMatchObject({ processed: 'maybe', type: 'timeout' });

@@ -1,29 +1,30 @@
 import type { Readable } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { AttemptError } from '../../core/host.js';
-import { type RequestHead, refusal } from './http1-request-head.js';
+import { AttemptError } from '../attempt-error.js';
+import { type Http1RequestHead, refusal } from './http1-request-head.js';
 
 export interface StreamedBodyEvents {
-  /** Everything was given to the socket. */
+  /** Called when the whole body was written to the socket. */
   bodySent(): void;
   bodyFailed(error: Error): void;
 }
 
 /**
- * Sends a request whose body is a stream, as fast as the server takes it. The head goes out with the first bytes. With
- * a length announced, exactly that many bytes go out or the request fails; without one, they go out in chunks.
+ * Sends a request whose body is a stream, with back-pressure from the server. The head is sent with
+ * the first bytes. With Content-Length exactly that many bytes are sent or the request fails;
+ * without it the body is chunked.
  */
 export class StreamedBody {
   readonly #socket: TLSSocket;
   readonly #body: Readable;
-  readonly #head: RequestHead;
+  readonly #head: Http1RequestHead;
   readonly #events: StreamedBodyEvents;
   #sentBytes = 0;
   #sentBytesBefore = 0;
   #drained = false;
   #over = false;
 
-  constructor(socket: TLSSocket, body: Readable, head: RequestHead, events: StreamedBodyEvents) {
+  constructor(socket: TLSSocket, body: Readable, head: Http1RequestHead, events: StreamedBodyEvents) {
     this.#socket = socket;
     this.#body = body;
     this.#head = head;
@@ -32,13 +33,13 @@ export class StreamedBody {
     body.on('data', this.#onData);
     body.once('end', this.#onEnd);
     body.once('close', this.#onClose);
-    // Both may have happened before anybody listened.
+    // Both events may have been emitted before the listeners were added.
     if (body.readableEnded) setImmediate(this.#onEnd);
     else if (body.closed) setImmediate(this.#onClose);
     else body.resume();
   }
 
-  /** False if nothing was sent and nothing taken since this was last asked. */
+  /** Returns true if bytes were sent or the socket drained since the last call. */
   movedOn(): boolean {
     const moved = this.#drained || this.#sentBytes > this.#sentBytesBefore;
     this.#drained = false;
@@ -46,7 +47,7 @@ export class StreamedBody {
     return !this.#over && moved;
   }
 
-  /** The server would take more, and the sender has not brought it. */
+  /** True while the server could take more and the client has not sent it. */
   get awaitsSender(): boolean {
     return !this.#over && !this.#socket.writableNeedDrain;
   }
@@ -67,7 +68,7 @@ export class StreamedBody {
     const isFirst = this.#sentBytes === 0;
     this.#sentBytes += chunk.byteLength;
     if (announcedBytes >= 0 && this.#sentBytes > announcedBytes) {
-      this.#fail(refusal('the body is longer than announced'));
+      this.#fail(refusal('the body is longer than content-length'));
       return;
     }
     const socket = this.#socket;
@@ -92,7 +93,7 @@ export class StreamedBody {
     if (this.#over) return;
     const { announcedBytes, text, saysEmpty } = this.#head;
     if (announcedBytes >= 0 && this.#sentBytes !== announcedBytes) {
-      this.#fail(refusal('the body is shorter than announced'));
+      this.#fail(refusal('the body is shorter than content-length'));
       return;
     }
     this.stop();
@@ -103,7 +104,8 @@ export class StreamedBody {
   };
 
   #onClose = (): void => {
-    if (!this.#over) this.#fail(new AttemptError('maybe', 'aborted', 'the client left in the middle of its request'));
+    if (!this.#over)
+      this.#fail(new AttemptError('maybe', 'aborted', 'unexpected EOF in the request body: client disconnected'));
   };
 
   #fail(error: Error): void {

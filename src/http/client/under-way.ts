@@ -1,4 +1,4 @@
-/** The longest a timer can be set for; that it ever fires means nothing. */
+/** Longest delay of a timer; its callback does nothing. */
 const FOREVER_MS = 0x7fffffff;
 
 let count = 0;
@@ -6,8 +6,9 @@ const held = setInterval(() => {}, FOREVER_MS);
 held.unref();
 
 /**
- * Requests under way keep the process alive, idle connections to servers do not. One timer stands for all of them:
- * telling each socket when it is busy would cost every request two calls out of JavaScript.
+ * Counts open requests, which keep the process alive; idle connections to servers do not. One timer
+ * is ref'd for all of them: ref() and unref() on each socket would cost every request two calls
+ * into C++.
  */
 export const underWay = {
   begin(): void {

@@ -30,7 +30,7 @@ afterEach(async () => {
   front = undefined;
 });
 
-/** A server that switches, or refuses when the path says so. */
+/** Starts a server that upgrades, refuses `/refuse` with 403, and does not answer `/hang`. */
 async function start(onSwitched: (socket: Duplex) => void = (socket) => socket.pipe(socket)): Promise<void> {
   server = await serveTls((_, res) => {
     res.writeHead(403, { 'Content-Type': 'application/json', 'Content-Length': '2' });
@@ -56,8 +56,8 @@ function to(address: string, connectTimeoutMs = 3_000): PooledDestination {
   return new PooledDestination({ address, tls, connectTimeoutMs, keepAliveMs: 1_000 });
 }
 
-describe('a request to switch protocols', () => {
-  it.each(['GET', 'POST'])('is answered with the switched connection (%s)', async (method) => {
+describe('PooledDestination.upgrade', () => {
+  it.each(['GET', 'POST'])('returns the upgraded connection (%s)', async (method) => {
     await start();
     const { request } = outgoing({ method, target: '/exec?command=ls', headers: HEADERS, lane: 'front-proxy' });
     const reply = await destination.upgrade(request);
@@ -75,7 +75,7 @@ describe('a request to switch protocols', () => {
     await until(() => destination.inFlight === 0, 'end');
   });
 
-  it('is refused as any other request is', async () => {
+  it('returns the refusal of the server as an ordinary reply', async () => {
     await start();
     const reply = await destination.upgrade(outgoing({ target: '/refuse', headers: HEADERS }).request);
     expect(reply).toMatchObject({ status: 403 });
@@ -85,7 +85,7 @@ describe('a request to switch protocols', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('is unsent where no connection can be made, and may have been processed after', async () => {
+  it('rejects as unsent when the connection fails, and as maybe processed after the request was sent', async () => {
     await start();
     const { request } = outgoing({ target: '/hang', headers: HEADERS, headTimeoutMs: 50 });
     await expect(to(await closedAddress()).upgrade(request)).rejects.toMatchObject({ processed: 'unsent' });
@@ -106,7 +106,7 @@ describe('a request to switch protocols', () => {
     expect(destination.inFlight).toBe(0);
   });
 
-  it('ends at the server when the caller leaves before the answer', async () => {
+  it('closes the connection when the caller aborts before the response', async () => {
     await start();
     const { request, leave } = outgoing({ target: '/hang', headers: HEADERS });
     const sent = destination.upgrade(request).catch((error: unknown) => error);
@@ -116,7 +116,7 @@ describe('a request to switch protocols', () => {
     await until(() => server.connections.size === 0, 'the connection to be closed');
   });
 
-  it('is not sent for a caller that leaves while the connection is made, which is made no further', async () => {
+  it('cancels the dial and rejects as unsent when the caller aborts while connecting', async () => {
     const silent = await serveTcp((socket) => socket.resume());
     destination = to(silent.address);
     const { request, leave } = outgoing({ headers: HEADERS });
@@ -129,10 +129,10 @@ describe('a request to switch protocols', () => {
     await silent.close();
   });
 
-  it('leaves no connection behind when its caller has gone before it could be written', async () => {
+  it('closes the connection when the caller aborts before the request is written', async () => {
     await start();
     const { request } = outgoing({ target: '/hang', headers: HEADERS });
-    // The first to ask hears nothing, the second that the caller has gone: so it is with one that leaves in between.
+    // The second listener is called at once, as for a caller that aborts between dial and request.
     let asked = 0;
     const onAbort = (listener: () => void) => {
       asked += 1;
@@ -144,7 +144,7 @@ describe('a request to switch protocols', () => {
     await until(() => server.connections.size === 0, 'the connection to be closed');
   });
 
-  it('that cannot be written is the caller’s fault, and leaves no connection behind', async () => {
+  it('rejects an invalid header with StatusError 400 and closes the connection', async () => {
     await start();
     const { request } = outgoing({ headers: [...HEADERS, 'X-A', 'a\r\nX-B: c'] });
     await expect(destination.upgrade(request)).rejects.toMatchObject({ status: { code: 400 } });
@@ -152,7 +152,7 @@ describe('a request to switch protocols', () => {
     expect(server.requests).toHaveLength(0);
   });
 
-  it('is refused with a body, which could not be told from the new protocol', async () => {
+  it('rejects an upgrade request with a body with StatusError 400', async () => {
     await start();
     const { request } = outgoing({ method: 'POST', headers: [...HEADERS, 'Content-Length', '5'] });
     await expect(destination.upgrade(request)).rejects.toMatchObject({ status: { code: 400 } });
@@ -160,7 +160,7 @@ describe('a request to switch protocols', () => {
   });
 });
 
-describe('a switched connection behind the listener', () => {
+describe('Listener with an upgraded connection', () => {
   async function behindListener(): Promise<number> {
     front = await startListener((exchange) => {
       const { request } = outgoing({ method: exchange.method, target: exchange.target, headers: HEADERS });
@@ -175,7 +175,7 @@ describe('a switched connection behind the listener', () => {
   const ask = (method: string, path: string) =>
     `${method} ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n`;
 
-  it.each(['GET', 'POST'])('carries bytes both ways, also those sent before the answer (%s)', async (method) => {
+  it.each(['GET', 'POST'])('passes bytes in both directions, also those sent before the 101 (%s)', async (method) => {
     await start((socket) => {
       socket.write('hello ');
       socket.pipe(socket);
@@ -189,10 +189,10 @@ describe('a switched connection behind the listener', () => {
     expect(client.received()).toContain('X-Stream: v4');
     expect(client.received()).toContain('\r\n\r\nhello ');
     client.socket.destroy();
-    await until(() => server.connections.size === 0, 'the server’s side to be closed');
+    await until(() => server.connections.size === 0, 'the connection to the server to be closed');
   });
 
-  it('closes the client when the server does', async () => {
+  it('closes the client’s connection when the server closes its own', async () => {
     await start((socket) => socket.end('bye'));
     const client = await rawConnection(await behindListener());
     client.socket.write(ask('GET', '/exec'));
@@ -200,7 +200,7 @@ describe('a switched connection behind the listener', () => {
     expect(client.received()).toMatch(/bye$/);
   });
 
-  it('carries megabytes with a slow reader', async () => {
+  it('passes 4 MiB to a client that reads slowly', async () => {
     const bytes = Buffer.alloc(4 * 1024 * 1024, 'x');
     await start((socket) => socket.end(bytes));
     const client = await rawConnection(await behindListener());
@@ -212,7 +212,7 @@ describe('a switched connection behind the listener', () => {
     expect(client.received().length - client.received().indexOf('\r\n\r\n') - 4).toBe(bytes.byteLength);
   });
 
-  it('passes a refusal on as an ordinary answer and closes', async () => {
+  it('passes a refused upgrade as an ordinary reply and closes the connection', async () => {
     await start();
     const client = await rawConnection(await behindListener());
     client.socket.write(ask('GET', '/refuse'));
@@ -221,16 +221,16 @@ describe('a switched connection behind the listener', () => {
     expect(client.received()).toMatch(/\r\n\r\n\{\}$/);
   });
 
-  it('is cut, with its client told, when the listener must close', async () => {
+  it('closes an upgraded connection on both sides after the grace period', async () => {
     await start();
     const port = await behindListener();
     const client = await rawConnection(port);
     client.socket.write(ask('GET', '/exec'));
-    await until(() => client.received().includes('101'), 'switch');
+    await until(() => client.received().includes('101'), 'the 101');
     expect((await ask1(port)).status).toBe(200);
     await front!.close(20);
     await client.closed;
-    await until(() => server.connections.size === 0, 'the server’s side to be closed');
+    await until(() => server.connections.size === 0, 'the connection to the server to be closed');
     front = undefined;
   });
 });

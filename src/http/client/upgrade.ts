@@ -1,9 +1,8 @@
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { AttemptError } from '../../core/host.js';
 import { StatusError } from '../../kube/status-error.js';
-import { attemptError } from '../../transport/attempt-errors.js';
+import { AttemptError, attemptError } from '../attempt-error.js';
 import { BodyStream } from '../body-stream.js';
 import type { Reply } from '../exchange.js';
 import { headerValue, type RawHeaders } from '../headers.js';
@@ -13,13 +12,13 @@ import { refusal } from './http1-request-head.js';
 import { replyHeaders } from './reply-headers.js';
 
 /**
- * Sends a request that asks to switch protocols (WebSocket, SPDY; `POST` too) on a connection of its own. The answer is
- * the switched connection, or whatever else the server said (403, 404, …) as an ordinary reply.
+ * Sends an upgrade request (WebSocket, SPDY; also `POST`) on a connection of its own. Returns the
+ * upgraded connection, or any other response of the server (403, 404, …) as an ordinary reply.
  */
 export async function openUpgrade(address: string, dialler: Dialler, outgoing: OutgoingRequest): Promise<Reply> {
   if (announcesBody(outgoing.headers)) {
-    // The server would wait for a body that cannot be told from the bytes of the new protocol.
-    throw new StatusError('BadRequest', 'a request that asks to switch protocols must not have a body');
+    // The server could not distinguish the body from the bytes of the new protocol.
+    throw new StatusError('BadRequest', 'an upgrade request cannot have a body');
   }
   const socket = await dialWhileWanted(address, dialler, outgoing);
   return new Promise<Reply>((resolve, reject) => {
@@ -31,10 +30,10 @@ export async function openUpgrade(address: string, dialler: Dialler, outgoing: O
     };
     const request = requestOn(socket, outgoing);
     request.on('error', fail);
-    stopListening = outgoing.onAbort(() => fail(new AttemptError('maybe', 'aborted', 'the client left')));
+    stopListening = outgoing.onAbort(() => fail(new AttemptError('maybe', 'aborted', 'client disconnected')));
     if (outgoing.headTimeoutMs > 0) {
       request.setTimeout(outgoing.headTimeoutMs, () =>
-        fail(new AttemptError('maybe', 'timeout', `${address}: no answer`)),
+        fail(new AttemptError('maybe', 'timeout', `${address}: timeout: no reply within the request timeout`)),
       );
     }
     request.on('upgrade', (message, upgraded, head) => {
@@ -51,13 +50,13 @@ export async function openUpgrade(address: string, dialler: Dialler, outgoing: O
   });
 }
 
-/** Throws a StatusError for what cannot be sent; the connection is closed then. */
+/** Throws a StatusError for a request that cannot be sent, and closes the connection. */
 function requestOn(socket: TLSSocket, { method, target, headers }: OutgoingRequest): ClientRequest {
   try {
     return httpRequest({
       method,
       path: target,
-      // Node writes a flat list of names and values as it is, adding nothing.
+      // Node writes a flat list of names and values unchanged and adds no fields.
       headers: withLength(method, headers) as unknown as Record<string, string>,
       setHost: false,
       createConnection: () => socket,
@@ -68,13 +67,16 @@ function requestOn(socket: TLSSocket, { method, target, headers }: OutgoingReque
   }
 }
 
-/** Node would add `Transfer-Encoding: chunked` to a POST without a length, and the end of chunks after its head. */
+/**
+ * Adds `Content-Length: 0`: to a POST without it Node would add `Transfer-Encoding: chunked` and a
+ * last chunk.
+ */
 function withLength(method: string, headers: RawHeaders): RawHeaders {
   if (method === 'GET' || method === 'HEAD' || headerValue(headers, 'content-length') !== undefined) return headers;
   return [...headers, 'Content-Length', '0'];
 }
 
-/** Rejects at once when the caller leaves; the connection is not made further then. */
+/** Dials; rejects at once and cancels the dial when the caller aborts. */
 function dialWhileWanted(address: string, dialler: Dialler, outgoing: OutgoingRequest): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     let stopListening = () => {};
@@ -90,7 +92,7 @@ function dialWhileWanted(address: string, dialler: Dialler, outgoing: OutgoingRe
     });
     stopListening = outgoing.onAbort(() => {
       dialling.cancel();
-      reject(new AttemptError('unsent', 'aborted', 'the client left'));
+      reject(new AttemptError('unsent', 'aborted', 'client disconnected'));
     });
   });
 }
@@ -101,7 +103,7 @@ function announcesBody(headers: RawHeaders): boolean {
 }
 
 function switchedReply(message: IncomingMessage, socket: Duplex, head: Buffer): Reply {
-  // Everything the server said about the switch belongs to the client, `Connection` and `Upgrade` included.
+  // All headers of the 101 response are for the client, `Connection` and `Upgrade` included.
   return { status: message.statusCode ?? 101, headers: message.rawHeaders, body: null, upgraded: { socket, head } };
 }
 
@@ -114,6 +116,10 @@ function ordinaryReply(address: string, message: IncomingMessage): Reply {
   message.on('data', (chunk: Buffer) => body.push(chunk));
   message.on('end', () => body.end());
   message.on('error', (error) => body.fail(attemptError(address, error, true)));
-  message.on('close', () => body.fail(attemptError(address, new Error('connection closed'), true)));
+  message.on('close', () =>
+    body.fail(
+      attemptError(address, Object.assign(new Error('unexpected EOF'), { code: 'ERR_CONNECTION_ENDED' }), true),
+    ),
+  );
   return { status: message.statusCode ?? 502, headers: replyHeaders(message.rawHeaders), body };
 }

@@ -2,7 +2,7 @@ import { constants, createSecureServer, type Http2SecureServer, type ServerHttp2
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import { until } from '../../base/manual-clock.fixture.js';
-import { AttemptError } from '../../core/host.js';
+import { AttemptError } from '../attempt-error.js';
 import type { BodyStream } from '../body-stream.js';
 import { headerValue } from '../headers.js';
 import { makeServer } from '../tls/pki.fixture.js';
@@ -14,7 +14,7 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** An empty frame of that type, the first that each side sends. */
+/** Empty SETTINGS frame, the first frame of each side. */
 const SETTINGS = Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]);
 
 const certificate = makeServer(ca, { dnsNames: ['kubernetes.default.svc'], ipAddresses: [] });
@@ -34,7 +34,7 @@ async function serveHttp2(onStream: (stream: ServerHttp2Stream) => void, streams
     allowHTTP1: true,
     settings: { maxConcurrentStreams: streamsMax },
   });
-  // For HTTP/1.1.
+  // Applies to HTTP/1.1 requests.
   Object.assign(server, { maxHeaderSize: 1024 * 1024 });
   const sockets = new Set<{ destroy(): unknown }>();
   const found: H2Server = {
@@ -76,7 +76,7 @@ function to(address: string): PooledDestination {
 const watchOf = (target: string, headers: readonly string[] = ['Host', 'client.example']) =>
   outgoing({ target, headers, isWatch: true }).request;
 
-/** What a body has brought so far, and how it ended. */
+/** Collects the text of a body and its outcome. */
 function reading(body: BodyStream) {
   const seen = { text: '', outcome: '' };
   body.attach({
@@ -94,7 +94,7 @@ function reading(body: BodyStream) {
   return seen;
 }
 
-it('lets watches share a connection, with their own headers and answers', async () => {
+it('PooledDestination sends watches on one HTTP/2 connection, each with its own headers and response', async () => {
   const server = await serveHttp2((stream) => {
     stream.respond({ ':status': 200, 'content-type': 'application/json', 'x-served-by': 'b' });
     stream.write('{"type":"ADDED"}\n');
@@ -119,7 +119,7 @@ it('lets watches share a connection, with their own headers and answers', async 
   expect(destination.inFlight).toBe(2);
 });
 
-it('opens no more streams on a connection than the server takes', async () => {
+it('PooledDestination opens no more watch streams per connection than MAX_CONCURRENT_STREAMS', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }), 2);
   const destination = to(server.address);
   await Promise.all(Array.from({ length: 5 }, () => destination.send(watchOf('/a?watch=1'))));
@@ -127,9 +127,9 @@ it('opens no more streams on a connection than the server takes', async () => {
   expect(server.sessions).toBe(3);
 });
 
-it('opens no more streams than the server has come to take since', async () => {
+it('PooledDestination respects a MAX_CONCURRENT_STREAMS that the server reduces later', async () => {
   const server = await serveHttp2((stream) => {
-    // Acknowledged before the answer is there, and so heard.
+    // The client has acknowledged, and so applied, the settings before it gets the response.
     stream.session!.settings({ maxConcurrentStreams: 1 }, () => stream.respond({ ':status': 200 }));
   }, 10);
   const destination = to(server.address);
@@ -138,13 +138,13 @@ it('opens no more streams than the server has come to take since', async () => {
   expect(server.sessions).toBe(2);
 });
 
-it('goes over HTTP/1.1 where the server takes no streams', async () => {
+it('PooledDestination sends watches over HTTP/1.1 if MAX_CONCURRENT_STREAMS is 0', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }), 0);
   expect(await textOf(await to(server.address).send(watchOf('/a?watch=1')))).toBe('over 1.1');
   expect(server.sessions).toBe(1);
 });
 
-it('goes over HTTP/1.1 where the server speaks nothing else', async () => {
+it('PooledDestination sends watches over HTTP/1.1 if the server does not support HTTP/2', async () => {
   const server = await serveTls((_, response) => response.end('over 1.1'));
   cleanUps.push(server.close);
   const destination = to(server.address);
@@ -153,7 +153,7 @@ it('goes over HTTP/1.1 where the server speaks nothing else', async () => {
   expect(server.requests.map(({ httpVersion }) => httpVersion)).toEqual(['1.1', '1.1']);
 });
 
-it('goes over HTTP/1.1 with headers that HTTP/2 cannot say', async () => {
+it('PooledDestination sends watches over HTTP/1.1 if node:http2 refuses their headers', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   const heads = ['Host', 'example', 'If-Match', 'a', 'If-Match', 'b', 'User-Agent', 'c', 'User-Agent', 'd'];
   const reply = await to(server.address).send(watchOf('/a?watch=1', heads));
@@ -161,7 +161,7 @@ it('goes over HTTP/1.1 with headers that HTTP/2 cannot say', async () => {
   expect(server.streams).toHaveLength(0);
 });
 
-it('carries every name that a field can have', async () => {
+it('PooledDestination sends header names such as constructor and __proto__ on watch streams', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', 'Constructor', 'a', '__proto__', 'b', 'X-C', 'd']));
   expect(Object.entries(server.heads[0]!)).toEqual(
@@ -176,24 +176,27 @@ it('carries every name that a field can have', async () => {
 it.each([
   ['many', Array.from({ length: 900 }, (_, i) => [`x-${i}`, 'v'.repeat(58)]).flat()],
   ['long', ['X-A', 'a'.repeat(500_000)]],
-])('goes over HTTP/1.1 with headers that are so %s that others on the connection could suffer', async (_, headers) => {
-  const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
-  const reply = await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', ...headers]));
-  expect(await textOf(reply)).toBe('over 1.1');
-  expect(server.sessions).toBe(0);
-});
+])(
+  'PooledDestination sends watches over HTTP/1.1 if their headers are too %s for a shared connection',
+  async (_, headers) => {
+    const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
+    const reply = await to(server.address).send(watchOf('/a?watch=1', ['Host', 'x', ...headers]));
+    expect(await textOf(reply)).toBe('over 1.1');
+    expect(server.sessions).toBe(0);
+  },
+);
 
 it.each([
   ['/a?watch=1', 'a\r\nX-B: c'],
   ['/a?watch=1 HTTP/1.1', 'a'],
-])('is not sent with what no server should read: %j, %j', async (target, value) => {
+])('PooledDestination rejects a watch with an invalid target or header: %j, %j', async (target, value) => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   const sent = to(server.address).send(watchOf(target, ['Host', 'x', 'X-A', value]));
   await expect(sent).rejects.toMatchObject({ name: 'StatusError', status: { code: 400 } });
   expect(server.sessions).toBe(0);
 });
 
-it('fails, never ends, when the connection breaks or the server resets the stream', async () => {
+it('PooledDestination fails a watch when its stream is reset or the connection breaks', async () => {
   const server = await serveHttp2((stream) => {
     stream.respond({ ':status': 200 });
     stream.write('half');
@@ -210,17 +213,17 @@ it('fails, never ends, when the connection breaks or the server resets the strea
   await until(() => broken.outcome !== '');
   expect(broken.outcome).toMatch(/^fail maybe/);
   expect(destination.inFlight).toBe(0);
-  // And the next one gets a new connection.
+  // The next watch opens a new connection.
   await destination.send(watchOf('/c?watch=1'));
   expect(server.sessions).toBe(2);
 });
 
-it('says that nothing was done where the server refused the stream', async () => {
+it('PooledDestination rejects a watch as unsent when the server sends REFUSED_STREAM', async () => {
   const server = await serveHttp2((stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
   await expect(to(server.address).send(watchOf('/a?watch=1'))).rejects.toMatchObject({ processed: 'unsent' });
 });
 
-it('is ended at the server when the client leaves, and others go on', async () => {
+it('PooledDestination closes the stream of a cancelled watch and keeps the others', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   const destination = to(server.address);
   const left = await destination.send(watchOf('/a?watch=1'));
@@ -232,7 +235,7 @@ it('is ended at the server when the client leaves, and others go on', async () =
   expect(destination.inFlight).toBe(1);
 });
 
-it('holds back a server whose reader is slow, and nobody beside it', async () => {
+it('PooledDestination applies back-pressure to the stream of a slow watch, without head-of-line blocking', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   const destination = to(server.address);
   const slow = (await destination.send(watchOf('/slow?watch=1'))).body as BodyStream;
@@ -245,7 +248,7 @@ it('holds back a server whose reader is slow, and nobody beside it', async () =>
   expect(server.sessions).toBe(1);
 });
 
-it('does not reach a server that is not who it should be', async () => {
+it('PooledDestination rejects a watch as unsent if the server certificate is for another name', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   const destination = new PooledDestination({
     address: server.address,
@@ -258,7 +261,7 @@ it('does not reach a server that is not who it should be', async () => {
   expect(server.streams).toHaveLength(0);
 });
 
-it('ends with its destination, on connections of certificates before, too', async () => {
+it('PooledDestination.close fails watches, also on connections with replaced certificates', async () => {
   const server = await serveHttp2((stream) => stream.respond({ ':status': 200 }));
   const destination = to(server.address);
   const before = reading((await destination.send(watchOf('/a?watch=1'))).body as BodyStream);
@@ -270,7 +273,7 @@ it('ends with its destination, on connections of certificates before, too', asyn
   await until(() => server.streams.every((stream) => stream.closed));
 });
 
-it('leaves no connection behind whose certificate was replaced while the server was silent', async () => {
+it('PooledDestination closes a connection whose certificates were replaced before SETTINGS arrived', async () => {
   const server = await serveScript(() => {}, 'h2');
   cleanUps.push(server.close);
   const destination = to(server.address);

@@ -1,14 +1,15 @@
-import type { ConnectionClock, ServerConnectionLimits } from '../../http2/limits.js';
+import type { ConnectionClock, ServerConnectionLimits } from './http2-limits.js';
 
 export interface DeadlineEvents {
   headersLate(): void;
-  /** Nothing asked for in time, or for too long. */
+  /** Called when no first request arrived in time, or when no stream was open for `idleMs`. */
   idle(): void;
 }
 
 /**
- * A connection's times: one timer that is set again when it runs out, so that requests only note the time. Until the
- * first request the connection is held to the shorter of both limits.
+ * Idle timeout and header timeout of one connection, on a single timer. Requests only store a
+ * deadline; the timer is set again when it fires. The first request must arrive within the shorter
+ * of both timeouts.
  */
 export class ConnectionDeadlines {
   readonly #clock: ConnectionClock;
@@ -16,7 +17,7 @@ export class ConnectionDeadlines {
   readonly #events: DeadlineEvents;
   #idleAtMs: number;
   #isIdle = true;
-  /** When the block of headers that is open now has to be complete, and which one that is. */
+  /** Deadline of the open header block, and that block's number. */
   #headersAtMs = Number.POSITIVE_INFINITY;
   #block = -1;
   #timerAtMs = Number.POSITIVE_INFINITY;
@@ -39,7 +40,10 @@ export class ConnectionDeadlines {
     this.#idleAtMs = this.#clock.nowMs() + this.#limits.idleMs;
   }
 
-  /** After each read: whether it ended inside a block of headers, and how many blocks there were before. */
+  /**
+   * Starts or clears the header deadline; called after each read. `inside`: the read ended within a
+   * header block. `blocksBefore`: the number of complete blocks, which identifies the open one.
+   */
   watchHeaders(inside: boolean, blocksBefore: number): void {
     if (!inside) {
       this.#headersAtMs = Number.POSITIVE_INFINITY;

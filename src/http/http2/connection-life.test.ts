@@ -18,14 +18,14 @@ const NO_CONTENT = (stream: ServerStream) => stream.respond(204, [], null);
 const goaways = (client: FrameClient) => client.frames.filter(({ type }) => type === FrameType.goaway);
 const lastIds = (client: FrameClient) => goaways(client).map(({ payload }) => readUint32(payload, 0));
 
-/** Answers the server's own PING, as every client does. */
+/** Acknowledges the PING that the server sends after its first GOAWAY. */
 async function acknowledgePing(client: FrameClient): Promise<void> {
   const { payload } = await client.frame(FrameType.ping);
   client.send({ type: FrameType.ping, flags: Flag.ack, payload });
 }
 
-describe('a connection’s times', () => {
-  it('gives up on a preface that does not come', async () => {
+describe('ServerConnection timeouts', () => {
+  it('closes a connection whose preface is incomplete after the header timeout', async () => {
     const { client, clock, arrived } = await startConnection();
     client.socket.write(PREFACE.subarray(0, 10));
     await arrived();
@@ -35,7 +35,7 @@ describe('a connection’s times', () => {
     await client.closed;
   });
 
-  it('sends a client away that asks nothing', async () => {
+  it('sends GOAWAY NO_ERROR to a client that sends no request within the header timeout', async () => {
     const { client, clock } = await startConnection();
     client.greet();
     await client.roundTrip();
@@ -46,16 +46,16 @@ describe('a connection’s times', () => {
   });
 
   it.each([
-    ['a block of headers without its end', (client: FrameClient) => client.headers(3, GET, { endHeaders: false })],
+    ['a header block without END_HEADERS', (client: FrameClient) => client.headers(3, GET, { endHeaders: false })],
     [
-      'a frame of headers without its end',
+      'an incomplete HEADERS frame',
       (client: FrameClient) =>
         client.socket.write(
           frameBytes({ type: FrameType.headers, streamId: 3, payload: block(...GET) }).subarray(0, 12),
         ),
     ],
-    ['the beginning of some frame', (client: FrameClient) => client.socket.write(Buffer.of(0))],
-  ])('gives up on %s, whatever else is going on', async (_, begin) => {
+    ['an incomplete frame header', (client: FrameClient) => client.socket.write(Buffer.of(0))],
+  ])('sends GOAWAY ENHANCE_YOUR_CALM after the header timeout for %s, although a request is open', async (_, begin) => {
     const { client, clock, requests, arrived } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
@@ -68,7 +68,7 @@ describe('a connection’s times', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('gives up on headers that keep coming and do not end', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM after the header timeout for HEADERS sent byte by byte', async () => {
     const { client, clock, requests, arrived } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
@@ -81,7 +81,7 @@ describe('a connection’s times', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('is patient with a slow body and with many requests each cut in two', async () => {
+  it('applies no header timeout to a slow body, nor to many HEADERS frames each split over two reads', async () => {
     const { client, clock, requests, arrived } = await startConnection(NO_CONTENT);
     client.greet();
     const frame = (id: number) =>
@@ -102,7 +102,7 @@ describe('a connection’s times', () => {
     expect(goaways(client)).toEqual([]);
   });
 
-  it('sends a client away that was idle for too long, however often it pings', async () => {
+  it('sends GOAWAY after the idle timeout even if the client sends PING', async () => {
     const { client, clock, requests } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
@@ -122,8 +122,8 @@ describe('a connection’s times', () => {
   });
 });
 
-describe('a draining connection', () => {
-  it('still gives up on headers that do not come in time', async () => {
+describe('ServerConnection drain', () => {
+  it('still applies the header timeout while draining', async () => {
     const { client, clock, requests, arrived } = await startConnection();
     client.greet();
     await client.roundTrip();
@@ -136,7 +136,7 @@ describe('a draining connection', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('takes what is on its way, then refuses, and closes after the last answer', async () => {
+  it('serves requests in flight, ignores streams after the final GOAWAY, and closes after the last response', async () => {
     const { client, connection, requests, closings } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
@@ -157,7 +157,7 @@ describe('a draining connection', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.noError);
   });
 
-  it('never names a later stream in GOAWAY than it has before', async () => {
+  it('never raises the last stream id of an earlier GOAWAY', async () => {
     const { client, connection, requests } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
@@ -168,7 +168,7 @@ describe('a draining connection', () => {
     expect(lastIds(client)).toEqual([2 ** 31 - 1, 1, 1]);
   });
 
-  it('closes when the client takes its last request back', async () => {
+  it('closes a draining connection when the client resets its last stream', async () => {
     const { client, connection, requests } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
@@ -179,7 +179,7 @@ describe('a draining connection', () => {
     await client.closed;
   });
 
-  it('does not wait for a client that says nothing', async () => {
+  it('closes a draining connection whose client sends nothing, after a timeout', async () => {
     const { client, connection, clock, closings } = await startConnection();
     client.socket.pause();
     await settle();
@@ -188,7 +188,7 @@ describe('a draining connection', () => {
     await until(() => closings() === 1);
   });
 
-  it('does not wait for a client that has not read what there was to say before', async () => {
+  it('closes a draining connection whose client does not read, after a timeout', async () => {
     const { client, connection, clock, requests, failures, closings } = await startConnection();
     client.greet().headers(1, GET).headers(3, GET);
     await until(() => requests.length === 2);
@@ -200,7 +200,7 @@ describe('a draining connection', () => {
     await until(() => closings() === 1);
   });
 
-  it('closes when a client that said GOAWAY has its answers', async () => {
+  it('serves the open streams of a client that sent GOAWAY, then closes', async () => {
     const { client, requests } = await startConnection();
     client
       .greet()
@@ -213,12 +213,12 @@ describe('a draining connection', () => {
   });
 });
 
-describe('a connection that breaks', () => {
+describe('ServerConnection disconnects', () => {
   it.each([
-    ['is reset', (client: FrameClient) => client.socket.resetAndDestroy()],
-    ['ends', (client: FrameClient) => client.socket.end()],
-    ['is destroyed', (client: FrameClient) => client.socket.destroy()],
-  ])('because it %s closes every stream once and says so once', async (_, leave) => {
+    ['resets the connection', (client: FrameClient) => client.socket.resetAndDestroy()],
+    ['half-closes', (client: FrameClient) => client.socket.end()],
+    ['destroys its socket', (client: FrameClient) => client.socket.destroy()],
+  ])('calls closed once for the connection and once for each stream when the client %s', async (_, leave) => {
     const { client, requests, closedStreams, closings, connection } = await startConnection((stream) => {
       stream.head(200, []);
       stream.write(Buffer.alloc(1e6));
@@ -241,7 +241,7 @@ describe('a connection that breaks', () => {
     expect(closings()).toBe(1);
   });
 
-  it('by being destroyed inside a request leaves nothing behind', async () => {
+  it('dispatches no further request after destroy() inside a request handler', async () => {
     const { client, requests, connection, closings } = await startConnection((stream) => {
       stream.respond(200, [], Buffer.alloc(10));
       connection.destroy();

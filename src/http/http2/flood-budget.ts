@@ -1,26 +1,37 @@
-import type { ConnectionClock } from '../../http2/limits.js';
+import type { ConnectionClock } from './http2-limits.js';
 import { ConnectionError, ErrorCode } from './protocol.js';
 
-/** What a client may cause for nothing, in a burst and for ever. */
+/** Size of the token bucket (a burst) and its refill rate (sustained). */
 const TOKENS_MIN = 2_000;
 const TOKENS_PER_STREAM = 8;
 const TOKENS_PER_MS = 0.2;
 
-/** A frame that moves nothing on: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, an empty DATA, one for a closed stream. */
+/**
+ * Cost of a frame without progress: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, empty DATA, any frame
+ * on a closed stream.
+ */
 export const IDLE_FRAME_COST = 1;
-/** A request that was begun and taken back, or that had to be reset (CVE-2023-44487, CVE-2025-8671). */
+/**
+ * Cost of a stream reset by the client, or by the server for the client's fault (CVE-2023-44487,
+ * CVE-2025-8671).
+ */
 export const BROKEN_STREAM_COST = 4;
-/** What an answer that reached its end gives back. */
+/** Tokens earned by a complete response. */
 export const ANSWER_EARNS = 2;
-/** Clients may give back both windows for every DATA frame, and some do so every few kilobytes. */
+/**
+ * Pays for two WINDOW_UPDATEs (connection and stream), which clients may send for every DATA frame.
+ */
 export const DATA_FRAME_EARNS = 2;
 export const BYTES_PER_TOKEN = 512;
-/** Frames that are so short because the client's window is: they earn nothing, or it could pay for one with the other. */
+/**
+ * Shorter DATA frames, cut by a nearly empty flow-control window, earn nothing: otherwise they
+ * would pay for the WINDOW_UPDATEs that cause them.
+ */
 export const DRIBBLE_BYTES = 64;
 
 /**
- * Bounds the work that a client causes without getting anything for it. Progress gives tokens back, and so does time;
- * the clock is read only when there are none left.
+ * Token bucket against floods of frames that cause work without progress. Progress and time refill
+ * it; the clock is read only when the bucket is empty.
  */
 export class FloodBudget {
   readonly #clock: ConnectionClock;
@@ -41,7 +52,8 @@ export class FloodBudget {
     const nowMs = this.#clock.nowMs();
     this.earn((nowMs - this.#filledAtMs) * TOKENS_PER_MS);
     this.#filledAtMs = nowMs;
-    if (this.#tokens < 0) throw new ConnectionError(ErrorCode.enhanceYourCalm, 'too many frames for too little');
+    if (this.#tokens < 0)
+      throw new ConnectionError(ErrorCode.enhanceYourCalm, 'flood: too many frames without progress');
   }
 
   earn(tokens: number): void {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { settle, until } from '../../base/manual-clock.fixture.js';
-import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from '../../http2/limits.js';
 import { type Frame, frameBytes, GET, POST, startConnection, stopConnections, uint32 } from './frame-client.fixture.js';
+import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from './http2-limits.js';
 import { ErrorCode, FrameType } from './protocol.js';
 
 afterEach(stopConnections);
@@ -12,17 +12,17 @@ const repeated = (frame: Frame, times: number) => {
   return Buffer.concat(Array.from({ length: times }, () => bytes));
 };
 
-describe('a client that causes work for nothing is sent away', () => {
+describe('ServerConnection flood protection', () => {
   it.each<[string, Frame]>([
     ['PING', { type: FrameType.ping, payload: Buffer.alloc(8) }],
     ['SETTINGS', { type: FrameType.settings }],
     ['PRIORITY', { type: FrameType.priority, streamId: 3, payload: Buffer.alloc(5) }],
     ['empty DATA', { type: FrameType.data, streamId: 1 }],
-    ['padding and no DATA', { type: FrameType.data, flags: 0x8, streamId: 1, payload: Buffer.of(0) }],
+    ['DATA with padding only', { type: FrameType.data, flags: 0x8, streamId: 1, payload: Buffer.of(0) }],
     ['WINDOW_UPDATE', { type: FrameType.windowUpdate, streamId: 0, payload: uint32(1) }],
-    ['RST_STREAM of streams long closed', { type: FrameType.rstStream, streamId: 3, payload: uint32(0) }],
+    ['RST_STREAM on a closed stream', { type: FrameType.rstStream, streamId: 3, payload: uint32(0) }],
     ['unknown frames', { type: 0x55, payload: Buffer.alloc(1) }],
-  ])('by %s', async (_, frame) => {
+  ])('sends GOAWAY ENHANCE_YOUR_CALM after a flood of %s', async (_, frame) => {
     const { client, closedStreams } = await startConnection();
     client.greet().headers(1, POST, { endStream: false }).headers(3, GET).send(reset(3));
     await client.roundTrip();
@@ -31,7 +31,7 @@ describe('a client that causes work for nothing is sent away', () => {
     expect(closedStreams).toEqual([3, 1]);
   });
 
-  it('by requests taken back at once (CVE-2023-44487)', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM after a flood of requests reset by the client (CVE-2023-44487)', async () => {
     const { client, requests } = await startConnection();
     client.greet();
     for (let id = 1; id < 10_000; id += 2) client.headers(id, GET).send(reset(id));
@@ -39,7 +39,7 @@ describe('a client that causes work for nothing is sent away', () => {
     expect(requests.length).toBeLessThan(1_000);
   });
 
-  it('by requests it makes the server reset (CVE-2025-8671)', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM after a flood of requests reset by the server (CVE-2025-8671)', async () => {
     const { client, requests } = await startConnection();
     client.greet();
     for (let id = 1; id < 10_000; id += 2) {
@@ -49,7 +49,7 @@ describe('a client that causes work for nothing is sent away', () => {
     expect(requests.length).toBeLessThan(1_000);
   });
 
-  it('by requests taken back at once, however much it reads of another answer', async () => {
+  it('limits requests reset by the client even while it reads a large response on another stream', async () => {
     const { client, requests, connection } = await startConnection((stream) => stream.head(200, []));
     client
       .greet([4, 2 ** 31 - 1])
@@ -69,14 +69,14 @@ describe('a client that causes work for nothing is sent away', () => {
     expect(requests.length).toBeLessThan(1_000);
   });
 
-  it('by malformed requests', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM after a flood of malformed requests', async () => {
     const { client } = await startConnection();
     client.greet();
     for (let id = 1; id < 10_000; id += 2) client.headers(id, ['x', 'y']);
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('by a window that it opens byte by byte', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM after a flood of WINDOW_UPDATEs of one byte', async () => {
     const { client } = await startConnection((stream) => stream.respond(200, [], Buffer.alloc(100_000)));
     client.greet([4, 0]).headers(1, GET);
     for (let i = 0; i < 3_000 && !client.isClosed; i++) {
@@ -86,7 +86,7 @@ describe('a client that causes work for nothing is sent away', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('by never reading what answers its frames', async () => {
+  it('closes the connection of a client that sends PING and never reads the acknowledgements', async () => {
     const { client, clock, failures, closings } = await startConnection((stream) =>
       stream.respond(200, [], Buffer.alloc(1e7)),
     );
@@ -96,7 +96,8 @@ describe('a client that causes work for nothing is sent away', () => {
       .headers(1, GET);
     await client.status(1);
     client.socket.pause();
-    // Slowly enough for the budget: only the bound on what waits can end it.
+    // Slow enough for the token bucket to refill: only the bound on unsent control frames can end
+    // it.
     for (let sent = 0; failures.length === 0 && sent < 1e7; sent += 17 * 1_000) {
       client.socket.write(repeated({ type: FrameType.ping, payload: Buffer.alloc(8) }, 1_000));
       await clock.advance(10_000);
@@ -109,8 +110,8 @@ describe('a client that causes work for nothing is sent away', () => {
   });
 });
 
-describe('a client that is only busy stays', () => {
-  it('with many requests that are answered, each window given back', async () => {
+describe('ServerConnection flood protection of busy clients', () => {
+  it('allows two thousand requests with two WINDOW_UPDATEs each', async () => {
     const { client, connection } = await startConnection((stream) => stream.respond(200, [], Buffer.alloc(100)));
     client.greet();
     for (let id = 1; id < 4_000; id += 2) {
@@ -126,7 +127,7 @@ describe('a client that is only busy stays', () => {
     expect(connection.streamCount).toBe(0);
   });
 
-  it('with every stream taken back at once, now and then', async () => {
+  it('allows 250 streams to be reset at once every ten seconds', async () => {
     const { client, clock, closedStreams } = await startConnection(() => {}, { streamsMax: 250 });
     client.greet();
     for (let round = 0; round < 10; round++) {

@@ -1,7 +1,6 @@
 import { Duplex } from 'node:stream';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ManualClock, settle, until } from '../../base/manual-clock.fixture.js';
-import { CONNECTION_WINDOW_BYTES, STREAM_UNSENT_BYTES_MAX, STREAM_WINDOW_BYTES } from '../../http2/limits.js';
 import {
   block,
   type FrameClient,
@@ -14,10 +13,11 @@ import {
   stopConnections,
   uint32,
 } from './frame-client.fixture.js';
+import { CONNECTION_WINDOW_BYTES, STREAM_UNSENT_BYTES_MAX, STREAM_WINDOW_BYTES } from './http2-limits.js';
 import { DEFAULT_WINDOW_BYTES, ErrorCode, Flag, FrameType, PREFACE, readUint32 } from './protocol.js';
 import { ServerConnection } from './server-connection.js';
 import type { ServerStream } from './server-stream.js';
-import { Outbound } from './write-buffer.js';
+import { WriteBuffer } from './write-buffer.js';
 
 afterEach(stopConnections);
 
@@ -39,8 +39,8 @@ const requestBytes = (streamId: number) =>
     payload: block(...GET),
   });
 
-describe('answers', () => {
-  it('keep to the stream’s window and go on when it grows', async () => {
+describe('ServerConnection flow control of responses', () => {
+  it('sends no more than the stream window, and continues after WINDOW_UPDATE', async () => {
     const body = Buffer.from('0123456789');
     const { client } = await startConnection((stream) => stream.respond(200, [], body));
     client.greet([4, 3]).headers(1, GET);
@@ -54,7 +54,7 @@ describe('answers', () => {
     expect(client.body(1)).toEqual(body);
   });
 
-  it('follow changes of the initial window, also below zero', async () => {
+  it('applies changes of SETTINGS_INITIAL_WINDOW_SIZE to open streams, also below zero', async () => {
     const { client } = await startConnection((stream) => stream.respond(200, [], Buffer.alloc(100, 'x')));
     client.greet([4, 10]).headers(1, GET);
     await until(() => client.body(1).length === 10);
@@ -68,7 +68,7 @@ describe('answers', () => {
     await until(() => client.body(1).length === 100);
   });
 
-  it('keep to the connection’s window and share it in turn', async () => {
+  it('sends no more than the connection window, shared round-robin between streams', async () => {
     const { client } = await startConnection((stream) => stream.respond(200, [], Buffer.alloc(100_000, 'x')));
     client.greet([4, 1_000_000]).headers(1, GET).headers(3, GET);
     await until(() => client.body(1).length + client.body(3).length === 65_535);
@@ -80,7 +80,7 @@ describe('answers', () => {
     expect(order.slice(0, 4)).toEqual([1, 3, 1, 3]);
   });
 
-  it('that need no window are not held up by those that do', async () => {
+  it('sends a response without a body although another stream waits for its window', async () => {
     const { client } = await startConnection((stream) =>
       stream.respond(200, [], stream.id === 1 ? Buffer.alloc(10) : null),
     );
@@ -89,7 +89,7 @@ describe('answers', () => {
     expect(client.body(1).length).toBe(0);
   });
 
-  it('that a client does not read are held back at a bound, and go on after', async () => {
+  it('applies back-pressure at a bound of unsent bytes and calls drained after WINDOW_UPDATE', async () => {
     const { client, requests, drained } = await startConnection((stream) => stream.head(200, []));
     client.greet([4, 0]).headers(1, GET);
     await until(() => requests.length === 1);
@@ -105,7 +105,7 @@ describe('answers', () => {
     await until(() => client.body(1).length === written + chunk.length);
   });
 
-  it('that come byte by byte are held back at a bound on pieces, and go on after', async () => {
+  it('applies back-pressure at a bound of unsent chunks and calls drained after WINDOW_UPDATE', async () => {
     const { client, requests, drained } = await startConnection((stream) => stream.head(200, []));
     client.greet([4, 0]).headers(1, GET);
     await until(() => requests.length === 1);
@@ -125,7 +125,7 @@ describe('answers', () => {
     await until(() => client.body(1).length === written + 10);
   });
 
-  it('wait in their streams while the client does not read its socket', async () => {
+  it('keeps responses in their streams while the client does not read its socket', async () => {
     const { client, connection, requests, closedStreams } = await startConnection(() => {}, { streamsMax: 100 });
     client.greet([4, 2 ** 31 - 1]).send(update(0, 2 ** 31 - 1 - 65_535));
     const body = Buffer.alloc(1024 * 1024);
@@ -134,17 +134,17 @@ describe('answers', () => {
     client.socket.pause();
     for (const stream of requests) stream.respond(200, [], body);
     let before = -1;
-    // The kernel's buffers fill, then nothing moves any more.
+    // Until the kernel's socket buffers are full.
     while (before !== closedStreams.length) {
       before = closedStreams.length;
       await settle(50);
     }
     expect(connection.streamCount).toBeGreaterThan(20);
     client.socket.resume();
-    await until(() => closedStreams.length === 50, 'all answers', 15_000);
+    await until(() => closedStreams.length === 50, 'all responses', 15_000);
   });
 
-  it('send no head of further answers to a client that does not read', async () => {
+  it('defers response heads while the client does not read its socket', async () => {
     const { client, connection, requests } = await startConnection(() => {}, { streamsMax: 1_000 });
     client.greet();
     for (let i = 0; i < 600; i++) client.headers(2 * i + 1, GET);
@@ -155,12 +155,12 @@ describe('answers', () => {
     await settle(20);
     expect(connection.streamCount).toBeGreaterThan(100);
     client.socket.resume();
-    await until(() => connection.streamCount === 0, 'all answers', 15_000);
+    await until(() => connection.streamCount === 0, 'all responses', 15_000);
     await until(() => client.frames.filter(({ type }) => type === FrameType.headers).length === 600, 'all heads');
     expect(client.frames.filter(({ type }) => type === FrameType.data)).toEqual([]);
   });
 
-  it('that wait for a window have memory of their own', async () => {
+  it('copies bytes that wait for a flow-control window out of a shared buffer', async () => {
     const shared = Buffer.alloc(64 * 1024, 'x');
     const body = shared.subarray(100, 110);
     const { client, requests } = await startConnection((stream) => stream.respond(200, [], body));
@@ -174,7 +174,7 @@ describe('answers', () => {
     expect(client.body(1).toString()).toBe('xxxxxxxxxx');
   });
 
-  it('that wait for the socket have memory of their own', async () => {
+  it('copies bytes that wait for the socket out of a shared buffer', async () => {
     const written: Buffer[] = [];
     let go = () => {};
     const socket = new Duplex({
@@ -206,7 +206,7 @@ describe('answers', () => {
     connection.destroy();
   });
 
-  it('keep little more in memory than themselves while a client does not read, whatever others are sent', async () => {
+  it('keeps no slab alive for small frames that a client does not read', async () => {
     const socket = new Duplex({ read() {}, write() {} });
     const write = vi.spyOn(socket, 'write');
     const events = { request() {}, closed() {}, failed() {} };
@@ -215,7 +215,7 @@ describe('answers', () => {
     for (let i = 0; i < 200; i++) {
       socket.push(frameBytes({ type: FrameType.ping, payload: Buffer.alloc(8) }));
       await settle(2);
-      const others = new Outbound();
+      const others = new WriteBuffer();
       for (let bytes = 0; bytes < 64 * 1024; bytes += 4 * 1024) others.append(Buffer.alloc(4 * 1024));
       others.take();
     }
@@ -226,8 +226,8 @@ describe('answers', () => {
   });
 });
 
-describe('requests’ bodies', () => {
-  it('give the windows back in parts as they are read', async () => {
+describe('ServerConnection flow control of request bodies', () => {
+  it('sends WINDOW_UPDATE in steps as the body is read', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, POST, { endStream: false });
     await until(() => requests.length === 1);
@@ -247,7 +247,7 @@ describe('requests’ bodies', () => {
     expect(updates.length).toBeLessThan(frames / 2);
   });
 
-  it('give nothing back while nobody reads, and a client that sends more is refused', async () => {
+  it('sends no WINDOW_UPDATE while the body is not read, and resets a stream that exceeds its window', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, POST, { endStream: false });
     for (let sent = 0; sent < STREAM_WINDOW_BYTES; sent += 16_384) client.data(1, 16_384);
@@ -258,7 +258,7 @@ describe('requests’ bodies', () => {
     expect(await client.rstCode(1)).toBe(ErrorCode.flowControlError);
   });
 
-  it('leave room for others while one is not read', async () => {
+  it('delivers the body of one stream while another one is not read', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, POST, { endStream: false });
     for (let sent = 0; sent < STREAM_WINDOW_BYTES; sent += 16_384) client.data(1, 16_384);
@@ -271,7 +271,7 @@ describe('requests’ bodies', () => {
     await until(() => read === 'small');
   });
 
-  it('that are read go on beside many that are not', async () => {
+  it('returns the connection window early when unread streams hold most of it', async () => {
     const unread = 13;
     const { client } = await startConnection(
       (stream) => {
@@ -294,7 +294,7 @@ describe('requests’ bodies', () => {
     expect(returned(client, 0) - (CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES)).toBeGreaterThan(left / 2);
   });
 
-  it('hold no more than the connection’s window together', async () => {
+  it('sends GOAWAY FLOW_CONTROL_ERROR when DATA exceeds the connection window', async () => {
     const streams = CONNECTION_WINDOW_BYTES / STREAM_WINDOW_BYTES + 1;
     const { client } = await startConnection(() => {}, { streamsMax: 100 });
     client.greet();
@@ -305,7 +305,7 @@ describe('requests’ bodies', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.flowControlError);
   });
 
-  it('that are given up or refused leave the connection’s window as it was', async () => {
+  it('returns bytes of destroyed bodies and refused requests to the connection window', async () => {
     const { client, requests } = await startConnection((stream) => {
       if (stream.id % 4 === 1) stream.body!.destroy();
       else stream.respond(403, [], null);
@@ -326,7 +326,7 @@ describe('requests’ bodies', () => {
     expect(returned(client, 0) - atFirst).toBeGreaterThan(sent - CONNECTION_WINDOW_BYTES / 4 - 1);
   });
 
-  it('count their padding, and give it back at once', async () => {
+  it('counts padding against the windows and returns it at once', async () => {
     const { client, requests } = await startConnection((stream) => void stream.body!.resume());
     client.greet().headers(1, POST, { endStream: false });
     const padded = { type: FrameType.data, flags: Flag.padded, streamId: 1, payload: Buffer.alloc(257, 255) };

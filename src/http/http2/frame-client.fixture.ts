@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { ManualClock, until } from '../../base/manual-clock.fixture.js';
-import type { ServerConnectionLimits } from '../../http2/limits.js';
 import { HeaderDecoder } from './hpack/header-decoder.js';
 import { integer, text } from './hpack/hpack-encoder.fixture.js';
+import type { ServerConnectionLimits } from './http2-limits.js';
 import { Flag, FRAME_HEADER_BYTES, FrameType, PREFACE, readUint31, readUint32, writeUint32 } from './protocol.js';
 import { ServerConnection } from './server-connection.js';
 import type { ServerStream } from './server-stream.js';
@@ -43,7 +43,9 @@ export function settingsPayload(...pairs: (readonly [number, number])[]): Buffer
   return Buffer.concat(pairs.map(([id, value]) => Buffer.concat([Buffer.of(id >> 8, id & 0xff), uint32(value)])));
 }
 
-/** Fields as literals that nobody indexes, in whatever spelling a test wants. */
+/**
+ * Returns a header block of literals without indexing; names and values are not checked or changed.
+ */
 export function block(...fields: string[]): Buffer {
   const parts: Buffer[] = [];
   for (let i = 0; i < fields.length; i += 2) parts.push(integer(0, 4, 0), text(fields[i]!), text(fields[i + 1]!));
@@ -53,7 +55,7 @@ export function block(...fields: string[]): Buffer {
 export const GET = [':method', 'GET', ':scheme', 'https', ':path', '/', ':authority', 'server'] as const;
 export const POST = [':method', 'POST', ':scheme', 'https', ':path', '/', ':authority', 'server'] as const;
 
-/** A client that sends whatever a test likes and keeps every frame that comes back. */
+/** HTTP/2 client that sends arbitrary frames and records every received frame. */
 export class FrameClient {
   readonly frames: Required<Frame>[] = [];
   readonly closed: Promise<void>;
@@ -62,7 +64,7 @@ export class FrameClient {
   #unread: Buffer = Buffer.alloc(0);
 
   constructor(readonly socket: Socket) {
-    // Or a second small write waits for the first to be acknowledged.
+    // Nagle's algorithm would delay the second of two small writes.
     socket.setNoDelay(true);
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('error', () => {});
@@ -94,13 +96,13 @@ export class FrameClient {
     return this.send({ type: FrameType.data, flags: endStream ? Flag.endStream : 0, streamId, payload });
   }
 
-  /** The first frame that fits, now or later. */
+  /** Returns the first matching frame, waiting for it if necessary. */
   async frame(type: number, streamId?: number): Promise<Required<Frame>> {
     const find = () =>
       this.frames.find((frame) => frame.type === type && (streamId === undefined || frame.streamId === streamId));
     await until(() => find() !== undefined || this.isClosed, `a frame of type ${type}`);
     const found = find();
-    if (!found) throw new Error(`closed before a frame of type ${type}`);
+    if (!found) throw new Error(`connection closed before a frame of type ${type}`);
     return found;
   }
 
@@ -124,7 +126,7 @@ export class FrameClient {
     return Buffer.concat(frames.map(({ payload }) => payload));
   }
 
-  /** A PING there and back: the server has read all that was sent before. */
+  /** Sends PING and waits for its acknowledgement: the server has then read every earlier frame. */
   async roundTrip(): Promise<void> {
     const payload = Buffer.from(`t${String(this.#pings++).padStart(7, '0')}`);
     this.send({ type: FrameType.ping, payload });
@@ -133,7 +135,7 @@ export class FrameClient {
         this.isClosed || this.frames.some((frame) => frame.type === FrameType.ping && frame.payload.equals(payload)),
       'PING',
     );
-    if (this.isClosed) throw new Error('the server closed');
+    if (this.isClosed) throw new Error('connection closed by the server');
   }
   #pings = 0;
 
@@ -159,19 +161,19 @@ export interface StartedConnection {
   readonly connection: ServerConnection;
   readonly clock: ManualClock;
   readonly requests: ServerStream[];
-  /** Ids of streams in the order in which they were closed. */
+  /** Stream ids in closing order. */
   readonly closedStreams: number[];
   readonly drained: number[];
   readonly failures: Error[];
   closings(): number;
-  /** The server has read everything that the client wrote. */
+  /** Resolves when the server has read every byte that the client wrote. */
   arrived(): Promise<void>;
 }
 
 const servers: Server[] = [];
 const sockets: Socket[] = [];
 
-/** A connection over a real socket; `answer` is called with each request. */
+/** Starts a ServerConnection on a real socket; `answer` is called for each request. */
 export async function startConnection(
   answer: (stream: ServerStream) => void = () => {},
   limits: Partial<ServerConnectionLimits> = {},
@@ -216,7 +218,7 @@ export async function startConnection(
   sockets.push(socket);
   const client = new FrameClient(socket);
   const connection = await connected;
-  const arrived = () => until(() => accepted!.bytesRead === socket.bytesWritten, 'all that was sent');
+  const arrived = () => until(() => accepted!.bytesRead === socket.bytesWritten, 'the server to read every byte sent');
   const seen = { requests, closedStreams, drained, failures, closings: () => closings };
   return { client, connection, clock, ...seen, arrived };
 }

@@ -23,8 +23,8 @@ const frames = fc.array(
   }),
 );
 
-describe('frames', () => {
-  it('come out as they went in, however the connection cuts them', () => {
+describe('FrameReader', () => {
+  it('returns the same frames however the reads split them', () => {
     fc.assert(
       fc.property(frames, fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1 }), (sent, cuts) => {
         const bytes = Buffer.concat(sent.map(frameBytes));
@@ -40,7 +40,7 @@ describe('frames', () => {
     );
   });
 
-  it('larger than allowed are refused by their first bytes, whole or cut', () => {
+  it('throws for a frame above 16384 bytes as soon as its header is read, whole or split', () => {
     const header = frameBytes({ type: 0, payload: Buffer.alloc(16_385) }).subarray(0, 9);
     expect(() => readAll([header])).toThrow(/too large/);
     expect(() => readAll([header.subarray(0, 4), header.subarray(4)])).toThrow(/too large/);

@@ -7,14 +7,17 @@ import {
   readUint31,
 } from './protocol.js';
 
-/** Called with the payload's place inside what was read, which may be kept: nothing is written there later. */
+/**
+ * Receives each complete frame. `bytes` from `start` to `end` is the payload; it may be kept, it is
+ * not overwritten.
+ */
 export interface FrameReceiver {
   frame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): void;
 }
 
 /**
- * Cuts what arrives into frames. Those that are whole in one read are handed over where they lie; one that is spread
- * over reads is gathered in a buffer of its own size.
+ * Splits the received bytes into frames. A frame that is complete in one read is passed without a
+ * copy; a frame spread over several reads is assembled in a buffer of its own.
  */
 export class FrameReader {
   readonly #receiver: FrameReceiver;
@@ -28,7 +31,10 @@ export class FrameReader {
     this.#receiver = receiver;
   }
 
-  /** A frame has begun that is, or may turn out to be, part of a block of headers. */
+  /**
+   * True inside a HEADERS or CONTINUATION frame, and inside a frame header whose type is not read
+   * yet.
+   */
   get insideHeaders(): boolean {
     if (this.#headerBytes === 0) return false;
     if (!this.#payload) return true;
@@ -57,7 +63,9 @@ export class FrameReader {
     if (!this.#stopped && offset < end) this.#continueFrame(chunk, offset);
   }
 
-  /** Takes what belongs to the frame that has begun; returns where the rest starts. */
+  /**
+   * Adds bytes of `chunk` to the incomplete frame; returns the offset of the first byte after it.
+   */
   #continueFrame(chunk: Buffer, from: number): number {
     let offset = from;
     if (!this.#payload) {
@@ -84,5 +92,6 @@ export class FrameReader {
 }
 
 function checkLength(length: number): void {
-  if (length > FRAME_PAYLOAD_BYTES_MAX) throw new ConnectionError(ErrorCode.frameSizeError, 'a frame is too large');
+  if (length > FRAME_PAYLOAD_BYTES_MAX)
+    throw new ConnectionError(ErrorCode.frameSizeError, 'frame is too large: more than 16384 bytes');
 }

@@ -1,14 +1,17 @@
-import { HpackError } from '../../http2/hpack/hpack-error.js';
+import { type DecodedFields, HeaderDecoder } from './hpack/header-decoder.js';
+import { HpackError } from './hpack/hpack-error.js';
 import {
   CONTINUATION_BYTES_USUAL,
   HEADER_BLOCK_FACTOR,
   HEADER_TABLE_BYTES,
   type ServerConnectionLimits,
-} from '../../http2/limits.js';
-import { type DecodedFields, HeaderDecoder } from './hpack/header-decoder.js';
+} from './http2-limits.js';
 import { ConnectionError, ErrorCode, FRAME_PAYLOAD_BYTES_MAX } from './protocol.js';
 
-/** Gathers the pieces of one block of headers and decodes it. At most one block is open on a connection at a time. */
+/**
+ * Assembles header blocks from HEADERS and CONTINUATION and decodes them. At most one block is open
+ * per connection.
+ */
 export class HeaderBlocks {
   readonly #decoder: HeaderDecoder;
   readonly #bytesMax: number;
@@ -29,17 +32,20 @@ export class HeaderBlocks {
     this.#piecesMax = Math.ceil(this.#bytesMax / CONTINUATION_BYTES_USUAL);
   }
 
-  /** The stream whose block has begun and not ended; 0 for none. Nothing else may come between (RFC 9113, 4.3). */
+  /**
+   * Stream id of the incomplete block, or 0. Until its end no other frame is allowed (RFC 9113,
+   * 4.3).
+   */
   get openFor(): number {
     return this.#streamId;
   }
 
-  /** The open block's HEADERS carried END_STREAM. */
+  /** END_STREAM flag of the HEADERS frame that started the open block. */
   get endStream(): boolean {
     return this.#endStream;
   }
 
-  /** How many blocks were read, to tell one from the next. */
+  /** Number of blocks decoded so far; identifies the open block for ConnectionDeadlines. */
   get completed(): number {
     return this.#completed;
   }
@@ -56,9 +62,9 @@ export class HeaderBlocks {
     const pieces = this.#pieces!;
     this.#bytes += piece.length;
     if (this.#bytes > this.#bytesMax || pieces.length >= this.#piecesMax) {
-      throw new ConnectionError(ErrorCode.enhanceYourCalm, 'a block of headers is too large');
+      throw new ConnectionError(ErrorCode.enhanceYourCalm, 'header block is too large');
     }
-    // A small piece must not keep all alive that was read with it.
+    // Copied: a small fragment must not keep the whole read buffer alive.
     pieces.push(Buffer.from(piece));
   }
 

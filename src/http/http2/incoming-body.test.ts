@@ -17,8 +17,8 @@ async function textOf(body: IncomingBody): Promise<string> {
   return text;
 }
 
-describe('a request’s body', () => {
-  it('passes what came before and after its reader, and its end', async () => {
+describe('IncomingBody', () => {
+  it('passes bytes received before and after reading starts, then ends', async () => {
     const { body, add, seen } = makeBody();
     add('a');
     add('b'.repeat(10_000));
@@ -32,7 +32,7 @@ describe('a request’s body', () => {
     expect(seen.consumed).toBe(10_003);
   });
 
-  it('keeps everything back until somebody reads', async () => {
+  it('consumes no bytes until it is read', async () => {
     const { body, add, seen } = makeBody();
     add('abc');
     body.finish();
@@ -42,7 +42,7 @@ describe('a request’s body', () => {
     expect(seen.consumed).toBe(3);
   });
 
-  it('stops asking for more when its reader is slow', async () => {
+  it('stops consuming bytes while its reader is paused', async () => {
     const { body, seen } = makeBody();
     const piece = Buffer.alloc(16 * 1024);
     body.on('data', () => body.pause());
@@ -60,7 +60,7 @@ describe('a request’s body', () => {
     expect(read).toBeGreaterThanOrEqual(15 * piece.length);
   });
 
-  it('gathers single bytes instead of holding each, with all that was read with it', async () => {
+  it('gathers single bytes into blocks and keeps no read buffer alive', async () => {
     const { body, seen } = makeBody();
     const read = Buffer.alloc(64 * 1024, 'x');
     for (let i = 0; i < 100_000; i++) body.add(read, i % read.length, (i % read.length) + 1);
@@ -72,7 +72,7 @@ describe('a request’s body', () => {
     expect(seen.consumed).toBe(100_000);
   });
 
-  it('gathers single bytes also behind those that a reader leaves where they are', async () => {
+  it('gathers single bytes while its reader is paused', async () => {
     const { body, seen } = makeBody();
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => {
@@ -94,7 +94,7 @@ describe('a request’s body', () => {
     expect(seen.consumed).toBe(20_000);
   });
 
-  it('passes single bytes that came together on together, and the last ones with the end', async () => {
+  it('passes single bytes of one turn together, and the last ones with the end', async () => {
     const { body, seen } = makeBody();
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -110,7 +110,7 @@ describe('a request’s body', () => {
     expect(seen.consumed).toBe(9_010);
   });
 
-  it('keeps no more in memory than what is held of it, where its reader keeps what comes now and then', async () => {
+  it('passes small chunks in buffers of their own size', async () => {
     const { body, add } = makeBody();
     const chunks: Buffer[] = [];
     body.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -124,7 +124,7 @@ describe('a request’s body', () => {
     expect([...kept].reduce((sum, { byteLength }) => sum + byteLength, 0)).toBeLessThan(64 * 1024);
   });
 
-  it('that is destroyed counts everything as consumed, then and later', async () => {
+  it('counts waiting and later bytes as consumed after destroy()', async () => {
     const { body, add, seen } = makeBody();
     add('abc');
     body.destroy(new Error('the attempt failed'));
@@ -135,13 +135,13 @@ describe('a request’s body', () => {
     expect(seen.consumed).toBe(7);
   });
 
-  it('that breaks off fails for its reader, and not after its end', async () => {
+  it('fails its reader with unexpected EOF when broken off before the end, not after it', async () => {
     const broken = makeBody();
     broken.add('abc');
     const outcome = textOf(broken.body).catch((error: Error) => error.message);
     await settle();
     broken.body.breakOff();
-    expect(await outcome).toMatch(/middle of its request/);
+    expect(await outcome).toMatch(/unexpected EOF/);
     const whole = makeBody();
     whole.add('abc');
     const text = textOf(whole.body);
@@ -151,7 +151,7 @@ describe('a request’s body', () => {
     expect(await text).toBe('abc');
   });
 
-  it('survives a reader that destroys it over what it reads', async () => {
+  it('consumes all bytes when its reader destroys it inside a data event', async () => {
     const { body, add, seen } = makeBody();
     for (let i = 0; i < 5; i++) add('x'.repeat(5_000));
     body.on('data', () => body.destroy());

@@ -1,19 +1,26 @@
 import { Readable } from 'node:stream';
 
-/** One piece at a time lies with the reader: only here are small ones gathered, and held against the client's windows. */
+/**
+ * High-water mark of the Readable: one chunk at a time. Unread bytes must stay in `#waiting`, where
+ * small ones are gathered and count against the client's flow-control windows.
+ */
 const READ_AHEAD_BYTES = 1;
-/** Smaller pieces are gathered into blocks of this size: a byte at a time must not cost an object and a read buffer each. */
+/**
+ * Smaller DATA payloads are copied into blocks of this size: a body sent byte by byte must not keep
+ * an object and a read buffer alive for each byte.
+ */
 const GATHER_BYTES = 4 * 1024;
 
 /**
- * A request's body. Whoever reads it may destroy it when an attempt fails, and its stream and connection survive that:
- * what the client still sends is dropped.
+ * Request body. Destroying it (an attempt to forward it failed) leaves the HTTP/2 stream and the
+ * connection open; bytes received later are dropped.
  */
 export class IncomingBody extends Readable {
   readonly #consumed: (bytes: number) => void;
+  #firstRead: (() => void) | undefined;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** Room left at the end of the last waiting block, where that is one of ours. */
+  /** Block that small payloads are being copied into; its first `#gatheredBytes` are filled. */
   #gathering: Buffer | undefined;
   #gatheredBytes = 0;
   #wanted = false;
@@ -23,11 +30,16 @@ export class IncomingBody extends Readable {
   #dropping = false;
   #receivedBytes = 0;
 
-  /** `consumed` hears of every byte once, when it no longer waits here: the client may then send as many more. */
-  constructor(consumed: (bytes: number) => void) {
+  /**
+   * `consumed` is called once for every byte, when it leaves this buffer: the flow-control windows
+   * grow by as much. `firstRead` is called when a reader begins before any byte has arrived.
+   */
+  constructor(consumed: (bytes: number) => void, firstRead?: () => void) {
     super({ highWaterMark: READ_AHEAD_BYTES });
     this.#consumed = consumed;
-    // A request that was refused has no reader, and one that moves on has none for a while; its client may leave then.
+    this.#firstRead = firstRead;
+    // Without a reader (a refused request, or between two attempts) an 'error' event would be
+    // thrown.
     this.on('error', () => {});
   }
 
@@ -35,7 +47,7 @@ export class IncomingBody extends Readable {
     return this.#receivedBytes;
   }
 
-  /** Somebody reads, and nothing is there. */
+  /** True while a reader waits for bytes that the client has not sent. */
   get waitsForClient(): boolean {
     return this.#wanted && !this.#complete && !this.#dropping && this.#waitingBytes === 0;
   }
@@ -59,19 +71,25 @@ export class IncomingBody extends Readable {
     if (this.#wanted) this.#pass();
   }
 
-  /** The client has sent all of it. */
+  /** Marks the body as complete (END_STREAM received). */
   finish(): void {
     this.#complete = true;
     this.#pass();
   }
 
-  /** There will be no more, and what there is is not the whole. */
+  /** Fails the reader of an incomplete body: the stream was closed before END_STREAM. */
   breakOff(): void {
-    if (!this.#ended && !this.destroyed) this.destroy(new Error('the client left in the middle of its request'));
+    if (!this.#ended && !this.destroyed)
+      this.destroy(new Error('unexpected EOF in the request body: the stream was closed'));
   }
 
   override _read(): void {
     this.#wanted = true;
+    if (this.#firstRead !== undefined) {
+      const firstRead = this.#firstRead;
+      this.#firstRead = undefined;
+      if (this.#receivedBytes === 0 && !this.#complete) firstRead();
+    }
     this.#pass();
   }
 
@@ -86,7 +104,10 @@ export class IncomingBody extends Readable {
     callback(error);
   }
 
-  /** With all that comes in this turn: whoever sends single bytes would have each of them passed through everything. */
+  /**
+   * Passes small payloads at the end of the turn: single bytes must not each travel through the
+   * whole chain.
+   */
   #passSoon(): void {
     if (this.#passing) return;
     this.#passing = true;
@@ -98,7 +119,7 @@ export class IncomingBody extends Readable {
 
   #pass(): void {
     if (this.#wanted) this.#sealGathered();
-    // Each block is out of here before the reader sees it, since it may ask for the next in the middle of this.
+    // Each block is removed before push(), which may call _read() and this method again.
     while (this.#wanted && this.#waiting.length > 0) {
       const block = this.#waiting.shift()!;
       this.#waitingBytes -= block.length;
@@ -130,7 +151,7 @@ export class IncomingBody extends Readable {
     const gathered = this.#gathering!.subarray(0, this.#gatheredBytes);
     this.#gatheredBytes = 0;
     if (gathered.length < GATHER_BYTES / 2) {
-      // A reader may keep it for long, and the rest of the block with it.
+      // Copied: a reader that keeps the chunk would keep the whole block.
       this.#waiting.push(Buffer.from(gathered));
       return;
     }

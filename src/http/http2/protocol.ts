@@ -1,4 +1,4 @@
-/** RFC 9113, 6: the kinds of frames. */
+/** Frame types (RFC 9113, 6). */
 export const FrameType = {
   data: 0x0,
   headers: 0x1,
@@ -20,7 +20,7 @@ export const Flag = {
   priority: 0x20,
 } as const;
 
-/** RFC 9113, 7. */
+/** Error codes (RFC 9113, 7). */
 export const ErrorCode = {
   noError: 0x0,
   protocolError: 0x1,
@@ -37,15 +37,15 @@ export const ErrorCode = {
 } as const;
 
 export const FRAME_HEADER_BYTES = 9;
-/** What both sides take without having agreed on more, which this server never does. */
+/** Default SETTINGS_MAX_FRAME_SIZE, which this server neither raises nor exceeds. */
 export const FRAME_PAYLOAD_BYTES_MAX = 16_384;
 export const WINDOW_BYTES_MAX = 2 ** 31 - 1;
 export const STREAM_ID_MAX = 2 ** 31 - 1;
-/** RFC 9113, 6.9.2: windows before anyone has said anything. */
+/** Initial flow-control window before SETTINGS and WINDOW_UPDATE (RFC 9113, 6.9.2). */
 export const DEFAULT_WINDOW_BYTES = 65_535;
 export const PREFACE = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 'latin1');
 
-/** What the client did ends its whole connection, with this code in GOAWAY. */
+/** Connection error (RFC 9113, 5.4.1): ends the connection with `code` in GOAWAY. */
 export class ConnectionError extends Error {
   constructor(
     readonly code: number,
@@ -81,7 +81,7 @@ export function readUint32(from: Buffer, offset: number): number {
   return from[offset]! * 0x1000000 + ((from[offset + 1]! << 16) | (from[offset + 2]! << 8) | from[offset + 3]!);
 }
 
-/** Stream ids and increments: the highest bit is reserved and must be ignored. */
+/** Reads a stream id or a window increment; ignores the reserved highest bit. */
 export function readUint31(from: Buffer, offset: number): number {
   return ((from[offset]! & 0x7f) << 24) | (from[offset + 1]! << 16) | (from[offset + 2]! << 8) | from[offset + 3]!;
 }

@@ -1,13 +1,16 @@
-import { CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES } from '../../http2/limits.js';
+import { CONNECTION_WINDOW_BYTES, STREAM_WINDOW_BYTES } from './http2-limits.js';
 import { ConnectionError, ErrorCode } from './protocol.js';
 import type { Sender } from './sender.js';
 import type { ServerStream } from './server-stream.js';
 
-/** Windows are given back in such parts, not for every frame. */
+/** WINDOW_UPDATE is sent when this many bytes were consumed, not for every frame. */
 const CONNECTION_STEP_BYTES = CONNECTION_WINDOW_BYTES / 4;
 const STREAM_STEP_BYTES = STREAM_WINDOW_BYTES / 4;
 
-/** What clients may send of their requests' bodies: all streams together here, each in its own counters. */
+/**
+ * Receive-side flow control: the connection's window, and the windows in the counters of each
+ * ServerStream.
+ */
 export class ReceiveWindow {
   readonly #sender: Sender;
   #window = CONNECTION_WINDOW_BYTES;
@@ -19,13 +22,17 @@ export class ReceiveWindow {
 
   received(bytes: number): void {
     this.#window -= bytes;
-    if (this.#window < 0) throw new ConnectionError(ErrorCode.flowControlError, 'more than the connection’s window');
+    if (this.#window < 0)
+      throw new ConnectionError(ErrorCode.flowControlError, 'DATA exceeds the flow-control window of the connection');
   }
 
-  /** Bytes that are no longer held here. Without a stream: of one that is closed. */
+  /**
+   * Returns consumed or discarded bytes to the windows; `stream` is undefined for a closed stream.
+   */
   giveBack(stream: ServerStream | undefined, bytes: number): void {
     this.#unreturnedBytes += bytes;
-    // Before a part is full where little else is left: the rest may be held by streams that nobody reads.
+    // Sent early when the window is nearly used up: the rest of it may be held by streams without a
+    // reader.
     if (this.#unreturnedBytes >= CONNECTION_STEP_BYTES || this.#unreturnedBytes > this.#window) {
       this.#sender.control().windowUpdate(0, this.#unreturnedBytes);
       this.#window += this.#unreturnedBytes;

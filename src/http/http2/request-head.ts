@@ -1,21 +1,24 @@
-export interface RequestHead {
+export interface Http2RequestHead {
   readonly method: string;
-  /** `:path` as it came. */
+  /** `:path`, unchanged. */
   readonly target: string;
-  /** Names and values in turn, without pseudo-headers, with `host`. */
+  /** Alternating names and values, without pseudo-headers, with `host`. */
   readonly headers: string[];
-  /** -1 where the client did not say. */
+  /** -1 without Content-Length. */
   readonly contentLength: number;
+  /** The client holds the body back until it is asked for it (RFC 9110, 10.1.1). */
+  readonly expectsContinue: boolean;
 }
 
 const FieldKind = {
   ordinary: 0,
-  /** RFC 9113, 8.2.2: speaks of a connection, and of one that is not HTTP/2. */
+  /** Connection-specific field of HTTP/1.1 (RFC 9113, 8.2.2). */
   forbidden: 1,
   te: 2,
   contentLength: 3,
   host: 4,
   cookie: 5,
+  expect: 6,
 } as const;
 type FieldKind = (typeof FieldKind)[keyof typeof FieldKind];
 
@@ -27,9 +30,12 @@ const KINDS: readonly (readonly [string, FieldKind])[] = [
   ['content-length', FieldKind.contentLength],
   ['host', FieldKind.host],
   ['cookie', FieldKind.cookie],
+  ['expect', FieldKind.expect],
 ];
 
-/** Names that were looked at before, so that the usual ones cost one look-up. Bounded: clients choose what they send. */
+/**
+ * Cache of valid names: a known name costs one look-up. Bounded, since clients choose the names.
+ */
 const kinds = new Map<string, FieldKind>(KINDS);
 const KNOWN_NAMES_MAX = 1_024;
 const KNOWN_NAME_LENGTH_MAX = 64;
@@ -37,16 +43,27 @@ const KNOWN_NAME_LENGTH_MAX = 64;
 const NAME = /^[a-z0-9!#$%&'*+\-.^_`|~]+$/;
 const METHOD = /^[A-Za-z0-9!#$%&'*+\-.^_`|~]+$/;
 const SCHEME = /^[A-Za-z][A-Za-z0-9+\-.]*$/;
-/** RFC 3986, without user information, which RFC 9113, 8.3.1 forbids. */
+/**
+ * Characters of an authority (RFC 3986), without user information, which RFC 9113, 8.3.1 forbids.
+ */
 const AUTHORITY = /^[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]+$/;
-/** The target goes into the first line of an HTTP/1.1 request as it is: no space, no control character, ASCII only. */
+/**
+ * Copied unchanged into the request line of an HTTP/1.1 request: no space, no control character,
+ * ASCII only.
+ */
 const TARGET = /^\/[\x21-\x7e]*$/;
-/** Node's own client and many servers refuse these too; NUL, CR and LF are what RFC 9113, 8.2.1 names. */
+/**
+ * Control characters except tab. RFC 9113, 8.2.1 forbids NUL, CR and LF; Node.js and many servers
+ * refuse the others too.
+ */
 const VALUE_REFUSED = /[\x00-\x08\x0a-\x1f\x7f]/;
 const LENGTH = /^[0-9]{1,15}$/;
 
-/** Reads and judges one request's fields as RFC 9113, 8.2 and 8.3 say. A string is why they are malformed. */
-export function readRequestHead(fields: readonly string[]): RequestHead | string {
+/**
+ * Parses the fields of one request (RFC 9113, 8.2 and 8.3). Returns the reason as a string if they
+ * are malformed.
+ */
+export function readRequestHead(fields: readonly string[]): Http2RequestHead | string {
   let method: string | undefined;
   let target: string | undefined;
   let scheme: string | undefined;
@@ -59,17 +76,21 @@ export function readRequestHead(fields: readonly string[]): RequestHead | string
     else if (name === ':path' && target === undefined) target = value;
     else if (name === ':scheme' && scheme === undefined) scheme = value;
     else if (name === ':authority' && authority === undefined) authority = value;
-    else return 'a pseudo-header that is unknown or repeated';
+    else return 'unknown or repeated pseudo-header';
   }
-  if (method === undefined || !METHOD.test(method)) return 'no method';
-  if (method === 'CONNECT') return 'CONNECT is not served';
-  if (scheme === undefined || !SCHEME.test(scheme)) return 'no scheme';
-  if (target === undefined || !(TARGET.test(target) || (target === '*' && method === 'OPTIONS'))) return 'no path';
-  if (authority !== undefined && !AUTHORITY.test(authority)) return 'an authority that is none';
+  if (method === undefined || !METHOD.test(method)) return 'missing or invalid :method';
+  if (method === 'CONNECT') return 'CONNECT is not supported';
+  if (scheme === undefined || !SCHEME.test(scheme)) return 'missing or invalid :scheme';
+  if (target === undefined || !(TARGET.test(target) || (target === '*' && method === 'OPTIONS')))
+    return 'invalid :path';
+  if (authority !== undefined && !AUTHORITY.test(authority)) return 'invalid :authority';
   return readFields(fields, at, { method, target, authority });
 }
 
-/** RFC 9113, 8.1: fields after the body may not speak of the request itself. */
+/**
+ * Returns true if the fields are valid trailers: no pseudo-header, no connection-specific field
+ * (RFC 9113, 8.1).
+ */
 export function areTrailers(fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const kind = kindOf(fields[i]!);
@@ -82,49 +103,53 @@ function readFields(
   fields: readonly string[],
   from: number,
   line: { method: string; target: string; authority: string | undefined },
-): RequestHead | string {
+): Http2RequestHead | string {
   const headers: string[] = [];
   let cookie: string | undefined;
   let host: string | undefined;
   let contentLength = -1;
+  let expectsContinue = false;
   for (let i = from; i < fields.length; i += 2) {
     const name = fields[i]!;
     const value = fields[i + 1]!;
     const kind = kindOf(name);
-    if (kind === undefined) return 'a name that is none, or a pseudo-header after other fields';
-    if (!isValue(value)) return 'a value with characters that are not allowed';
+    if (kind === undefined) return 'invalid header name, or a pseudo-header after regular fields';
+    if (!isValue(value)) return 'invalid character in a header value';
     switch (kind) {
       case FieldKind.ordinary:
         break;
       case FieldKind.forbidden:
-        return 'a field of HTTP/1.1 connections';
+        return 'connection-specific header field';
       case FieldKind.te:
-        if (value !== 'trailers') return 'a TE other than trailers';
+        if (value !== 'trailers') return 'TE other than trailers';
         break;
       case FieldKind.contentLength:
-        if (contentLength !== -1 || !LENGTH.test(value)) return 'a length that is none, or repeated';
+        if (contentLength !== -1 || !LENGTH.test(value)) return 'invalid or repeated Content-Length';
         contentLength = Number(value);
         break;
       case FieldKind.host:
-        if (host !== undefined || !AUTHORITY.test(value)) return 'a Host that is none, or repeated';
+        if (host !== undefined || !AUTHORITY.test(value)) return 'invalid or repeated Host';
         host = value;
         break;
       case FieldKind.cookie:
-        // RFC 9113, 8.2.3: what was split for compression is one field everywhere else.
+        // RFC 9113, 8.2.3: cookie fields split for compression are joined into one for HTTP/1.1.
         cookie = cookie === undefined ? value : `${cookie}; ${value}`;
         continue;
+      case FieldKind.expect:
+        if (value.toLowerCase() === '100-continue') expectsContinue = true;
+        break;
     }
     headers.push(name, value);
   }
   const { method, target, authority } = line;
   if (cookie !== undefined) headers.push('cookie', cookie);
   if (host === undefined) {
-    if (authority === undefined) return 'neither an authority nor a Host';
+    if (authority === undefined) return 'neither :authority nor Host';
     headers.push('host', authority);
   } else if (authority !== undefined && host !== authority && host.toLowerCase() !== authority.toLowerCase()) {
-    return 'a Host that differs from the authority';
+    return 'Host differs from :authority';
   }
-  return { method, target, headers, contentLength };
+  return { method, target, headers, contentLength, expectsContinue };
 }
 
 function isPseudo(name: string): boolean {
@@ -136,7 +161,7 @@ function kindOf(name: string): FieldKind | undefined {
   if (known !== undefined) return known;
   if (!NAME.test(name)) return undefined;
   if (name.length <= KNOWN_NAME_LENGTH_MAX) {
-    // Those in use come back at once.
+    // A full cache is cleared; names in use are added again by the next requests.
     if (kinds.size >= KNOWN_NAMES_MAX) forgetNames();
     kinds.set(name, FieldKind.ordinary);
   }

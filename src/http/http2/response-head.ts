@@ -1,22 +1,28 @@
 import { encodedBytesMax, encodeResponse, encodeTrailers } from './hpack/header-encoder.js';
 import { Flag, FRAME_HEADER_BYTES, FRAME_PAYLOAD_BYTES_MAX, FrameType, writeFrameHeader } from './protocol.js';
-import type { Outbound } from './write-buffer.js';
+import type { WriteBuffer } from './write-buffer.js';
 
 export interface HeadFrame {
   readonly streamId: number;
-  /** 0: the fields are trailers. */
+  /** 0 for trailers. */
   readonly status: number;
   readonly fields: readonly string[];
   readonly endStream: boolean;
-  /** RFC 7541, 4.2: the client has made its table smaller and must hear first that it is not used. */
+  /**
+   * Starts the block with a table size update to 0: the client has reduced its table (RFC 7541,
+   * 4.2).
+   */
   readonly tableUnused: boolean;
 }
 
-/** "The table's size is 0 from here on." */
+/** Dynamic table size update to 0 (RFC 7541, 6.3). */
 const TABLE_SIZE_ZERO = 0x20;
 
-/** Writes HEADERS in place. Throws where a field cannot be sent; then nothing was written. */
-export function writeHead(into: Outbound, frame: HeadFrame): void {
+/**
+ * Writes HEADERS into the write buffer. Throws for a field that cannot be sent; then nothing is
+ * written.
+ */
+export function writeHead(into: WriteBuffer, frame: HeadFrame): void {
   const bytesMax = encodedBytesMax(frame.status, frame.fields) + 1;
   if (bytesMax > FRAME_PAYLOAD_BYTES_MAX) {
     into.append(headFrames(frame));
@@ -31,7 +37,9 @@ export function writeHead(into: Outbound, frame: HeadFrame): void {
   into.advance(end);
 }
 
-/** The same in a buffer of its own: HEADERS, and CONTINUATION where one frame does not hold the block. */
+/**
+ * Returns HEADERS in a new buffer, followed by CONTINUATION if the block is larger than one frame.
+ */
 export function headFrames(frame: HeadFrame): Buffer {
   const { streamId } = frame;
   const scratch = Buffer.allocUnsafe(encodedBytesMax(frame.status, frame.fields) + 1);

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
-import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from '../../http2/limits.js';
 import { ANSWER_EARNS, BYTES_PER_TOKEN, DATA_FRAME_EARNS, DRIBBLE_BYTES, type FloodBudget } from './flood-budget.js';
+import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from './http2-limits.js';
 import {
   ConnectionError,
   DEFAULT_WINDOW_BYTES,
@@ -14,25 +14,34 @@ import {
 } from './protocol.js';
 import { headFrames, writeHead } from './response-head.js';
 import type { ServerStream, StreamSender } from './server-stream.js';
-import { Outbound } from './write-buffer.js';
+import { WriteBuffer } from './write-buffer.js';
 
 export interface SenderEvents {
-  /** A stream's last frame is about to go out; what is added now goes with it. */
+  /**
+   * Called before the write that contains the stream's last frame; frames added now go into the
+   * same write.
+   */
   answered(stream: ServerStream): void;
-  /** Everything that could be sent was handed to the socket. */
+  /** Called when every frame that may be sent now was written to the socket. */
   flushed(): void;
   failed(error: unknown): void;
 }
 
-/** More of a chunk than this is passed on where it lies; measured with TLS, which joins the pieces in any case. */
+/**
+ * Longer payloads are passed to the socket without a copy. Measured with TLS, which joins the
+ * buffers anyway.
+ */
 const COPIED_BYTES_MAX = 4 * 1024;
 /**
- * Less than this is copied out of its slab when other bytes wait before it: the slab would live for as long as the client
- * does not read, with all that other connections have written there.
+ * Smaller pieces are copied out of their slab when the socket has unsent bytes: otherwise a client
+ * that does not read would keep the whole slab alive, with the bytes of other connections.
  */
 const LEFT_IN_SLAB_BYTES_MIN = 16 * 1024;
 
-/** Connections with something to send at the end of this turn of the event loop: one immediate for all of them. */
+/**
+ * Connections with frames to send at the end of this turn of the event loop; one setImmediate
+ * serves all of them.
+ */
 let waiting: Sender[] = [];
 
 function flushWaiting(): void {
@@ -42,23 +51,28 @@ function flushWaiting(): void {
 }
 
 /**
- * Puts answers on a connection: all of one turn of the event loop in one write, streams in turn frame by frame, within
- * the client's windows and ahead of the kernel by no more than a bound.
+ * Writes responses to a connection: one write for all frames of one turn of the event loop, streams
+ * round-robin frame by frame, within the client's flow-control windows, and at most
+ * CONNECTION_UNSENT_BYTES_MAX ahead of the kernel.
  */
 export class Sender implements StreamSender {
-  /** RFC 7541, 4.2: to be said once, before the next head. */
+  /** The next header block must start with a table size update to 0 (RFC 7541, 4.2). */
   tableUnused = false;
   private readonly socket: Duplex;
   private readonly budget: FloodBudget;
   private readonly events: SenderEvents;
-  private readonly outbound = new Outbound();
+  private readonly outbound = new WriteBuffer();
   private window = DEFAULT_WINDOW_BYTES;
-  /** Streams with something to send, next first, each once; and those that wait for the connection's window only. */
+  /** Streams with bytes to send, in sending order, each once. */
   private ready: ServerStream[] = [];
+  /** Streams that wait only for the connection's flow-control window. */
   private readonly starved = new Set<ServerStream>();
   private finished: ServerStream[] = [];
   private relieved: ServerStream[] = [];
-  /** Bytes handed to the socket, and what of them the client had taken when it last took some, and when that was. */
+  /**
+   * Progress of the socket for `isStalled`: bytes written to it, bytes that left its buffer, and
+   * when the latter last grew.
+   */
   private writtenBytes = 0;
   private takenBytes = 0;
   private takenAtMs = -1;
@@ -74,7 +88,7 @@ export class Sender implements StreamSender {
   head(stream: ServerStream, status: number, fields: readonly string[], endStream: boolean): void {
     const frame = { streamId: stream.id, status, fields, endStream, tableUnused: this.tableUnused };
     if (this.isFull()) {
-      // Always said there: the client may make its table smaller while this waits.
+      // Always true for a deferred head: the client may reduce its table while the head waits.
       stream.headFrames = headFrames({ ...frame, tableUnused: true });
       stream.endsWithHead = endStream;
       this.wake(stream);
@@ -84,6 +98,12 @@ export class Sender implements StreamSender {
     this.tableUnused = false;
     if (endStream) this.finish(stream);
     this.schedule();
+  }
+
+  askForBody({ id: streamId }: ServerStream): void {
+    const { tableUnused } = this;
+    writeHead(this.control(), { streamId, status: 100, fields: [], endStream: false, tableUnused });
+    this.tableUnused = false;
   }
 
   wake(stream: ServerStream): void {
@@ -98,25 +118,31 @@ export class Sender implements StreamSender {
     stream.dropUnsent();
   }
 
-  /** For frames that the client causes, or that answer it: it must read them, or its connection ends. */
-  control(): Outbound {
+  /**
+   * Returns the write buffer for control frames. Fails the connection of a client that does not
+   * read them.
+   */
+  control(): WriteBuffer {
     if (this.unsentBytes() > CONNECTION_UNSENT_BYTES_MAX + CONTROL_UNSENT_BYTES_MAX && !this.stopped) {
-      // Not thrown: whoever reads a body or breaks an answer off must not hear of it.
-      this.events.failed(new ConnectionError(ErrorCode.enhanceYourCalm, 'the client does not read what it asks for'));
+      // An event, not an exception: callers include readers of a body and handlers that reset a
+      // response.
+      this.events.failed(
+        new ConnectionError(ErrorCode.enhanceYourCalm, 'client does not read: too many unsent control frames'),
+      );
     }
     this.schedule();
     return this.outbound;
   }
 
-  /** For what is said before the end, however much waits. */
-  lastWord(): Outbound {
+  /** Returns the write buffer for the final GOAWAY, without the bound of `control`. */
+  lastWord(): WriteBuffer {
     return this.outbound;
   }
 
   enlargeWindow(increment: number): void {
     this.window += increment;
     if (this.window > WINDOW_BYTES_MAX)
-      throw new ConnectionError(ErrorCode.flowControlError, 'the window is too large');
+      throw new ConnectionError(ErrorCode.flowControlError, 'flow-control window of the connection exceeds 2^31-1');
     if (this.starved.size === 0) return;
     for (const stream of this.starved) this.enqueue(stream);
     this.starved.clear();
@@ -137,7 +163,7 @@ export class Sender implements StreamSender {
     }
   }
 
-  /** Whether bytes have waited in the socket for so long that the client cannot be reading. */
+  /** Returns true if the socket's write buffer has made no progress for `progressMs`. */
   isStalled(nowMs: number, progressMs: number): boolean {
     const waitingBytes = this.socket.writableLength;
     const takenBytes = this.writtenBytes - waitingBytes;
@@ -149,7 +175,7 @@ export class Sender implements StreamSender {
     return nowMs - this.takenAtMs >= progressMs;
   }
 
-  /** Writes what there is and nothing after it. */
+  /** Writes the pending frames and half-closes the socket; later frames are discarded. */
   end(): void {
     if (this.stopped) return;
     this.write();
@@ -184,7 +210,7 @@ export class Sender implements StreamSender {
     this.ready.push(stream);
   }
 
-  /** Those that have more to send go to the back of the line while this runs. */
+  /** Round-robin: a stream with more to send is appended to `ready` while this loop runs. */
   private sendInTurn(): void {
     const { ready } = this;
     let next = 0;
@@ -194,10 +220,13 @@ export class Sender implements StreamSender {
       this.sendSome(stream);
     }
     ready.splice(0, next);
-    for (const stream of ready) stream.ownUnsent();
+    for (const stream of ready) stream.copyUnsent();
   }
 
-  /** One frame of a stream, two at its beginning or end. */
+  /**
+   * Sends the deferred head of a stream if there is one, one DATA frame, and the end of the stream
+   * if it is due.
+   */
   private sendSome(stream: ServerStream): void {
     if (stream.headFrames) {
       this.outbound.append(stream.headFrames);
@@ -212,11 +241,11 @@ export class Sender implements StreamSender {
     else if (stream.ended) this.sendEnd(stream);
   }
 
-  /** False: nothing more of this stream for now, because it has to wait or because it is over. */
+  /** Returns false if the stream must wait for a flow-control window, or has ended. */
   private sendData(stream: ServerStream): boolean {
     const bytes = Math.min(stream.unsentBytes, FRAME_PAYLOAD_BYTES_MAX, stream.sendWindow, this.window);
     if (bytes <= 0) {
-      stream.ownUnsent();
+      stream.copyUnsent();
       if (stream.sendWindow > 0) this.starved.add(stream);
       return false;
     }

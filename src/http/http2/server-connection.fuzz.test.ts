@@ -2,14 +2,14 @@ import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
-import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from '../../http2/limits.js';
 import { block, type Frame, frameBytes, GET, LIMITS, POST, settingsPayload, uint32 } from './frame-client.fixture.js';
 import { FrameReader } from './frame-reader.js';
+import { CONNECTION_UNSENT_BYTES_MAX, CONTROL_UNSENT_BYTES_MAX } from './http2-limits.js';
 import { DEFAULT_WINDOW_BYTES, Flag, FrameType, PREFACE, readUint31 } from './protocol.js';
 import { ServerConnection } from './server-connection.js';
 import type { ServerStream } from './server-stream.js';
 
-/** A socket whose other end a test holds: it says what arrives, and when what is written gets through. */
+/** Socket in memory: the test pushes the received bytes and decides when a write completes. */
 class TestSocket extends Duplex {
   readonly written: Buffer[] = [];
   blocked = false;
@@ -33,7 +33,7 @@ class TestSocket extends Duplex {
 
 type Step =
   | { readonly do: 'frame'; readonly frame: Frame; readonly cut: number }
-  /** A request on the next stream, as a well-behaved client sends it. */
+  /** Valid request on the next stream. */
   | { readonly do: 'open'; readonly fields: readonly string[]; readonly endStream: boolean }
   | { readonly do: 'bytes'; readonly bytes: Buffer }
   | { readonly do: 'answer'; readonly which: number; readonly how: number; readonly bytes: number }
@@ -126,7 +126,10 @@ function act(stream: ServerStream, how: number, bytes: number): void {
   else stream.respond(204, [], null);
 }
 
-/** What a client may rely on whatever it did: frames are well-formed, windows kept, nothing after a stream's end. */
+/**
+ * Invariants for every client: well-formed frames, flow-control windows respected, no frame after
+ * the end of a stream.
+ */
 function checkWritten(written: readonly Buffer[], sent: readonly Frame[]): void {
   let granted = DEFAULT_WINDOW_BYTES;
   for (const { type, streamId: id = 0, payload } of sent) {
@@ -191,7 +194,7 @@ async function run(steps: readonly Step[]): Promise<void> {
   for (const each of steps) {
     if (socket.destroyed) break;
     if (each.do === 'frame') {
-      // Most frames are about streams that were opened lately.
+      // Frames refer to recently opened streams.
       const id = each.frame.streamId ?? 0;
       if (id % 2 === 1 && nextId === 1) continue;
       const frame = id % 2 === 1 ? { ...each.frame, streamId: Math.max(1, nextId - id - 1) } : each.frame;
@@ -219,7 +222,7 @@ async function run(steps: readonly Step[]): Promise<void> {
   socket.unblock();
   await settle(3);
   await grantWindows(socket, streams, sent);
-  // Nothing holds up an answer that is complete any more.
+  // Every complete response must have been sent by now.
   for (const stream of streams) expect(stream.open && stream.ended).toBe(false);
   checkWritten(socket.written, sent);
   for (const stream of streams) expect(closed.get(stream) ?? 0).toBe(stream.open ? 0 : 1);
@@ -238,7 +241,7 @@ it.each([
   ['well-behaved', steps(...polite)],
   ['hostile', steps(...polite, ...hostile)],
 ])(
-  'survives whatever a %s client, its handlers, its socket and time do, and closes every stream once',
+  'ServerConnection keeps its invariants with a %s client and random handlers, and closes every stream once',
   async (_, all) => {
     await fc.assert(fc.asyncProperty(all, run), { numRuns: 200 });
   },

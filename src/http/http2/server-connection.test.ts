@@ -25,8 +25,8 @@ const REQUEST: Frame = {
   payload: block(...GET),
 };
 
-describe('greeting', () => {
-  it('announces its limits, acknowledges the client’s settings and enlarges the connection’s window', async () => {
+describe('ServerConnection preface', () => {
+  it('sends SETTINGS with its limits, acknowledges those of the client, enlarges the connection window', async () => {
     const { client } = await startConnection(OK, { streamsMax: 7, headerBytesMax: 5_000 });
     client.greet([0x4, 1_000]);
     const { payload } = await client.frame(FrameType.settings);
@@ -36,7 +36,7 @@ describe('greeting', () => {
     await until(() => client.frames.some(({ type, flags }) => type === FrameType.settings && flags === Flag.ack));
   });
 
-  it('reads the preface and frames however they are cut', async () => {
+  it('reads a preface and frames that arrive byte by byte', async () => {
     const { client } = await startConnection(OK);
     const bytes = Buffer.concat([PREFACE, frameBytes({ type: FrameType.settings }), frameBytes(REQUEST)]);
     for (const byte of bytes) {
@@ -47,21 +47,21 @@ describe('greeting', () => {
   });
 
   it.each([
-    ['HTTP/1.1', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
-    ['a wrong last byte', Buffer.concat([PREFACE.subarray(0, -1), Buffer.of(0)])],
+    ['an HTTP/1.1 request', Buffer.from('GET / HTTP/1.1\r\nHost: x\r\n\r\n')],
+    ['a preface with a wrong last byte', Buffer.concat([PREFACE.subarray(0, -1), Buffer.of(0)])],
+    ['PING before SETTINGS', Buffer.concat([PREFACE, frameBytes({ type: FrameType.ping, payload: uint32(0, 0) })])],
     [
-      'another frame before SETTINGS',
-      Buffer.concat([PREFACE, frameBytes({ type: FrameType.ping, payload: uint32(0, 0) })]),
+      'a SETTINGS acknowledgement before SETTINGS',
+      Buffer.concat([PREFACE, frameBytes({ type: FrameType.settings, flags: Flag.ack })]),
     ],
-    ['an acknowledgement first', Buffer.concat([PREFACE, frameBytes({ type: FrameType.settings, flags: Flag.ack })])],
-  ])('refuses %s', async (_, bytes) => {
+  ])('answers %s with GOAWAY PROTOCOL_ERROR', async (_, bytes) => {
     const { client } = await startConnection(OK);
     client.socket.write(bytes);
     expect(await client.goawayCode()).toBe(ErrorCode.protocolError);
   });
 });
 
-describe('frames that end the connection', () => {
+describe('ServerConnection connection errors', () => {
   const frame = (type: number, streamId: number, payload: Buffer, flags = 0): Frame => ({
     type,
     streamId,
@@ -72,54 +72,58 @@ describe('frames that end the connection', () => {
 
   it.each<[string, number, Frame[]]>([
     ['a frame of more than 16384 bytes', ErrorCode.frameSizeError, [frame(FrameType.data, 1, Buffer.alloc(16_385))]],
-    ['DATA for no stream', ErrorCode.protocolError, [frame(FrameType.data, 0, Buffer.alloc(1))]],
-    ['DATA for a stream never opened', ErrorCode.protocolError, [frame(FrameType.data, 1, Buffer.alloc(1))]],
-    ['more padding than DATA', ErrorCode.protocolError, [open, frame(FrameType.data, 1, Buffer.of(1), Flag.padded)]],
-    ['HEADERS for no stream', ErrorCode.protocolError, [{ ...REQUEST, streamId: 0 }]],
-    ['HEADERS for a stream of the server', ErrorCode.protocolError, [{ ...REQUEST, streamId: 2 }]],
+    ['DATA on stream 0', ErrorCode.protocolError, [frame(FrameType.data, 0, Buffer.alloc(1))]],
+    ['DATA on an idle stream', ErrorCode.protocolError, [frame(FrameType.data, 1, Buffer.alloc(1))]],
     [
-      'more padding than HEADERS',
+      'DATA with more padding than payload',
+      ErrorCode.protocolError,
+      [open, frame(FrameType.data, 1, Buffer.of(1), Flag.padded)],
+    ],
+    ['HEADERS on stream 0', ErrorCode.protocolError, [{ ...REQUEST, streamId: 0 }]],
+    ['HEADERS on an even stream id', ErrorCode.protocolError, [{ ...REQUEST, streamId: 2 }]],
+    [
+      'HEADERS with more padding than payload',
       ErrorCode.protocolError,
       [frame(FrameType.headers, 1, Buffer.of(9), Flag.padded | END_HEADERS)],
     ],
     [
-      'HEADERS cut in its priority',
+      'HEADERS with truncated priority',
       ErrorCode.frameSizeError,
       [frame(FrameType.headers, 1, Buffer.alloc(4), Flag.priority | END_HEADERS)],
     ],
     [
-      'a block that is no HPACK',
+      'an invalid HPACK block',
       ErrorCode.compressionError,
       [frame(FrameType.headers, 1, Buffer.of(0xff, 0xff, 0xff, 0xff, 0xff, 0xff), END_HEADERS)],
     ],
     [
-      'CONTINUATION of nothing',
+      'CONTINUATION without HEADERS',
       ErrorCode.protocolError,
       [frame(FrameType.continuation, 1, Buffer.alloc(0), END_HEADERS)],
     ],
     [
-      'PING inside a block of headers',
+      'PING inside a header block',
       ErrorCode.protocolError,
       [{ ...REQUEST, flags: 0 }, frame(FrameType.ping, 0, Buffer.alloc(8))],
     ],
     [
-      'an unknown frame inside a block of headers',
+      'an unknown frame inside a header block',
       ErrorCode.protocolError,
       [{ ...REQUEST, flags: 0 }, frame(0x77, 0, Buffer.alloc(8))],
     ],
     [
-      'CONTINUATION of another stream',
+      'CONTINUATION on another stream',
       ErrorCode.protocolError,
       [{ ...REQUEST, flags: 0 }, frame(FrameType.continuation, 3, Buffer.alloc(0), END_HEADERS)],
     ],
-    ['PRIORITY for no stream', ErrorCode.protocolError, [frame(FrameType.priority, 0, Buffer.alloc(5))]],
-    ['RST_STREAM for no stream', ErrorCode.protocolError, [frame(FrameType.rstStream, 0, uint32(0))]],
-    ['RST_STREAM for a stream never opened', ErrorCode.protocolError, [frame(FrameType.rstStream, 5, uint32(0))]],
-    ['RST_STREAM of a wrong length', ErrorCode.frameSizeError, [open, frame(FrameType.rstStream, 1, Buffer.alloc(3))]],
-    ['SETTINGS for a stream', ErrorCode.protocolError, [frame(FrameType.settings, 1, Buffer.alloc(0))]],
-    ['SETTINGS of a wrong length', ErrorCode.frameSizeError, [frame(FrameType.settings, 0, Buffer.alloc(5))]],
+    ['PRIORITY on stream 0', ErrorCode.protocolError, [frame(FrameType.priority, 0, Buffer.alloc(5))]],
+    ['RST_STREAM on stream 0', ErrorCode.protocolError, [frame(FrameType.rstStream, 0, uint32(0))]],
+    ['RST_STREAM on an idle stream', ErrorCode.protocolError, [frame(FrameType.rstStream, 5, uint32(0))]],
+    ['RST_STREAM of 3 bytes', ErrorCode.frameSizeError, [open, frame(FrameType.rstStream, 1, Buffer.alloc(3))]],
+    ['SETTINGS on stream 1', ErrorCode.protocolError, [frame(FrameType.settings, 1, Buffer.alloc(0))]],
+    ['SETTINGS of 5 bytes', ErrorCode.frameSizeError, [frame(FrameType.settings, 0, Buffer.alloc(5))]],
     [
-      'an acknowledgement with settings',
+      'a SETTINGS acknowledgement with a payload',
       ErrorCode.frameSizeError,
       [frame(FrameType.settings, 0, Buffer.alloc(6), Flag.ack)],
     ],
@@ -129,31 +133,19 @@ describe('frames that end the connection', () => {
       ErrorCode.flowControlError,
       [frame(FrameType.settings, 0, settingsPayload([4, 2 ** 31]))],
     ],
-    [
-      'MAX_FRAME_SIZE below the least',
-      ErrorCode.protocolError,
-      [frame(FrameType.settings, 0, settingsPayload([5, 16_383]))],
-    ],
-    [
-      'MAX_FRAME_SIZE above the most',
-      ErrorCode.protocolError,
-      [frame(FrameType.settings, 0, settingsPayload([5, 2 ** 24]))],
-    ],
+    ['MAX_FRAME_SIZE of 16383', ErrorCode.protocolError, [frame(FrameType.settings, 0, settingsPayload([5, 16_383]))]],
+    ['MAX_FRAME_SIZE of 2^24', ErrorCode.protocolError, [frame(FrameType.settings, 0, settingsPayload([5, 2 ** 24]))]],
     ['PUSH_PROMISE', ErrorCode.protocolError, [frame(FrameType.pushPromise, 1, Buffer.alloc(4))]],
-    ['PING for a stream', ErrorCode.protocolError, [frame(FrameType.ping, 1, Buffer.alloc(8))]],
-    ['PING of a wrong length', ErrorCode.frameSizeError, [frame(FrameType.ping, 0, Buffer.alloc(7))]],
-    ['GOAWAY for a stream', ErrorCode.protocolError, [frame(FrameType.goaway, 1, Buffer.alloc(8))]],
-    ['GOAWAY that is too short', ErrorCode.frameSizeError, [frame(FrameType.goaway, 0, Buffer.alloc(7))]],
-    ['WINDOW_UPDATE of a wrong length', ErrorCode.frameSizeError, [frame(FrameType.windowUpdate, 0, Buffer.alloc(3))]],
-    ['WINDOW_UPDATE by nothing', ErrorCode.protocolError, [frame(FrameType.windowUpdate, 0, uint32(0))]],
+    ['PING on stream 1', ErrorCode.protocolError, [frame(FrameType.ping, 1, Buffer.alloc(8))]],
+    ['PING of 7 bytes', ErrorCode.frameSizeError, [frame(FrameType.ping, 0, Buffer.alloc(7))]],
+    ['GOAWAY on stream 1', ErrorCode.protocolError, [frame(FrameType.goaway, 1, Buffer.alloc(8))]],
+    ['GOAWAY of 7 bytes', ErrorCode.frameSizeError, [frame(FrameType.goaway, 0, Buffer.alloc(7))]],
+    ['WINDOW_UPDATE of 3 bytes', ErrorCode.frameSizeError, [frame(FrameType.windowUpdate, 0, Buffer.alloc(3))]],
+    ['WINDOW_UPDATE with an increment of 0', ErrorCode.protocolError, [frame(FrameType.windowUpdate, 0, uint32(0))]],
+    ['WINDOW_UPDATE above 2^31-1', ErrorCode.flowControlError, [frame(FrameType.windowUpdate, 0, uint32(2 ** 31 - 1))]],
+    ['WINDOW_UPDATE on an idle stream', ErrorCode.protocolError, [frame(FrameType.windowUpdate, 9, uint32(1))]],
     [
-      'WINDOW_UPDATE beyond the largest window',
-      ErrorCode.flowControlError,
-      [frame(FrameType.windowUpdate, 0, uint32(2 ** 31 - 1))],
-    ],
-    ['WINDOW_UPDATE for a stream never opened', ErrorCode.protocolError, [frame(FrameType.windowUpdate, 9, uint32(1))]],
-    [
-      'a window made too large by settings',
+      'INITIAL_WINDOW_SIZE that raises an open stream’s window above 2^31-1',
       ErrorCode.flowControlError,
       [
         open,
@@ -162,14 +154,14 @@ describe('frames that end the connection', () => {
       ],
     ],
     [
-      'a stream opened below the last one',
+      'HEADERS on a stream id below the last one',
       ErrorCode.streamClosed,
       [
         { ...open, streamId: 5 },
         { ...open, streamId: 3 },
       ],
     ],
-  ])('%s', async (_, code, frames) => {
+  ])('answers %s with GOAWAY, error code %i', async (_, code, frames) => {
     const { client, failures, requests, closedStreams, closings } = await startConnection();
     client.greet().send(...frames);
     expect(await client.goawayCode()).toBe(code);
@@ -179,8 +171,8 @@ describe('frames that end the connection', () => {
   });
 });
 
-describe('frames that are allowed', () => {
-  it('answers PING with its own bytes', async () => {
+describe('ServerConnection valid frames', () => {
+  it('acknowledges PING with the same payload', async () => {
     const { client } = await startConnection();
     client.greet().send({ type: FrameType.ping, payload: Buffer.from('12345678') });
     expect(await client.frame(FrameType.ping)).toMatchObject({ flags: Flag.ack, payload: Buffer.from('12345678') });
@@ -199,7 +191,7 @@ describe('frames that are allowed', () => {
     expect(client.body(1).toString()).toBe('hello');
   });
 
-  it('takes padding and priority off HEADERS and DATA', async () => {
+  it('removes padding and priority from HEADERS and DATA', async () => {
     let read = '';
     const { client } = await startConnection((stream) => {
       stream.body!.on('data', (chunk: Buffer) => {
@@ -229,7 +221,7 @@ describe('frames that are allowed', () => {
     expect(read).toBe('abc');
   });
 
-  it('joins a block of headers that comes in pieces', async () => {
+  it('joins a header block split over CONTINUATION frames', async () => {
     const { client, requests } = await startConnection(OK);
     const bytes = block(...GET, 'x-a', 'b');
     client
@@ -243,14 +235,14 @@ describe('frames that are allowed', () => {
     expect(requests[0]!.headers).toEqual(['x-a', 'b', 'host', 'server']);
   });
 
-  it('says that it does not use the table of a client that makes it smaller, before the next answer', async () => {
+  it('sends a table size update of 0 with the next response after the client reduced HEADER_TABLE_SIZE', async () => {
     const { client } = await startConnection(OK);
     client.greet([1, 0]).headers(1, GET).headers(3, GET);
     expect((await client.frame(FrameType.headers, 1)).payload[0]).toBe(0x20);
     expect((await client.frame(FrameType.headers, 3)).payload[0]).toBe(0x88);
   });
 
-  it('says so also with an answer that waited for the client to read', async () => {
+  it('sends a table size update of 0 with a response that was deferred while the client did not read', async () => {
     const { client, requests, arrived } = await startConnection();
     client.greet([4, 2 ** 31 - 1]).send({ type: FrameType.windowUpdate, payload: uint32(1e9) });
     client.headers(1, GET).headers(3, GET);
@@ -266,8 +258,8 @@ describe('frames that are allowed', () => {
   });
 });
 
-describe('requests that are refused', () => {
-  it('answers headers that are too large with 431, ends an unfinished request and goes on', async () => {
+describe('ServerConnection refused requests', () => {
+  it('answers too large headers with 431, resets an incomplete request and serves the next stream', async () => {
     const { client, requests } = await startConnection(OK, { headerBytesMax: 1_000 });
     client.greet().headers(1, [...GET, 'x-a', 'a'.repeat(2_000)]);
     client.headers(3, [...POST, 'x-a', 'a'.repeat(2_000)], { endStream: false });
@@ -279,14 +271,14 @@ describe('requests that are refused', () => {
     expect(requests.map(({ id }) => id)).toEqual([5]);
   });
 
-  it('resets a request with too many headers', async () => {
+  it('resets a request with too many header fields with ENHANCE_YOUR_CALM', async () => {
     const { client } = await startConnection(OK, { headersCountMax: 10 });
     client.greet().headers(1, [...GET, ...Array.from({ length: 20 }, (_, i) => [`x-${i}`, '1']).flat()]);
     expect(await client.rstCode(1)).toBe(ErrorCode.enhanceYourCalm);
     expect(await client.headers(3, GET).status(3)).toBe('200');
   });
 
-  it('ends the connection over a block of headers without an end', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM for a header block without an end', async () => {
     const { client } = await startConnection(OK);
     client.greet().headers(1, GET, { endHeaders: false });
     const more: Frame = { type: FrameType.continuation, streamId: 1, payload: Buffer.alloc(16_384) };
@@ -294,7 +286,7 @@ describe('requests that are refused', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('ends the connection over a block of headers in tiny pieces', async () => {
+  it('sends GOAWAY ENHANCE_YOUR_CALM for a header block of many one-byte CONTINUATION frames', async () => {
     const { client } = await startConnection(OK);
     client.greet().headers(1, GET, { endHeaders: false });
     client.send(
@@ -303,7 +295,7 @@ describe('requests that are refused', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
-  it('refuses streams above the maximum so that the client may try again', async () => {
+  it('resets streams above MAX_CONCURRENT_STREAMS with REFUSED_STREAM', async () => {
     const { client, requests } = await startConnection(() => {}, { streamsMax: 2 });
     client.greet().headers(1, GET).headers(3, GET).headers(5, GET);
     expect(await client.rstCode(5)).toBe(ErrorCode.refusedStream);
@@ -313,7 +305,7 @@ describe('requests that are refused', () => {
     await until(() => requests.length === 3);
   });
 
-  it('breaks off a request whose handler throws', async () => {
+  it('resets a stream whose handler throws with INTERNAL_ERROR', async () => {
     const { client, failures } = await startConnection(() => {
       throw new Error('a fault');
     });

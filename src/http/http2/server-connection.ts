@@ -1,4 +1,8 @@
 import type { Duplex } from 'node:stream';
+import { ConnectionDeadlines } from './connection-deadlines.js';
+import { FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
+import { FrameReader, type FrameReceiver } from './frame-reader.js';
+import { HeaderBlocks } from './header-block.js';
 import {
   CONNECTION_WINDOW_BYTES,
   type ConnectionClock,
@@ -6,11 +10,7 @@ import {
   HEADER_TABLE_BYTES,
   LINGER_MS,
   type ServerConnectionLimits,
-} from '../../http2/limits.js';
-import { ConnectionDeadlines } from './connection-deadlines.js';
-import { FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
-import { FrameReader, type FrameReceiver } from './frame-reader.js';
-import { HeaderBlocks } from './header-block.js';
+} from './http2-limits.js';
 import {
   ConnectionError,
   DEFAULT_WINDOW_BYTES,
@@ -23,15 +23,21 @@ import {
 } from './protocol.js';
 import { Sender } from './sender.js';
 import type { ServerStream } from './server-stream.js';
-import { ownSettings, readClientSettings } from './settings.js';
+import { localSettings, readClientSettings } from './settings.js';
 import { StreamSet } from './stream-set.js';
 
 export interface ServerConnectionEvents {
-  /** Once for each request, whose headers are complete and valid. Its `receiver` has to be set before this returns. */
+  /**
+   * Called once for each request with complete and valid headers. `stream.receiver` must be set
+   * before it returns.
+   */
   request(stream: ServerStream): void;
-  /** Once, when the socket is closed. */
+  /** Called once, when the socket is closed. */
   closed(): void;
-  /** Why the connection ended before its time; for a log. */
+  /**
+   * Called with the reason when the connection fails, and when `request` throws (then only the
+   * stream is reset).
+   */
   failed(error: Error): void;
 }
 
@@ -42,10 +48,23 @@ export interface ServerConnectionParts {
   readonly events: ServerConnectionEvents;
 }
 
-/** Tells the answer to our question, whether the client has seen the first GOAWAY, from any other PING. */
+/**
+ * Payload of the PING sent after the first GOAWAY: its acknowledgement proves that the client has
+ * read that GOAWAY.
+ */
 const DRAIN_PING = Buffer.from('draining', 'latin1');
 
-/** The server's side of one HTTP/2 connection (RFC 9113). Nothing is ever thrown out of it. */
+/**
+ * Server side of one HTTP/2 connection (RFC 9113). Protocol errors are answered with GOAWAY and
+ * reported by `events.failed`; they are not thrown.
+ *
+ * This folder is one unit. ServerConnection dispatches frames, StreamSet applies them to streams,
+ * Sender schedules and writes responses, ServerStream holds the state of one request; these four
+ * know each other, and they read and write fields of ServerStream (windows, queue flags) directly.
+ * This is deliberate: it is the hot path, every frame of every request passes here (ADR 0006), and
+ * events or copies between separate units would add calls and objects per frame. Callers outside
+ * the folder use ServerConnection and the handler's part of ServerStream only.
+ */
 export class ServerConnection implements FrameReceiver {
   readonly #socket: Duplex;
   readonly #clock: ConnectionClock;
@@ -59,7 +78,7 @@ export class ServerConnection implements FrameReceiver {
   #prefaceBytes = 0;
   #settingsSeen = false;
   #draining = false;
-  /** The last GOAWAY is out: only what has begun is still served. */
+  /** The final GOAWAY was sent: open streams are served, new ones are ignored. */
   #leaving = false;
   #ended = false;
   #cancelWait: (() => void) | undefined;
@@ -77,7 +96,8 @@ export class ServerConnection implements FrameReceiver {
       failed: (error) => this.#fail(error),
     });
     this.#deadlines = new ConnectionDeadlines(clock, limits, {
-      headersLate: () => this.#fail(new ConnectionError(ErrorCode.enhanceYourCalm, 'headers took too long')),
+      headersLate: () =>
+        this.#fail(new ConnectionError(ErrorCode.enhanceYourCalm, 'timeout: header block was not complete in time')),
       idle: () => this.#idle(),
     });
     this.#streams = new StreamSet({
@@ -98,13 +118,14 @@ export class ServerConnection implements FrameReceiver {
     return this.#streams.size;
   }
 
-  /** Tells the client to go elsewhere, serves what has begun, then closes. */
+  /** Graceful shutdown: sends GOAWAY, serves the open streams, then closes. */
   drain(): void {
     if (this.#draining || this.#ended) return;
     this.#draining = true;
-    // Before anything is said, which may be too much already and end the connection with a wait of its own.
+    // Set before the first frame: control() may fail the connection, whose linger timer must not be
+    // replaced by this one.
     this.#wait(DRAIN_NOTICE_MS, () => this.#leave());
-    // RFC 9113, 6.8: first a GOAWAY that refuses nothing, since requests may be on their way already.
+    // RFC 9113, 6.8: the first GOAWAY refuses no stream, since requests may be in flight.
     const out = this.#sender.control();
     out.goaway(STREAM_ID_MAX, ErrorCode.noError);
     out.ping(0, DRAIN_PING);
@@ -115,10 +136,10 @@ export class ServerConnection implements FrameReceiver {
     this.#gone();
   }
 
-  /** Closes the connection if its client has not read what was written to it for `progressMs`. */
+  /** Closes the connection if its client has read no written byte for `progressMs`. */
   endIfStalled(nowMs: number, progressMs: number): void {
     if (!this.#sender.isStalled(nowMs, progressMs)) return;
-    this.#events.failed(new ConnectionError(ErrorCode.enhanceYourCalm, 'the client does not read'));
+    this.#events.failed(new ConnectionError(ErrorCode.enhanceYourCalm, 'client does not read: write timeout'));
     this.destroy();
   }
 
@@ -128,7 +149,7 @@ export class ServerConnection implements FrameReceiver {
     }
     const blockFor = this.#blocks.openFor;
     if (blockFor !== 0 && (type !== FrameType.continuation || id !== blockFor)) {
-      throw new ConnectionError(ErrorCode.protocolError, 'a frame in the middle of a block of headers');
+      throw new ConnectionError(ErrorCode.protocolError, 'unexpected frame inside a header block');
     }
     switch (type) {
       case FrameType.headers:
@@ -161,14 +182,14 @@ export class ServerConnection implements FrameReceiver {
       case FrameType.pushPromise:
         throw new ConnectionError(ErrorCode.protocolError, 'PUSH_PROMISE from a client');
       default:
-        // RFC 9113, 5.5: unknown ones are ignored.
+        // RFC 9113, 5.5: unknown frame types are ignored.
         this.#budget.spend(IDLE_FRAME_COST);
     }
   }
 
   #greet(limits: ServerConnectionLimits): void {
     const out = this.#sender.control();
-    out.settings(ownSettings(limits));
+    out.settings(localSettings(limits));
     out.windowUpdate(0, CONNECTION_WINDOW_BYTES - DEFAULT_WINDOW_BYTES);
   }
 
@@ -180,7 +201,7 @@ export class ServerConnection implements FrameReceiver {
       if (!this.#ended) this.#events.failed(error);
       this.destroy();
     });
-    // Nobody could be answered any more: the socket ends its own side with the client's.
+    // The socket ends its own side when the client half-closes: no response could be sent.
     socket.on('end', () => this.destroy());
     socket.once('close', () => {
       this.#gone();
@@ -199,11 +220,11 @@ export class ServerConnection implements FrameReceiver {
     }
   }
 
-  /** Returns where frames begin. */
+  /** Returns the offset of the first frame in `chunk`. */
   #readPreface(chunk: Buffer): number {
     const bytes = Math.min(PREFACE.length - this.#prefaceBytes, chunk.length);
     if (PREFACE.compare(chunk, 0, bytes, this.#prefaceBytes, this.#prefaceBytes + bytes) !== 0) {
-      throw new ConnectionError(ErrorCode.protocolError, 'this is not HTTP/2');
+      throw new ConnectionError(ErrorCode.protocolError, 'invalid HTTP/2 connection preface');
     }
     this.#prefaceBytes += bytes;
     return bytes;
@@ -221,21 +242,21 @@ export class ServerConnection implements FrameReceiver {
 
   #windowUpdate(id: number, bytes: Buffer, start: number, end: number): void {
     this.#budget.spend(IDLE_FRAME_COST);
-    if (end - start !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'WINDOW_UPDATE of a wrong length');
+    if (end - start !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'WINDOW_UPDATE has an invalid length');
     if (id !== 0) {
       this.#streams.windowUpdate(id, bytes, start);
       return;
     }
     const increment = readUint31(bytes, start);
-    if (increment === 0) throw new ConnectionError(ErrorCode.protocolError, 'WINDOW_UPDATE by nothing');
+    if (increment === 0) throw new ConnectionError(ErrorCode.protocolError, 'WINDOW_UPDATE with an increment of 0');
     this.#sender.enlargeWindow(increment);
   }
 
   #settings(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
-    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'SETTINGS for a stream');
+    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'SETTINGS on a stream other than 0');
     this.#budget.spend(IDLE_FRAME_COST);
     if ((flags & Flag.ack) !== 0) {
-      if (start !== end) throw new ConnectionError(ErrorCode.frameSizeError, 'an acknowledgement with SETTINGS');
+      if (start !== end) throw new ConnectionError(ErrorCode.frameSizeError, 'SETTINGS acknowledgement with a payload');
       return;
     }
     const settings = readClientSettings(bytes, start, end);
@@ -246,16 +267,16 @@ export class ServerConnection implements FrameReceiver {
   }
 
   #ping(flags: number, id: number, payload: Buffer): void {
-    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'PING for a stream');
-    if (payload.length !== 8) throw new ConnectionError(ErrorCode.frameSizeError, 'PING of a wrong length');
+    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'PING on a stream other than 0');
+    if (payload.length !== 8) throw new ConnectionError(ErrorCode.frameSizeError, 'PING has an invalid length');
     this.#budget.spend(IDLE_FRAME_COST);
     if ((flags & Flag.ack) === 0) this.#sender.control().ping(Flag.ack, payload);
     else if (this.#draining && payload.equals(DRAIN_PING)) this.#leave();
   }
 
-  /** The client opens no more streams; those it has are served. */
+  /** GOAWAY from the client: it opens no more streams, the open ones are served. */
   #goaway(id: number, length: number): void {
-    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'GOAWAY for a stream');
+    if (id !== 0) throw new ConnectionError(ErrorCode.protocolError, 'GOAWAY on a stream other than 0');
     if (length < 8) throw new ConnectionError(ErrorCode.frameSizeError, 'GOAWAY is too short');
     this.#budget.spend(IDLE_FRAME_COST);
     this.#draining = true;
@@ -264,11 +285,12 @@ export class ServerConnection implements FrameReceiver {
 
   #emptied(): void {
     this.#deadlines.idleFromNow();
-    // Where nothing is to be written any more, nothing else would lead to the end.
+    // Schedules a flush, whose `flushed` event ends the connection; there may be no other frame to
+    // send.
     if (this.#leaving) this.#sender.control();
   }
 
-  /** Nobody who stalls all that it asks for needs a connection. */
+  /** Drains the connection when its last stream was reset because the client made no progress. */
   #stalled(): void {
     if (this.#streams.size === 0) this.drain();
   }
@@ -298,7 +320,10 @@ export class ServerConnection implements FrameReceiver {
     this.#events.failed(error as Error);
   }
 
-  /** Says no more and hears no more; waits a little for the client to close, lest it lose what was said last. */
+  /**
+   * Stops reading, half-closes, and lingers until the client closes: an immediate close could reset
+   * the connection before the client has read the GOAWAY.
+   */
   #end(): void {
     if (this.#ended) return;
     this.#ended = true;

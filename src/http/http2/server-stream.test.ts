@@ -22,8 +22,8 @@ function collect(stream: ServerStream): { text: string; error: Error | undefined
   return seen;
 }
 
-describe('an answer', () => {
-  it('goes out whole, its headers and body in one piece, and closes the stream once', async () => {
+describe('ServerStream response', () => {
+  it('sends HEADERS and one DATA frame with END_STREAM, and closes the stream once', async () => {
     const { client, requests, closedStreams, connection } = await startConnection((stream) =>
       stream.respond(201, ['X-Thing', 'one', 'Connection', 'close'], Buffer.from('hello')),
     );
@@ -46,7 +46,7 @@ describe('an answer', () => {
     [204, GET],
     [304, GET],
     [200, HEAD],
-  ])('of %i has no body where none is allowed', async (status, request) => {
+  ])('sends no body with status %i where HTTP allows none', async (status, request) => {
     const { client } = await startConnection((stream) => {
       if (stream.id === 1) stream.respond(status, ['content-length', '5'], Buffer.from('hello'));
       else {
@@ -64,7 +64,7 @@ describe('an answer', () => {
     expect(client.frames.filter(({ streamId }) => streamId === 3).at(-1)!.flags & Flag.endStream).toBe(Flag.endStream);
   });
 
-  it('streams, and what is written in one turn shares a frame', async () => {
+  it('joins chunks written in one turn into one DATA frame', async () => {
     const { client, requests } = await startConnection((stream) => {
       stream.head(200, []);
       for (const part of ['a', 'b', 'c']) stream.write(Buffer.from(part));
@@ -78,7 +78,7 @@ describe('an answer', () => {
     expect(last).toMatchObject({ flags: Flag.endStream, payload: Buffer.from('d') });
   });
 
-  it('ends with trailers', async () => {
+  it('sends trailers after the body', async () => {
     const { client } = await startConnection((stream) => {
       stream.head(200, []);
       stream.write(Buffer.from('a'));
@@ -91,7 +91,7 @@ describe('an answer', () => {
     expect(last.payload).toEqual(Buffer.concat([Buffer.of(0x20), block('x-sum', '42')]));
   });
 
-  it('breaks off over trailers that cannot be sent', async () => {
+  it('resets the stream with INTERNAL_ERROR if its trailers cannot be sent', async () => {
     const { client } = await startConnection((stream) => {
       stream.head(200, []);
       stream.end(['X-Sum', 'a\nb']);
@@ -101,10 +101,10 @@ describe('an answer', () => {
   });
 
   it.each([
-    ['a status that is none', 999, []],
-    ['an interim status', 101, []],
+    ['status 999', 999, []],
+    ['an interim status (101)', 101, []],
     ['a line feed in a value', 200, ['x', 'a\nb']],
-  ])('with %s throws and leaves the stream to be reset', async (_, status, headers) => {
+  ])('respond() throws for %s and sends nothing', async (_, status, headers) => {
     let thrown: unknown;
     const { client } = await startConnection((stream) => {
       try {
@@ -120,7 +120,7 @@ describe('an answer', () => {
     expect(client.frames.filter(({ type }) => type === FrameType.headers)).toEqual([]);
   });
 
-  it('carries headers larger than a frame in CONTINUATION', async () => {
+  it('sends headers larger than one frame in CONTINUATION', async () => {
     const value = 'v'.repeat(20_000);
     const { client } = await startConnection((stream) => stream.respond(200, ['x-large', value], Buffer.from('b')));
     client.greet().headers(1, GET);
@@ -130,7 +130,7 @@ describe('an answer', () => {
     expect(Buffer.concat([first.payload, last.payload]).toString('latin1')).toContain(value);
   });
 
-  it('given before the request was read frees the stream, and what still comes is dropped', async () => {
+  it('sends RST_STREAM NO_ERROR after a response to an incomplete request, and drops later frames of it', async () => {
     const { client, closedStreams, requests } = await startConnection((stream) =>
       stream.respond(403, [], Buffer.from('no')),
     );
@@ -147,15 +147,15 @@ describe('an answer', () => {
   });
 });
 
-describe('a request', () => {
-  it('has no body where its headers end it', async () => {
+describe('ServerStream request', () => {
+  it('has no body if HEADERS has END_STREAM', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, GET);
     await until(() => requests.length === 1);
     expect(requests[0]).toMatchObject({ method: 'GET', target: '/', headers: ['host', 'server'], body: null });
   });
 
-  it('gives its body piece by piece, and its end', async () => {
+  it('passes its body as DATA arrives, then ends', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, [...POST, 'content-length', '6'], { endStream: false });
     await until(() => requests.length === 1);
@@ -167,7 +167,7 @@ describe('a request', () => {
     expect(seen.text).toBe('abcdef');
   });
 
-  it('may end with trailers, which are dropped', async () => {
+  it('ends at trailers, which are dropped', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, POST, { endStream: false }).data(1, 'abc').headers(1, ['x-sum', '1']);
     await until(() => requests.length === 1);
@@ -178,32 +178,28 @@ describe('a request', () => {
   });
 
   it.each<[string, (client: Awaited<ReturnType<typeof startConnection>>['client']) => void, number]>([
-    ['more than its content-length', (c) => c.data(1, 'abcdefg'), ErrorCode.protocolError],
-    ['less than its content-length', (c) => c.data(1, 'abc', { endStream: true }), ErrorCode.protocolError],
-    [
-      'less than its content-length before trailers',
-      (c) => c.data(1, 'abc').headers(1, ['x', 'y']),
-      ErrorCode.protocolError,
-    ],
-    ['trailers that do not end it', (c) => c.headers(1, ['x', 'y'], { endStream: false }), ErrorCode.protocolError],
+    ['DATA above Content-Length', (c) => c.data(1, 'abcdefg'), ErrorCode.protocolError],
+    ['END_STREAM below Content-Length', (c) => c.data(1, 'abc', { endStream: true }), ErrorCode.protocolError],
+    ['trailers below Content-Length', (c) => c.data(1, 'abc').headers(1, ['x', 'y']), ErrorCode.protocolError],
+    ['trailers without END_STREAM', (c) => c.headers(1, ['x', 'y'], { endStream: false }), ErrorCode.protocolError],
     ['a pseudo-header in its trailers', (c) => c.data(1, 'abcdef').headers(1, [':path', '/']), ErrorCode.protocolError],
     ['an upper-case name in its trailers', (c) => c.data(1, 'abcdef').headers(1, ['X', 'y']), ErrorCode.protocolError],
     [
-      'WINDOW_UPDATE by nothing',
+      'WINDOW_UPDATE with an increment of 0',
       (c) => c.send({ type: FrameType.windowUpdate, streamId: 1, payload: uint32(0) }),
       ErrorCode.protocolError,
     ],
     [
-      'WINDOW_UPDATE beyond the largest',
+      'WINDOW_UPDATE above 2^31-1',
       (c) => c.send({ type: FrameType.windowUpdate, streamId: 1, payload: uint32(2 ** 31 - 1) }),
       ErrorCode.flowControlError,
     ],
     [
-      'PRIORITY of a wrong length',
+      'PRIORITY of 4 bytes',
       (c) => c.send({ type: FrameType.priority, streamId: 1, payload: Buffer.alloc(4) }),
       ErrorCode.frameSizeError,
     ],
-  ])('is reset over %s, its reader sees it broken, and the connection goes on', async (_, send, code) => {
+  ])('is reset after %s, fails its reader, and leaves the connection open', async (_, send, code) => {
     const { client, requests, closedStreams } = await startConnection();
     client.greet().headers(1, [...POST, 'content-length', '6'], { endStream: false });
     await until(() => requests.length === 1);
@@ -217,9 +213,9 @@ describe('a request', () => {
   });
 
   it.each([
-    ['after its end', [Flag.endStream]],
-    ['after RST_STREAM', [0]],
-  ])('that is over takes no DATA %s', async (_, [flags]) => {
+    ['END_STREAM', [Flag.endStream]],
+    ['RST_STREAM', [0]],
+  ])('answers DATA after %s with RST_STREAM STREAM_CLOSED', async (_, [flags]) => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, POST, { endStream: flags === Flag.endStream });
     if (flags === 0) client.send({ type: FrameType.rstStream, streamId: 1, payload: uint32(ErrorCode.cancel) });
@@ -229,7 +225,7 @@ describe('a request', () => {
     await client.roundTrip();
   });
 
-  it('that is over takes no HEADERS', async () => {
+  it('answers HEADERS on a closed stream with GOAWAY STREAM_CLOSED', async () => {
     const { client } = await startConnection((stream) => stream.respond(200, [], null));
     client.greet().headers(1, GET);
     await client.status(1);
@@ -238,14 +234,14 @@ describe('a request', () => {
     expect(await client.goawayCode()).toBe(ErrorCode.streamClosed);
   });
 
-  it('that announced a length and has no body is refused', async () => {
+  it('is reset if it has Content-Length above 0 and no body', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, [...POST, 'content-length', '6']);
     expect(await client.rstCode(1)).toBe(ErrorCode.protocolError);
     expect(requests).toEqual([]);
   });
 
-  it('that the client takes back is closed once, its reader sees it broken', async () => {
+  it('closes once and fails its reader when the client sends RST_STREAM', async () => {
     const { client, requests, closedStreams } = await startConnection();
     client.greet().headers(1, POST, { endStream: false });
     await until(() => requests.length === 1);
@@ -258,7 +254,7 @@ describe('a request', () => {
     expect(requests[0]!.write(Buffer.alloc(1e6))).toBe(true);
   });
 
-  it('that its reader resets over its last bytes is reset once', async () => {
+  it('sends RST_STREAM once if its reader resets it while reading the last DATA', async () => {
     const { client, requests, closedStreams } = await startConnection();
     client.greet().headers(1, [...POST, 'content-length', '6000'], { endStream: false });
     await until(() => requests.length === 1);
@@ -271,7 +267,7 @@ describe('a request', () => {
     expect(closedStreams).toEqual([1]);
   });
 
-  it('whose body its reader gives up goes on to its answer', async () => {
+  it('can still be answered after its reader destroyed the body', async () => {
     const { client, requests } = await startConnection();
     client.greet().headers(1, POST, { endStream: false }).data(1, 'abc');
     await until(() => requests.length === 1);

@@ -1,44 +1,56 @@
 import type { Readable } from 'node:stream';
-import { STREAM_UNSENT_BYTES_MAX, STREAM_UNSENT_PIECES_MAX, STREAM_WINDOW_BYTES } from '../../http2/limits.js';
+import { STREAM_UNSENT_BYTES_MAX, STREAM_UNSENT_PIECES_MAX, STREAM_WINDOW_BYTES } from './http2-limits.js';
 import type { IncomingBody } from './incoming-body.js';
 import { ErrorCode } from './protocol.js';
-import type { RequestHead } from './request-head.js';
+import type { Http2RequestHead } from './request-head.js';
 import { headFrames } from './response-head.js';
 
-/** Whoever answers a request hears through this what becomes of its answer. */
+/** Events of a response, for the handler that writes it. */
 export interface StreamReceiver {
-  /** `write` returned false, and the client has taken enough since. */
+  /** Called after `write` returned false, when the unsent bytes have dropped below the bound. */
   drained(): void;
-  /** Once: all of the answer is handed to the connection, or the client has left, or the stream was reset. */
+  /**
+   * Called once: the whole response was passed to the connection, the client disconnected, or the
+   * stream was reset.
+   */
   closed(): void;
 }
 
-/** What a stream asks of the set it belongs to. */
+/** Methods of StreamSet that a stream calls. */
 export interface StreamOwner {
   reset(stream: ServerStream, code: number): void;
-  /** The same for a client that makes no progress: without other streams its connection ends too. */
+  /**
+   * Resets a stream whose client makes no progress; if it was the last one, the connection is
+   * drained.
+   */
   resetStalled(stream: ServerStream): void;
 }
 
-/** What puts a stream's answer on the connection. */
+/** Methods of Sender that a stream calls. */
 export interface StreamSender {
   head(stream: ServerStream, status: number, fields: readonly string[], endStream: boolean): void;
-  /** The stream has more to send than before, or may send more. */
+  /** Sends 100 (Continue). */
+  askForBody(stream: ServerStream): void;
+  /** Schedules a stream that has more bytes to send, or a larger flow-control window. */
   wake(stream: ServerStream): void;
 }
 
-/** One request and its answer. The first part is for whoever answers; the rest is between the classes of this folder. */
+/**
+ * One request and its response. The handler uses `method`, `target`, `headers`, `body`, `incoming`,
+ * `receiver`, `respond`, `head`, `write`, `end`, `reset`, `resetStalled` and `waitingBytes`; all else
+ * is shared between the classes of this folder (see ServerConnection).
+ */
 export class ServerStream {
   readonly method: string;
   readonly target: string;
-  /** Names and values in turn. */
+  /** Alternating names and values. */
   readonly headers: string[];
   receiver: StreamReceiver | undefined;
 
   readonly id: number;
   readonly expectedBytes: number;
   incoming: IncomingBody | null = null;
-  /** What the client may still send, and what it may send again but was not told so yet. */
+  /** Bytes the client may still send, and consumed bytes not yet returned by WINDOW_UPDATE. */
   receiveWindow = STREAM_WINDOW_BYTES;
   unreturnedBytes = 0;
   receivedBytes = 0;
@@ -47,14 +59,14 @@ export class ServerStream {
   sendWindow: number;
   unsentBytes = 0;
   open = true;
-  /** Every byte of the answer is known. */
+  /** No more response bytes will be added. */
   ended = false;
-  /** Frames that wait for the socket: the head of an answer, its trailers. */
+  /** Encoded head and trailers that wait for the socket. */
   headFrames: Buffer | undefined;
   endsWithHead = false;
   trailerFrames: Buffer | undefined;
   heldBack = false;
-  /** It stands in line for the connection. */
+  /** True while the stream is in the sender's `ready` queue. */
   queued = false;
 
   private readonly owner: StreamOwner;
@@ -67,7 +79,7 @@ export class ServerStream {
 
   constructor(
     id: number,
-    head: RequestHead,
+    head: Http2RequestHead,
     how: { owner: StreamOwner; sender: StreamSender; sendWindow: number; remoteEnded: boolean },
   ) {
     this.id = id;
@@ -81,23 +93,25 @@ export class ServerStream {
     this.remoteEnded = how.remoteEnded;
   }
 
-  /** Null where the request ended with its headers. */
+  /** Null if HEADERS had END_STREAM. */
   get body(): Readable | null {
     return this.incoming;
   }
 
-  /** Enough waits for the client. */
+  /** Back-pressure: unsent bytes or chunks have reached their bound. */
   get isFull(): boolean {
     const pieces = this.laterChunks === undefined ? 0 : this.laterChunks.length;
     return this.unsentBytes >= STREAM_UNSENT_BYTES_MAX || pieces >= STREAM_UNSENT_PIECES_MAX;
   }
 
-  /** The whole answer. Throws where it cannot be written; then nothing was. */
+  /**
+   * Sends the whole response. Throws for an invalid status or header field; then nothing is sent.
+   */
   respond(status: number, headers: readonly string[], body: Uint8Array | null): void {
     if (!this.open || this.headGiven) return;
     checkStatus(status);
     const length = body === null || this.isBodiless(status) ? 0 : body.byteLength;
-    this.sender.head(this, status, headers, length === 0);
+    this.sender.head(this, status, sendableFields(status, headers), length === 0);
     this.headGiven = true;
     this.ended = true;
     if (length > 0) this.queue(body!);
@@ -107,11 +121,19 @@ export class ServerStream {
     if (!this.open || this.headGiven) return;
     checkStatus(status);
     this.bodiless = this.isBodiless(status);
-    this.sender.head(this, status, headers, false);
+    this.sender.head(this, status, sendableFields(status, headers), false);
     this.headGiven = true;
   }
 
-  /** False: the receiver will be told when to go on. The bytes must not change any more. */
+  /** Asks the client for a body that it holds back, unless it was answered already. */
+  askForBody(): void {
+    if (this.open && !this.headGiven) this.sender.askForBody(this);
+  }
+
+  /**
+   * Returns false under back-pressure; `receiver.drained` follows. The caller must not modify
+   * `chunk` afterwards.
+   */
   write(chunk: Uint8Array): boolean {
     if (!this.open || !this.headGiven || this.ended || this.bodiless || chunk.byteLength === 0) return true;
     this.queue(chunk);
@@ -122,7 +144,7 @@ export class ServerStream {
   end(trailers: readonly string[]): void {
     if (!this.open || this.ended) return;
     if (!this.headGiven) {
-      // An answer without a head is none.
+      // end() without head() leaves no valid response to complete.
       this.reset();
       return;
     }
@@ -131,22 +153,22 @@ export class ServerStream {
     this.sender.wake(this);
   }
 
-  /** Breaks the answer off; the client can tell. */
+  /** Aborts the response with RST_STREAM. */
   reset(code: number = ErrorCode.internalError): void {
     if (this.open) this.owner.reset(this, code);
   }
 
-  /** Breaks the answer off because the client makes no progress. */
+  /** Aborts the response because the client makes no progress. */
   resetStalled(): void {
     if (this.open) this.owner.resetStalled(this);
   }
 
-  /** Bytes of the answer, its head included, that wait for the client. */
+  /** Unsent bytes of the response, its head and trailers included. */
   get waitingBytes(): number {
     return this.unsentBytes + (this.headFrames?.length ?? 0) + (this.trailerFrames?.length ?? 0);
   }
 
-  /** Moves the next `bytes` of the answer, which must be there, into a frame. */
+  /** Copies the next `bytes` of the response into a frame; at least that many must be unsent. */
   copyInto(into: Buffer, offset: number, bytes: number): number {
     this.unsentBytes -= bytes;
     let at = offset;
@@ -164,7 +186,10 @@ export class ServerStream {
     return at;
   }
 
-  /** The same where those bytes lie, if they lie in one piece. */
+  /**
+   * Removes and returns the next `bytes` without a copy, or returns undefined if they span several
+   * chunks.
+   */
   takePiece(bytes: number): Uint8Array | undefined {
     const chunk = this.chunk!;
     const from = this.chunkOffset;
@@ -176,17 +201,18 @@ export class ServerStream {
   }
 
   /**
-   * It has to wait for its client, for as long as that likes: what waits is copied out of memory that small answers share,
-   * all of which would wait with it. Later chunks come from answers that stream, and those share none.
+   * Copies the first unsent chunk if it is a slice of a larger buffer: the wait for the client is
+   * unbounded, and small responses share buffers that would stay alive as long. Later chunks belong
+   * to streamed responses, which share none.
    */
-  ownUnsent(): void {
+  copyUnsent(): void {
     const { chunk } = this;
     if (chunk === undefined || chunk.buffer.byteLength < 2 * chunk.byteLength) return;
     this.chunk = new Uint8Array(chunk.subarray(this.chunkOffset));
     this.chunkOffset = 0;
   }
 
-  /** Lets go of what nobody will send any more. */
+  /** Discards unsent bytes of a closed stream. */
   dropUnsent(): void {
     this.chunk = undefined;
     this.laterChunks = undefined;
@@ -219,19 +245,29 @@ export class ServerStream {
         status: 0,
         fields: trailers,
         endStream: true,
-        // They wait behind the body, and the client may make its table smaller in the meantime.
+        // Trailers wait behind the body, and the client may reduce its table in the meantime.
         tableUnused: true,
       });
       return true;
     } catch {
-      // A server may say what one protocol allows and the other does not.
+      // HTTP/1.1 trailers of a server may be invalid in HTTP/2.
       this.reset(ErrorCode.internalError);
       return false;
     }
   }
 }
 
-/** Statuses below belong to answers that are still to come, which nobody here gives. */
+/**
+ * A 204 has no Content-Length, and a 304 may have none (RFC 9110, 8.6): with one, Go's client reports a body that is missing.
+ */
+function sendableFields(status: number, fields: readonly string[]): readonly string[] {
+  if (status !== 204 && status !== 304) return fields;
+  const isLength = (i: number) => fields[i & ~1]!.toLowerCase() === 'content-length';
+  return fields.filter((_, i) => !isLength(i));
+}
+
+/** Throws for a status outside 200–599; the only interim response is 100, sent by `askForBody`. */
 function checkStatus(status: number): void {
-  if (!Number.isInteger(status) || status < 200 || status > 599) throw new RangeError(`cannot answer with ${status}`);
+  if (!Number.isInteger(status) || status < 200 || status > 599)
+    throw new RangeError(`invalid response status ${status}`);
 }

@@ -1,7 +1,7 @@
-import { HEADER_TABLE_BYTES, type ServerConnectionLimits, STREAM_WINDOW_BYTES } from '../../http2/limits.js';
+import { HEADER_TABLE_BYTES, type ServerConnectionLimits, STREAM_WINDOW_BYTES } from './http2-limits.js';
 import { ConnectionError, ErrorCode, readUint32, WINDOW_BYTES_MAX, writeUint32 } from './protocol.js';
 
-/** RFC 9113, 6.5.2. */
+/** Setting identifiers (RFC 9113, 6.5.2). */
 const Setting = {
   headerTableSize: 0x1,
   enablePush: 0x2,
@@ -15,7 +15,7 @@ const SETTING_BYTES = 6;
 const FRAME_BYTES_SMALLEST = 16_384;
 const FRAME_BYTES_LARGEST = 2 ** 24 - 1;
 
-export function ownSettings(limits: ServerConnectionLimits): Buffer {
+export function localSettings(limits: ServerConnectionLimits): Buffer {
   const settings: [number, number][] = [
     [Setting.headerTableSize, HEADER_TABLE_BYTES],
     [Setting.maxConcurrentStreams, limits.streamsMax],
@@ -30,23 +30,23 @@ export function ownSettings(limits: ServerConnectionLimits): Buffer {
   return payload;
 }
 
+/** The two client settings that this server uses. */
 export interface ClientSettings {
-  /** Of these this server uses two: how much it may send of each answer, and that the client's table became smaller. */
   initialWindowBytes: number | undefined;
   headerTableBytes: number | undefined;
 }
 
-/** Checks every setting, also those that are not used, and ignores unknown ones. */
+/** Validates every known setting, including unused ones, and ignores unknown settings. */
 export function readClientSettings(bytes: Buffer, start: number, end: number): ClientSettings {
   if ((end - start) % SETTING_BYTES !== 0) {
-    throw new ConnectionError(ErrorCode.frameSizeError, 'SETTINGS of a wrong length');
+    throw new ConnectionError(ErrorCode.frameSizeError, 'SETTINGS has an invalid length');
   }
   const settings: ClientSettings = { initialWindowBytes: undefined, headerTableBytes: undefined };
   for (let at = start; at < end; at += SETTING_BYTES) {
     const value = readUint32(bytes, at + 2);
     switch ((bytes[at]! << 8) | bytes[at + 1]!) {
       case Setting.headerTableSize:
-        // The smallest of several counts: the table was cut to it in between.
+        // The smallest of repeated values counts: the table was reduced to it in between.
         settings.headerTableBytes = Math.min(value, settings.headerTableBytes ?? value);
         break;
       case Setting.enablePush:

@@ -1,7 +1,7 @@
-import type { ServerConnectionLimits } from '../../http2/limits.js';
 import { ANSWER_EARNS, BROKEN_STREAM_COST, type FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
 import type { HeaderBlocks } from './header-block.js';
 import type { DecodedFields } from './hpack/header-decoder.js';
+import type { ServerConnectionLimits } from './http2-limits.js';
 import { IncomingBody } from './incoming-body.js';
 import { ConnectionError, DEFAULT_WINDOW_BYTES, ErrorCode, Flag, readUint31, WINDOW_BYTES_MAX } from './protocol.js';
 import { ReceiveWindow } from './receive-window.js';
@@ -15,21 +15,24 @@ export interface StreamSetParts {
   readonly limits: ServerConnectionLimits;
   readonly blocks: HeaderBlocks;
   readonly budget: FloodBudget;
-  /** For streams that were begun for nothing. Data does not pay for them, or one download would for thousands. */
+  /**
+   * Budget for reset streams. DATA earns nothing here, or one download would pay for thousands of
+   * resets.
+   */
   readonly brokenBudget: FloodBudget;
   readonly sender: Sender;
   request(stream: ServerStream): void;
-  /** The last stream was closed. */
+  /** Called when the last open stream was closed. */
   emptied(): void;
-  /** A stream whose client makes no progress was reset. */
+  /** Called when a stream was reset because its client makes no progress. */
   stalled(): void;
 }
 
-/** Frames for streams that this side has reset are on their way for a while; so many streams are remembered. */
+/** Number of reset streams remembered, because frames for them may still be in flight. */
 const RESET_REMEMBERED_PER_STREAM = 2;
 const RESET_REMEMBERED_MIN = 100;
 
-/** The streams of a connection, and every frame that is about one of them (RFC 9113, 5.1). */
+/** Streams of one connection, and handling of the frames that refer to a stream (RFC 9113, 5.1). */
 export class StreamSet implements StreamOwner {
   readonly #parts: StreamSetParts;
   readonly #window: ReceiveWindow;
@@ -50,12 +53,15 @@ export class StreamSet implements StreamOwner {
     return this.#streams.size;
   }
 
-  /** The last that was or may be served. RFC 9113, 6.8: those that GOAWAY has refused never come back into it. */
+  /**
+   * Highest stream id that was or may be served. RFC 9113, 6.8: it never exceeds an id sent in an
+   * earlier GOAWAY.
+   */
   get lastId(): number {
     return Math.min(this.#lastId, this.#refusedAbove);
   }
 
-  /** Streams the client opens from here on are ignored: GOAWAY has told it that they will be. */
+  /** Ignores streams opened from now on, as announced by GOAWAY. */
   refuseNew(): void {
     this.#refusedAbove = this.#lastId;
   }
@@ -83,7 +89,8 @@ export class StreamSet implements StreamOwner {
   }
 
   headers(flags: number, id: number, bytes: Buffer, start: number, end: number): void {
-    if ((id & 1) === 0) throw new ConnectionError(ErrorCode.protocolError, 'HEADERS for a stream clients cannot open');
+    if ((id & 1) === 0)
+      throw new ConnectionError(ErrorCode.protocolError, 'HEADERS on a stream id that clients cannot open');
     const padding = paddingOf(flags, bytes, start, end);
     let from = (flags & Flag.padded) !== 0 ? start + 1 : start;
     if ((flags & Flag.priority) !== 0) from += PRIORITY_BYTES;
@@ -100,23 +107,23 @@ export class StreamSet implements StreamOwner {
     const { blocks, budget } = this.#parts;
     if (start === end) budget.spend(IDLE_FRAME_COST);
     const id = blocks.openFor;
-    if (id === 0) throw new ConnectionError(ErrorCode.protocolError, 'CONTINUATION of nothing');
+    if (id === 0) throw new ConnectionError(ErrorCode.protocolError, 'CONTINUATION without an open header block');
     blocks.add(bytes.subarray(start, end));
     if ((flags & Flag.endHeaders) !== 0) this.#headersComplete(id, blocks.endStream, blocks.end());
   }
 
-  /** RFC 9113, 5.3.2: not acted upon. */
+  /** Validates PRIORITY, which has no effect (RFC 9113, 5.3.2). */
   priority(id: number, length: number): void {
     this.#parts.budget.spend(IDLE_FRAME_COST);
-    if (id === 0) throw new ConnectionError(ErrorCode.protocolError, 'PRIORITY for the connection');
+    if (id === 0) throw new ConnectionError(ErrorCode.protocolError, 'PRIORITY on stream 0');
     if (length === PRIORITY_BYTES) return;
     const stream = this.#streams.get(id);
-    if (!stream) throw new ConnectionError(ErrorCode.frameSizeError, 'PRIORITY of a wrong length');
+    if (!stream) throw new ConnectionError(ErrorCode.frameSizeError, 'PRIORITY has an invalid length');
     this.#breakStream(stream, ErrorCode.frameSizeError);
   }
 
   rstStream(id: number, length: number): void {
-    if (length !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'RST_STREAM of a wrong length');
+    if (length !== 4) throw new ConnectionError(ErrorCode.frameSizeError, 'RST_STREAM has an invalid length');
     const stream = this.#streams.get(id);
     if (!stream) {
       this.#checkNotIdle(id);
@@ -142,14 +149,17 @@ export class StreamSet implements StreamOwner {
     }
   }
 
-  /** RFC 9113, 6.9.2: windows of open streams move with it, also below zero. */
+  /**
+   * Applies SETTINGS_INITIAL_WINDOW_SIZE to open streams too; their windows may become negative
+   * (RFC 9113, 6.9.2).
+   */
   changeInitialWindow(bytes: number): void {
     const difference = bytes - this.#initialSendWindow;
     this.#initialSendWindow = bytes;
     for (const stream of this.#streams.all()) {
       stream.sendWindow += difference;
       if (stream.sendWindow > WINDOW_BYTES_MAX) {
-        throw new ConnectionError(ErrorCode.flowControlError, 'a window is too large');
+        throw new ConnectionError(ErrorCode.flowControlError, 'flow-control window of a stream exceeds 2^31-1');
       }
       if (stream.unsentBytes > 0) this.#parts.sender.wake(stream);
     }
@@ -165,10 +175,10 @@ export class StreamSet implements StreamOwner {
     this.#parts.stalled();
   }
 
-  /** All of the answer is in the connection's hands. */
+  /** Closes a stream whose whole response was passed to the connection. */
   answered(stream: ServerStream): void {
     this.#parts.brokenBudget.earn(ANSWER_EARNS);
-    // RFC 9113, 8.1: what the client still sends of its request is not wanted.
+    // RFC 9113, 8.1: RST_STREAM NO_ERROR asks the client to stop sending the request body.
     if (!stream.remoteEnded) this.#rst(stream.id, ErrorCode.noError);
     this.#close(stream);
   }
@@ -213,10 +223,10 @@ export class StreamSet implements StreamOwner {
     if (stream) this.#trailers(stream, endStream, decoded);
     else if (id > this.#lastId) this.#open(id, endStream, decoded);
     else if (this.#reset.has(id)) this.#parts.budget.spend(IDLE_FRAME_COST);
-    else throw new ConnectionError(ErrorCode.streamClosed, 'HEADERS for a closed stream');
+    else throw new ConnectionError(ErrorCode.streamClosed, 'HEADERS on a closed stream');
   }
 
-  /** Checked and dropped: nobody behind this server is told of them. */
+  /** Validates and drops trailers: they are not forwarded. */
   #trailers(stream: ServerStream, endStream: boolean, decoded: DecodedFields): void {
     if (stream.remoteEnded) this.#breakStream(stream, ErrorCode.streamClosed);
     else if (!endStream || decoded.tooLarge || !areTrailers(decoded.fields)) {
@@ -252,7 +262,10 @@ export class StreamSet implements StreamOwner {
       sendWindow: this.#initialSendWindow,
       remoteEnded: endStream,
     });
-    if (!endStream) stream.incoming = new IncomingBody((bytes) => this.#window.giveBack(stream, bytes));
+    if (!endStream) {
+      const firstRead = head.expectsContinue ? () => stream.askForBody() : undefined;
+      stream.incoming = new IncomingBody((bytes) => this.#window.giveBack(stream, bytes), firstRead);
+    }
     this.#streams.add(stream);
     this.#parts.request(stream);
   }
@@ -277,11 +290,14 @@ export class StreamSet implements StreamOwner {
 
   #checkNotIdle(id: number): void {
     if (id > this.#lastId || (id & 1) === 0) {
-      throw new ConnectionError(ErrorCode.protocolError, 'a frame for a stream that was never opened');
+      throw new ConnectionError(ErrorCode.protocolError, 'frame on an idle stream');
     }
   }
 
-  /** The client's fault: pays for the reset, or it could have any number of requests begun and none answered. */
+  /**
+   * Resets a stream for an error of the client and charges the budget: starting requests without
+   * end must cost tokens.
+   */
   #breakStream(stream: ServerStream, code: number): void {
     this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
     this.reset(stream, code);
@@ -317,11 +333,11 @@ export class StreamSet implements StreamOwner {
 
 const PRIORITY_BYTES = 5;
 
-/** How many bytes at the end of a frame are padding. */
+/** Returns the number of padding bytes at the end of a frame. */
 function paddingOf(flags: number, bytes: Buffer, start: number, end: number): number {
   if ((flags & Flag.padded) === 0) return 0;
-  if (start === end) throw new ConnectionError(ErrorCode.frameSizeError, 'a padded frame without a length');
+  if (start === end) throw new ConnectionError(ErrorCode.frameSizeError, 'PADDED flag without a pad length');
   const padding = bytes[start]!;
-  if (start + 1 + padding > end) throw new ConnectionError(ErrorCode.protocolError, 'more padding than frame');
+  if (start + 1 + padding > end) throw new ConnectionError(ErrorCode.protocolError, 'padding exceeds the frame');
   return padding;
 }

@@ -5,7 +5,7 @@ import { StreamTable } from './stream-table.js';
 
 const stream = (id: number): ServerStream => ({ id }) as ServerStream;
 
-test('finds by its number what was added and not deleted since, as a Map does', () => {
+test('StreamTable finds, adds and deletes streams by id like a Map', () => {
   const step = fc.record({ id: fc.nat({ max: 200 }).map((n) => 2 * n + 1), remove: fc.boolean() });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 400 }), (steps) => {
@@ -29,7 +29,7 @@ test('finds by its number what was added and not deleted since, as a Map does', 
   );
 });
 
-test('keeps what stays while thousands come and go', () => {
+test('StreamTable keeps open streams while thousands of others are added and deleted', () => {
   const table = new StreamTable();
   const stays = [1, 17, 33, 65].map(stream);
   for (const each of stays) table.add(each);

@@ -3,12 +3,16 @@ import type { ServerStream } from './server-stream.js';
 const SLOTS_MIN = 8;
 
 /**
- * The open streams of a connection by their number. Unlike a Map, it makes nothing new while streams come and go: a Map
- * takes a new table every few changes, each table refers to its successor, and once one of them is old, the garbage
- * collector keeps all that follow, with the streams in them.
+ * Open streams of a connection by id: open addressing with linear probing. Not a Map, because V8
+ * replaces the backing store of a Map every few insertions and deletions, and each old store refers
+ * to its successor: once one of them is tenured, it keeps all later ones and their streams alive
+ * until a major garbage collection.
  */
 export class StreamTable {
-  /** A stream lies in the slot of its number or, where that is taken, in the next free one; half of them stay free. */
+  /**
+   * Load factor at most 1/2. A stream is in the home slot of its id, or in the next free slot after
+   * it.
+   */
   private slots: (ServerStream | undefined)[] = emptySlots(SLOTS_MIN);
   private count = 0;
 
@@ -24,14 +28,14 @@ export class StreamTable {
     }
   }
 
-  /** Of a number that is not in it. */
+  /** Adds a stream; its id must not be in the table. */
   add(stream: ServerStream): void {
     if (2 * (this.count + 1) > this.slots.length) this.grow();
     this.put(stream);
     this.count++;
   }
 
-  /** False if it is not in it. */
+  /** Returns false if the stream is not in the table. */
   delete(stream: ServerStream): boolean {
     const { slots } = this;
     let hole = this.home(stream.id);
@@ -39,7 +43,8 @@ export class StreamTable {
       if (slots[hole] === undefined) return false;
       hole = this.after(hole);
     }
-    // Those behind it move up, unless they would come to lie before their own slot.
+    // Backward-shift deletion: following streams move into the hole unless it is before their home
+    // slot.
     for (let at = this.after(hole); slots[at] !== undefined; at = this.after(at)) {
       const moving = slots[at]!;
       if (this.distance(this.home(moving.id), at) < this.distance(hole, at)) continue;
@@ -55,7 +60,7 @@ export class StreamTable {
     return this.slots.filter((stream) => stream !== undefined);
   }
 
-  /** Clients use odd numbers only. */
+  /** Ids of client streams are odd: the lowest bit is dropped. */
   private home(id: number): number {
     return (id >>> 1) & (this.slots.length - 1);
   }

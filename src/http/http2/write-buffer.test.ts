@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Outbound } from './write-buffer.js';
+import { WriteBuffer } from './write-buffer.js';
 
-it('keeps the bytes of connections apart that write in the same turn, and in order', () => {
+it('Outbound keeps the bytes of connections that write in the same turn separate and in order', () => {
   const step = fc.record({
     which: fc.nat(2),
     bytes: fc.constantFrom(0, 1, 9, 300, 5_000, 40_000, 70_000),
@@ -10,7 +10,7 @@ it('keeps the bytes of connections apart that write in the same turn, and in ord
   });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
-      const outbounds = [new Outbound(), new Outbound(), new Outbound()];
+      const outbounds = [new WriteBuffer(), new WriteBuffer(), new WriteBuffer()];
       const expected: Buffer[][] = [[], [], []];
       const taken: Uint8Array[][] = [[], [], []];
       let fill = 0;
@@ -36,8 +36,8 @@ it('keeps the bytes of connections apart that write in the same turn, and in ord
   );
 });
 
-it('puts many small frames into one piece', () => {
-  const outbound = new Outbound();
+it('WriteBuffer joins small frames into one piece', () => {
+  const outbound = new WriteBuffer();
   for (let i = 0; i < 100; i++) outbound.windowUpdate(1, 1);
   expect(outbound.take()).toHaveLength(1);
 });

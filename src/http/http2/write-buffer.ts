@@ -1,10 +1,10 @@
 import { Flag, FRAME_HEADER_BYTES, FrameType, writeFrameHeader, writeUint32 } from './protocol.js';
 
-/** Large enough for the answers of one turn of the event loop on most connections. */
+/** Large enough for the responses of one turn of the event loop on most connections. */
 const SLAB_BYTES = 64 * 1024;
-/** A slab with less left is given up. */
+/** A slab with less free space is not reused. */
 const SLAB_REST_BYTES_MIN = 4 * 1024;
-/** Begun slabs that are kept for the next writer. */
+/** Bound on the partly used slabs kept for reuse. */
 const SLABS_KEPT_MAX = 16;
 
 interface Slab {
@@ -12,7 +12,10 @@ interface Slab {
   used: number;
 }
 
-/** A slab belongs to one connection from its first frame in a turn to the turn's flush, then to the next that asks. */
+/**
+ * Free list. A connection owns a slab from its first frame in a turn of the event loop until the
+ * flush of that turn.
+ */
 const slabs: Slab[] = [];
 
 function takeSlab(bytesMin: number): Slab {
@@ -30,10 +33,10 @@ function giveBack(slab: Slab): void {
 }
 
 /**
- * Frames that go out together. They are copied one behind the other: TLS would join several buffers before it encrypts
- * them anyway, and every write of its own costs more than the copy.
+ * Write buffer: frames of one flush, copied into one slab. TLS would join separate buffers before
+ * it encrypts them, and a write for each frame costs more than the copy.
  */
-export class Outbound {
+export class WriteBuffer {
   #slab: Slab | undefined;
   #start = 0;
   #sealed: Uint8Array[] = [];
@@ -43,7 +46,10 @@ export class Outbound {
     return this.#slab ? this.#sealedBytes + this.#slab.used - this.#start : this.#sealedBytes;
   }
 
-  /** Makes sure that `bytes` more lie in one piece, in `buffer` from `offset`; `advance` says where they ended. */
+  /**
+   * Reserves `bytes` contiguous bytes in `buffer` from `offset`; the caller writes them, then calls
+   * `advance`.
+   */
   room(bytes: number): void {
     if (this.#slab && this.#slab.bytes.length - this.#slab.used >= bytes) return;
     this.#seal();
@@ -68,14 +74,14 @@ export class Outbound {
     this.advance(this.offset + bytes.copy(this.buffer, this.offset));
   }
 
-  /** Puts bytes behind what there is without copying them. */
+  /** Appends bytes without a copy. */
   refer(bytes: Uint8Array): void {
     this.#sealPart();
     this.#sealed.push(bytes);
     this.#sealedBytes += bytes.byteLength;
   }
 
-  /** What was gathered so far, in one piece as a rule; the next begins empty. */
+  /** Returns and removes the buffered bytes, usually as one piece. */
   take(): readonly Uint8Array[] {
     this.#seal();
     const taken = this.#sealed;
@@ -114,7 +120,7 @@ export class Outbound {
     this.#uint32(code);
   }
 
-  /** The header of a frame whose payload the caller writes next, behind it. */
+  /** Writes a frame header; the caller appends the payload. */
   #frame(type: number, flags: number, streamId: number, length: number): void {
     this.room(FRAME_HEADER_BYTES + length);
     this.advance(writeFrameHeader(this.buffer, this.offset, { length, type, flags, streamId }));

@@ -1,24 +1,30 @@
+import type { Socket } from 'node:net';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import type { ClientConnection } from '../exchange.js';
 
-/** More certificates than any real chain has; a longer one is cut and will not verify. */
+/** Bound on the chain length; a longer chain is truncated and fails path validation. */
 const CHAIN_LENGTH_MAX = 8;
 
 const known = new WeakMap<object, ClientConnection>();
 
 /**
- * What is known of a connection, made once for its life. `owner` is what lives as long as the connection does: the
- * HTTP/2 session (whose socket is a proxy object) or the socket itself.
+ * Returns the ClientConnection of a connection, created once. `owner` is the cache key and lives as
+ * long as the connection: Node's HTTP/2 session (whose socket is a proxy object) or the socket.
  */
 export function clientConnection(owner: object, socket: TLSSocket): ClientConnection {
   const seen = known.get(owner);
   if (seen) return seen;
   const connection: ClientConnection = {
-    remoteAddress: (socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    remoteAddress: remoteAddressOf(socket),
     certificateChain: certificateChain(socket),
   };
   known.set(owner, connection);
   return connection;
+}
+
+/** The address of a client. An IPv4 client of a socket for both families, `::ffff:10.0.0.1`, is `10.0.0.1`. */
+export function remoteAddressOf({ remoteAddress = '' }: Pick<Socket, 'remoteAddress'>): string {
+  return /^::ffff:[\d.]+$/.test(remoteAddress) ? remoteAddress.slice(7) : remoteAddress;
 }
 
 function certificateChain(socket: TLSSocket): Uint8Array[] {
@@ -26,7 +32,7 @@ function certificateChain(socket: TLSSocket): Uint8Array[] {
   let certificate: DetailedPeerCertificate | undefined = socket.getPeerCertificate(true);
   while (certificate?.raw && chain.length < CHAIN_LENGTH_MAX) {
     chain.push(certificate.raw);
-    // A root names itself as its issuer.
+    // A self-signed root is its own issuer.
     if (certificate.issuerCertificate === certificate) break;
     certificate = certificate.issuerCertificate;
   }

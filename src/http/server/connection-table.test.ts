@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
 import { ConnectionTable } from './connection-table.js';
 
-/** A connection from an address and port; a client that reset it before it was accepted has neither. */
+/** Socket with a remote address and port; both are undefined after a reset before the accept. */
 function socketFrom(remoteAddress?: string, remotePort?: number): Socket {
   const socket = new EventEmitter();
   return Object.assign(socket, {
@@ -19,7 +19,7 @@ function tableOf(connectionsMax: number): ConnectionTable {
   return new ConnectionTable({ connectionsMax, connectionsPerAddressMax: connectionsMax }, () => {});
 }
 
-it('counts connections that were reset before they were accepted, and forgets each of them', () => {
+it('ConnectionTable counts connections reset before the accept and removes each when it closes', () => {
   const table = tableOf(3);
   const reset = [socketFrom(), socketFrom()];
   for (const socket of reset) expect(table.admit(socket)).toBe(true);
@@ -28,7 +28,7 @@ it('counts connections that were reset before they were accepted, and forgets ea
   expect(table.size).toBe(0);
 });
 
-it('keeps its bound when a client uses the port of a connection again before that is closed', () => {
+it('ConnectionTable keeps its bound when a client reuses the port of a connection that is still open', () => {
   const table = tableOf(2);
   const first = socketFrom('10.0.0.1', 1000);
   table.admit(first);

@@ -1,42 +1,44 @@
 import type { Socket } from 'node:net';
 import { addressBlock } from '../address-block.js';
 import type { ClientConnection } from '../exchange.js';
+import { remoteAddressOf } from './client-connection.js';
 
 export interface ConnectionBounds {
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
 }
 
-/** The limit that a connection was refused or displaced for. */
+/** Limit that caused a connection to be refused or displaced. */
 export type ConnectionLimit = 'max-connections' | 'max-connections-per-address';
 
 interface Entry {
   readonly key: string;
   readonly socket: Socket;
   readonly address: string;
-  /** Known from the first request on. */
+  /** Set by the first request. */
   connection: ClientConnection | undefined;
   isUnused: boolean;
 }
 
-/** The connections from one address block, and those of them that may be displaced, oldest first. */
+/** Connections from one address block; `displaceable` is ordered oldest first. */
 interface AddressShare {
   count: number;
   readonly displaceable: Set<Entry>;
 }
 
 /**
- * The client connections, bounded in all and for each address. At a bound a new connection displaces the oldest one on
- * which nobody has been authenticated so far, from the same address where that address is at its bound: a caller without
- * credentials cannot keep others out.
+ * Client connections, bounded in total and per address block. At a bound a new connection displaces
+ * the oldest one without an authenticated request, from the same address block if that one is at
+ * its bound: a client without credentials cannot keep others out.
  */
 export class ConnectionTable {
   readonly #bounds: ConnectionBounds;
   readonly #onLimit: (limit: ConnectionLimit) => void;
   readonly #entries = new Set<Entry>();
   /**
-   * By the addresses of both ends, which a TLS socket has in common with the one below it. The latest connection where
-   * several have the same: one whose client reset it at once has none, and a client may use a port again.
+   * Entries by the addresses and ports of both ends, which a TLS socket shares with its TCP socket.
+   * The newest connection wins if several have the same key: a connection that was reset before it
+   * was accepted has no addresses, and a client may reuse a port.
    */
   readonly #byKey = new Map<string, Entry>();
   readonly #shares = new Map<string, AddressShare>();
@@ -51,10 +53,10 @@ export class ConnectionTable {
     return this.#entries.size;
   }
 
-  /** Adds a connection until it closes; false where it has to be refused. */
+  /** Adds a connection until it closes; returns false if it must be refused. */
   admit(socket: Socket): boolean {
     const { connectionsMax, connectionsPerAddressMax } = this.#bounds;
-    const address = addressBlock((socket.remoteAddress ?? '').replace(/^::ffff:/, ''));
+    const address = addressBlock(remoteAddressOf(socket));
     const share = this.#shares.get(address);
     if (share && share.count >= connectionsPerAddressMax) {
       this.#onLimit('max-connections-per-address');
@@ -69,7 +71,7 @@ export class ConnectionTable {
     return true;
   }
 
-  /** The connection has made a request. */
+  /** Marks a connection as used by a request. */
   used(socket: Socket, connection: ClientConnection): void {
     const entry = this.#byKey.get(connectionKey(socket));
     if (!entry) return;
@@ -77,7 +79,7 @@ export class ConnectionTable {
     entry.connection = connection;
   }
 
-  /** Closes connections that have made no request so far. */
+  /** Destroys connections without a request so far. */
   destroyUnused(): void {
     for (const { isUnused, socket } of this.#entries) if (isUnused) socket.destroy();
   }
@@ -86,7 +88,7 @@ export class ConnectionTable {
     for (const { socket } of this.#entries) socket.destroy();
   }
 
-  /** Resolves when no connection is left. */
+  /** Resolves when every connection is closed. */
   async allClosed(): Promise<void> {
     while (this.#entries.size > 0) {
       const [entry] = this.#entries;
@@ -128,7 +130,7 @@ export class ConnectionTable {
   }
 }
 
-/** Both ends: a client may use one port of its own for several addresses of this server. */
+/** Key of both ends: a client may use one local port for several addresses of this server. */
 function connectionKey({ remoteAddress, remotePort, localAddress, localPort }: Socket): string {
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
 }

@@ -14,18 +14,18 @@ import {
   text,
 } from './listener.fixture.js';
 
-/** Long enough that a test which has to wait for it fails. */
+/** Longer than the test timeout: a test that waits for the grace period fails. */
 const NEVER_MS = 60_000;
 
 describe.each([
-  ['with a port of its own', startOnPort, 'own'],
-  ['with a port of its own and Node’s HTTP/2', startOnPort, 'node'],
-  ['that is handed connections', startTakingListener, 'own'],
-  ['that is handed connections, with Node’s HTTP/2', startTakingListener, 'node'],
-] as const)('a listener %s that closes', (_, start, http2) => {
+  ['on its own port', startOnPort, 'own'],
+  ['on its own port, with node:http2', startOnPort, 'node'],
+  ['on connections accepted elsewhere', startTakingListener, 'own'],
+  ['on connections accepted elsewhere, with node:http2', startTakingListener, 'node'],
+] as const)('Listener.close %s', (_, start, http2) => {
   const startListener = (handler: Handler) => start(handler, {}, http2);
 
-  it('closes at once what is idle: kept alive, never used, in the middle of a handshake', async () => {
+  it('closes at once connections that are idle, unused or in a TLS handshake', async () => {
     const server = await startListener(async () => text('ok'));
     const agent = new Agent({ keepAlive: true });
     await ask1(server.port, { agent });
@@ -40,7 +40,7 @@ describe.each([
     agent.destroy();
   });
 
-  it('lets requests under way end, and asks the client to connect elsewhere', async () => {
+  it('lets an open HTTP/1.1 request end and replies with Connection: close', async () => {
     const answers: ((reply: Reply) => void)[] = [];
     const server = await startListener(() => new Promise((resolve) => answers.push(resolve)));
     const agent = new Agent({ keepAlive: true });
@@ -54,7 +54,7 @@ describe.each([
     agent.destroy();
   });
 
-  it('lets HTTP/2 streams under way end after GOAWAY', async () => {
+  it('lets open HTTP/2 streams end after GOAWAY', async () => {
     const answers: ((reply: Reply) => void)[] = [];
     const server = await startListener(() => new Promise((resolve) => answers.push(resolve)));
     const session = session2(server.port);
@@ -71,7 +71,7 @@ describe.each([
     await closing;
   });
 
-  it('refuses new connections', async () => {
+  it('refuses new connections while it drains', async () => {
     const answers: ((reply: Reply) => void)[] = [];
     const server = await startListener(() => new Promise((resolve) => answers.push(resolve)));
     const asked = ask1(server.port);
@@ -83,7 +83,7 @@ describe.each([
     await closing;
   });
 
-  it.each(['1.1', '2'])('ends a watch between two events over HTTP/%s, never inside one', async (protocol) => {
+  it.each(['1.1', '2'])('ends a watch over HTTP/%s at an event boundary, never inside an event', async (protocol) => {
     const { reply, body, seen } = streamed();
     const server = await startListener(async () => reply);
     const path = '/api/v1/pods?watch=true';
@@ -102,7 +102,7 @@ describe.each([
     session?.destroy();
   });
 
-  it('ends a silent watch at once, and one whose head comes later with its head', async () => {
+  it('ends a watch without events at once, and a watch whose reply starts later after its first event', async () => {
     const silent = streamed();
     const late = streamed();
     let answerLate: (reply: Reply) => void = () => {};
@@ -121,12 +121,13 @@ describe.each([
     late.body.push(Buffer.from('{}\n'));
     late.body.push(Buffer.from('{}\n'));
     answerLate(late.reply);
-    // Both came before anyone could ask for an end; what follows the end must not be written after it.
+    // Both events were in the body before it was attached; the second must not be written after the
+    // end.
     expect((await second).body.toString()).toBe('{}\n');
     await closing;
   });
 
-  it('cuts what is left when the grace period is over, so that the client can tell', async () => {
+  it('aborts open replies after the grace period, and the client sees an error', async () => {
     const streams = [1, 2].map(() => streamed(200, ['Content-Type', 'text/plain']));
     const left = [...streams];
     const server = await startListener(async () => left.shift()!.reply);
@@ -143,7 +144,7 @@ describe.each([
     expect(server.logged.map(({ message }) => message).join()).toMatch(/grace period/);
   });
 
-  it('cuts connections that are in the middle of a handshake or of their headers when the grace period is over', async () => {
+  it('closes connections with an incomplete TLS handshake or incomplete headers after the grace period', async () => {
     const answers: ((reply: Reply) => void)[] = [];
     const server = await startListener(() => new Promise((resolve) => answers.push(resolve)));
     const asked = ask1(server.port).catch(() => undefined);

@@ -32,7 +32,7 @@ afterEach(async () => {
   running = undefined;
 });
 
-/** A listener behind the limits filter, and how much its requests hold at the moment. */
+/** Starts a listener with the limits filter; `held` returns what its requests hold now. */
 async function start(handler: Handler, limits: Partial<ListenerLimits> = {}) {
   const shared = {
     places: limiter(1_000),
@@ -40,7 +40,7 @@ async function start(handler: Handler, limits: Partial<ListenerLimits> = {}) {
     longRunning: limiter(1_000),
     memory: limiter(1024 * 1024),
   };
-  const filter = limitsFilter({ ...shared, isPeersOwn: () => false, judge: () => false });
+  const filter = limitsFilter({ ...shared, isFromPeerStraddle: () => false, judge: () => false });
   running = await startListener(chain([errorsFilter(recordingLogger([])), filter], handler), limits);
   const held = () => ({
     places: shared.places.stats.held,
@@ -51,7 +51,7 @@ async function start(handler: Handler, limits: Partial<ListenerLimits> = {}) {
   return { port: running.port, listener: running.listener, held };
 }
 
-/** Two ends of a connection in memory. */
+/** Returns the two ends of a connection in memory. */
 function duplexPair(): [Duplex, Duplex] {
   const end = (other: () => Duplex): Duplex =>
     new Duplex({
@@ -73,8 +73,8 @@ function duplexPair(): [Duplex, Duplex] {
 const NOTHING = { places: 0, longRunning: 0, memory: 0, queued: 0 };
 const GET = 'GET / HTTP/1.1\r\nHost: x\r\n\r\n';
 
-describe('what a request holds', () => {
-  it('does not begin a pipelined request behind a reply that closes the connection', async () => {
+describe('Listener with the limits filter', () => {
+  it('does not start a pipelined request after a reply that closes the connection', async () => {
     const served: string[] = [];
     const { port, held } = await start(async ({ target }) => {
       served.push(target);
@@ -85,12 +85,12 @@ describe('what a request holds', () => {
     socket.write(`GET /first HTTP/1.1\r\nHost: x\r\n${tooManyFields}\r\n${GET}`);
     await closed;
     expect(received()).toMatch(/^HTTP\/1\.1 431 /);
-    await until(() => running!.listener.connectionCount === 0, 'the end of the connection');
+    await until(() => running!.listener.connectionCount === 0, 'the connection to close');
     expect(served).toEqual([]);
     expect(held()).toEqual(NOTHING);
   });
 
-  it('does not keep a shutdown waiting for pipelined requests that cannot be answered', async () => {
+  it('does not wait at shutdown for pipelined requests that cannot be answered', async () => {
     let answer = (): void => {};
     const begun = { count: 0 };
     const { port, listener, held } = await start(async () => {
@@ -111,9 +111,9 @@ describe('what a request holds', () => {
   });
 
   it.each([
-    ['stays', ''],
-    ['sends more and stays', 'more'],
-  ])('is given back after a refused upgrade when the client %s', async (_, more) => {
+    ['keeps the connection open', ''],
+    ['sends more bytes and keeps the connection open', 'more'],
+  ])('releases the limits after a refused upgrade when the client %s', async (_, more) => {
     const { port, held } = await start(async () => text('no', 403));
     const halfOpen: ConnectionOptions & TcpNetConnectOpts = { port, host: '127.0.0.1', allowHalfOpen: true };
     const socket = connectTls({ ...halfOpen, ca: serverCa.pem });
@@ -125,12 +125,12 @@ describe('what a request holds', () => {
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
     await until(() => received.includes('403'), 'the refusal');
     if (more !== '') socket.write(more);
-    await until(() => running!.listener.connectionCount === 0, 'the end of the connection');
+    await until(() => running!.listener.connectionCount === 0, 'the connection to close');
     socket.destroy();
     expect(held()).toEqual(NOTHING);
   });
 
-  it('is given back after a storm of requests that end in every way', async () => {
+  it('releases the limits after HTTP/1.1 requests of every kind that end in every way', async () => {
     const { port, held } = await start(
       async (exchange) => {
         const { body, method, info, upgrade } = exchange;
@@ -190,12 +190,15 @@ describe('what a request holds', () => {
       }
     }
     for (const socket of sockets) socket.destroy();
-    await until(() => running!.listener.connectionCount === 0, 'the end of all connections');
-    await until(() => held().places + held().longRunning + held().memory + held().queued === 0, 'all places');
+    await until(() => running!.listener.connectionCount === 0, 'all connections to close');
+    await until(
+      () => held().places + held().longRunning + held().memory + held().queued === 0,
+      'the limits to be released',
+    );
     expect(held()).toEqual(NOTHING);
   }, 60_000);
 
-  it('is given back after a storm of HTTP/2 requests that end in every way', async () => {
+  it('releases the limits after HTTP/2 requests of every kind that end in every way', async () => {
     const { port, held } = await start(async (exchange) => {
       if (exchange.target === '/throw') throw new StatusError('NotFound', 'not here');
       if (exchange.target === '/late') await new Promise<void>((resolve) => void exchange.onAbort(resolve));
@@ -223,8 +226,11 @@ describe('what a request holds', () => {
       }
     }
     for (const session of sessions) session.destroy();
-    await until(() => running!.listener.connectionCount === 0, 'the end of all connections');
-    await until(() => held().places + held().longRunning + held().memory + held().queued === 0, 'all places');
+    await until(() => running!.listener.connectionCount === 0, 'all connections to close');
+    await until(
+      () => held().places + held().longRunning + held().memory + held().queued === 0,
+      'the limits to be released',
+    );
     expect(held()).toEqual(NOTHING);
   }, 60_000);
 });

@@ -26,8 +26,8 @@ export function answerHttp1(request: IncomingMessage, response: ServerResponse, 
 }
 
 /**
- * A request that asks to switch protocols. The chain answers with the server's switched connection, which is joined
- * to the client's, or with an ordinary reply, which is written as one.
+ * Runs an upgrade request. The chain returns the server's upgraded connection, which is joined to
+ * the client's, or an ordinary reply, which is written as such.
  */
 export function answerUpgrade(
   request: IncomingMessage,
@@ -64,7 +64,7 @@ export function answerUpgrade(
   socket.once('close', () => writer.closed());
   response.on('drain', () => writer.drained());
   response.on('finish', () => {
-    // A client that keeps its side open would hold its place for as long as it likes.
+    // A client that never closes its side would hold its connection and its share of the limits.
     socket.resume();
     socket.end(() => socket.destroy());
   });
@@ -72,11 +72,14 @@ export function answerUpgrade(
   return writer;
 }
 
-/** A client that takes less than this in the time for progress makes none. */
+/**
+ * Size of the writes of a large body, and so the least that a client must read for progress to be
+ * seen.
+ */
 const PIECE_BYTES = 128 * 1024;
 
 class Http1Wire implements Wire {
-  /** Of a whole body that is being sent in pieces. */
+  /** Bytes of a large body that are not written yet. */
   #laterBytes = 0;
 
   constructor(
@@ -86,7 +89,7 @@ class Http1Wire implements Wire {
 
   head(reply: Reply): void {
     this.response.writeHead(reply.status, this.#headers(reply.headers));
-    // A watch may stay silent for minutes after its head.
+    // A watch may send no event for minutes after its head.
     this.response.flushHeaders();
   }
 
@@ -118,7 +121,10 @@ class Http1Wire implements Wire {
     this.response.destroy();
   }
 
-  /** A socket tells only of a whole write that it was taken: with one write nobody could see that the client reads. */
+  /**
+   * Writes a body in pieces: the socket reports only whole writes as sent, so one write would hide
+   * the progress.
+   */
   #sendInPieces(body: Uint8Array): void {
     this.#laterBytes = body.byteLength;
     const sendMore = (): void => {
@@ -137,7 +143,7 @@ class Http1Wire implements Wire {
   }
 
   #headers(headers: RawHeaders): string[] {
-    // Answered while draining: the client must not send its next request on this connection.
+    // While draining the client must not reuse this connection.
     return this.context.draining.draining ? [...headers, 'Connection', 'close'] : (headers as string[]);
   }
 }
@@ -154,7 +160,10 @@ function wireMethods(wire: Wire): Wire {
   };
 }
 
-/** The server declined to switch: the client's raw connection gets a normal answer and is closed after it. */
+/**
+ * Writes an ordinary reply to an upgrade request that the server declined; the connection is closed
+ * after it.
+ */
 function ordinary(response: ServerResponse, socket: Duplex, write: () => void): void {
   if (!response.socket) response.assignSocket(socket as never);
   write();
@@ -173,7 +182,7 @@ function joinConnections(from: { client: Duplex; head: Buffer; request: Incoming
   client.on('close', () => server.destroy());
   server.on('close', () => {
     client.end();
-    // What the client still sends is dropped, or its side would never be read to its end.
+    // Later bytes of the client are read and dropped, otherwise its end would never be seen.
     client.resume();
   });
   client.pipe(server);

@@ -2,27 +2,32 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../../base/clock.js';
 
-/** Requests that a client may send before the first of them is answered. Kubernetes clients send none. */
+/**
+ * Bound on pipelined requests that wait for an earlier reply. Kubernetes clients do not pipeline.
+ */
 export const PIPELINED_REQUESTS_MAX = 32;
-/** The rest of a body that was not wanted must arrive in this time after its reply, or the connection is closed. */
+/**
+ * Timeout after a reply for the rest of a request body that was not read; then the connection is
+ * closed.
+ */
 const UNREAD_BODY_MS = 5_000;
 
 interface PipelinedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Counted while the request waits. */
+  /** Size of the head, counted while the request waits; 0 for a request that did not wait. */
   readonly headBytes: number;
   begin(): void;
 }
 
 /**
- * The requests of one HTTP/1.1 connection, begun one after the other: the replies to pipelined requests would otherwise all
- * wait in memory for a client that does not read.
+ * Requests of one HTTP/1.1 connection, started one after the other: otherwise the replies to all
+ * pipelined requests would wait in memory for a client that does not read.
  */
 export class Http1Pipeline {
   readonly #socket: Duplex;
   readonly #clock: Clock;
-  /** Bytes of the heads that wait. */
+  /** Bound on `#waitingBytes`, the bytes of the heads of waiting requests. */
   readonly #waitingBytesMax: number;
   #waitingBytes = 0;
   readonly #waiting: PipelinedRequest[] = [];
@@ -34,43 +39,60 @@ export class Http1Pipeline {
     this.#waitingBytesMax = waitingBytesMax;
   }
 
-  /** A reply is under way or due. */
+  /** True while a request has no complete reply. */
   get isBusy(): boolean {
     return this.#current !== undefined;
   }
 
-  /** A refusal of what was just read would not be taken for a reply, or part of a reply, to an earlier request. */
+  /**
+   * True if the client could not take an error reply, written now, for a reply or part of a reply
+   * to an earlier request.
+   */
   get canRefuse(): boolean {
     if (!this.#current) return true;
     const { request, response } = this.#current;
     return !request.complete && !response.headersSent;
   }
 
-  /** Begins the request now or after those before it; false where too many, or too large ones, wait already. */
+  /**
+   * Starts the request now or after the earlier ones; returns false if too many or too large heads
+   * wait.
+   */
   add(request: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
-    const headBytes = this.#current ? headBytesOf(request) : 0;
+    if (!this.#current) {
+      this.#begin({ request, response, headBytes: 0, begin });
+      return true;
+    }
+    const headBytes = headBytesOf(request);
     this.#waitingBytes += headBytes;
     if (this.#waiting.length >= PIPELINED_REQUESTS_MAX || this.#waitingBytes > this.#waitingBytesMax) return false;
     this.#waiting.push({ request, response, headBytes, begin });
-    if (!this.#current) this.#beginNext();
     return true;
   }
 
   #beginNext(): void {
     const next = this.#waiting.shift();
-    this.#current = next;
+    this.#current = undefined;
     if (!next) return;
     this.#waitingBytes -= next.headBytes;
+    this.#begin(next);
+  }
+
+  #begin(next: PipelinedRequest): void {
+    this.#current = next;
     next.begin();
-    next.response.once('close', () => {
-      // Node gives no further response a connection that it closes: one that began now would never end.
+    next.response.on('close', () => {
+      // Node assigns no further response to a socket that it closes: a request started now would
+      // never end.
       if (!this.#socket.writable) return;
       if (!next.request.complete) this.#closeUnlessRead(next.request);
       this.#beginNext();
     });
   }
 
-  /** The next request begins behind the rest of this body, which nobody reads: a client could send it for ever. */
+  /**
+   * Closes the connection unless the rest of the body arrives in time: the next request follows it.
+   */
   #closeUnlessRead(request: IncomingMessage): void {
     this.#clock.after(UNREAD_BODY_MS, () => {
       if (!request.complete) this.#socket.destroy();

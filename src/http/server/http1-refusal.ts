@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { headerValues } from '../headers.js';
 
-/** Answers what Node's parser refused, as far as the protocol can still be spoken. */
+/** Answers a request that Node's parser refused with 431, 408 or 400, and closes the connection. */
 export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -11,27 +11,34 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     endWithRefusal(socket, '431 Request Header Fields Too Large', 'request headers are too large');
   } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    endWithRefusal(socket, '408 Request Timeout', 'request headers took too long');
+    endWithRefusal(socket, '408 Request Timeout', 'timeout: request headers were not complete in time');
   } else endWithRefusal(socket, '400 Bad Request', 'malformed request');
 }
 
-/** Why a request cannot be carried exactly, although Node's parser takes it; undefined for all others. */
+/**
+ * Returns why a request that Node's parser accepts is ambiguous and must not be forwarded, else
+ * undefined.
+ */
 export function ambiguityOf({ rawHeaders }: IncomingMessage): string | undefined {
-  // RFC 9112, 3.2: a server that looked at another one than this one did would serve another host.
+  // RFC 9112, 3.2: the next server might use the other Host.
   if (headerValues(rawHeaders, 'host').length > 1) return 'the request has more than one Host field';
-  // RFC 9112, 6.1: the parser removes the last coding, and any other would get lost on the way.
+  // RFC 9112, 6.1: the parser decodes only the last coding; any other would be lost when the body
+  // is forwarded.
   const codings = headerValues(rawHeaders, 'transfer-encoding');
   if (codings.length > 1 || (codings.length === 1 && codings[0]!.trim().toLowerCase() !== 'chunked')) {
-    return 'the only Transfer-Encoding that is supported is chunked';
+    return 'unsupported Transfer-Encoding: only chunked is supported';
   }
   return undefined;
 }
 
-/** Why a request cannot switch protocols: after a switch nobody could tell where its body ends. */
+/**
+ * Returns why an upgrade request is refused: the end of its body would be unknown after the
+ * upgrade.
+ */
 export function upgradeFaultOf({ rawHeaders }: IncomingMessage): string | undefined {
   const hasLength = headerValues(rawHeaders, 'content-length').some((value) => value.trim() !== '0');
   const hasCoding = headerValues(rawHeaders, 'transfer-encoding').length > 0;
-  return hasLength || hasCoding ? 'a request that asks to switch protocols cannot have a body' : undefined;
+  return hasLength || hasCoding ? 'an upgrade request cannot have a body' : undefined;
 }
 
 export function refuseAsBad(response: ServerResponse, message: string): void {
@@ -39,7 +46,7 @@ export function refuseAsBad(response: ServerResponse, message: string): void {
   response.writeHead(400, { ...JSON_FIELDS, 'Content-Length': Buffer.byteLength(body), Connection: 'close' }).end(body);
 }
 
-/** Writes a refusal to a connection whose requests Node no longer reads, and closes it. */
+/** Writes an error reply to a connection that Node's parser has given up, and closes it. */
 export function endWithRefusal(socket: Duplex, codeAndReason: string, message: string): void {
   const body = statusText(Number(codeAndReason.slice(0, 3)), message);
   const head = `HTTP/1.1 ${codeAndReason}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;

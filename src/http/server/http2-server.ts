@@ -5,12 +5,12 @@ import type { ListenerLimits } from './listener-limits.js';
 import type { OpenExchanges } from './open-exchanges.js';
 import type { AnswerContext } from './reply-writer.js';
 
-/** What speaks HTTP/2 on the connections that the listener has accepted. */
+/** HTTP/2 implementation for connections that the listener has accepted. */
 export interface Http2Server {
   accept(socket: TLSSocket): void;
-  /** Every connection is told to go, and closes when its requests are answered. */
+  /** Sends GOAWAY on every connection; each closes after its last reply. */
   drain(): void;
-  /** Ends connections whose clients have not read what was written to them. */
+  /** Closes connections whose clients do not read. */
   endStalled(nowMs: number): void;
 }
 
@@ -19,6 +19,6 @@ export interface Http2Parts {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly open: OpenExchanges;
-  /** `owner` is what lives as long as the connection. */
+  /** `owner` is an object that lives as long as the connection (see clientConnection). */
   context(socket: TLSSocket, owner: object): AnswerContext;
 }

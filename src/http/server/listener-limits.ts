@@ -5,22 +5,23 @@ export interface ListenerLimits {
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
   readonly streamsPerConnectionMax: number;
-  /** A connection without a request is closed after this long. */
+  /** Time without a request after which a connection is closed. */
   readonly idleMs: number;
-  /** A client that is waited for must send or take `PROGRESS_BYTES_MIN` in this time. */
+  /** Time in which a client that a request waits for must send or read `PROGRESS_BYTES_MIN`. */
   readonly progressMs: number;
 }
 
-/** Fewer bytes than this in `progressMs` are no progress, unless they are all that is left. */
+/** Least number of bytes in `progressMs` that counts as progress, unless fewer are left. */
 export const PROGRESS_BYTES_MIN = 4 * 1024;
 
 /**
- * A reply is given so many times `progressMs`. Only the kernel is seen to take it, in steps of up to a third of its send buffer
- * and more: a client that reads 40 KiB a second may seem to read nothing for half a minute.
+ * Factor on `progressMs` for replies. The proxy sees only the kernel take bytes, in steps of a
+ * third of its send buffer and more: a client that reads 40 KiB/s can seem to read nothing for half
+ * a minute.
  */
 export const REPLY_PROGRESS_TIMES = 1.5;
 
-/** Names of the limits that the listener reports when they are reached. */
+/** Names of the limits that the listener reports to `onLimit`. */
 export type ListenerLimit =
   | 'max-connections'
   | 'max-connections-per-address'

@@ -24,7 +24,7 @@ const LIMITS: ListenerLimits = {
   progressMs: 30_000,
 };
 
-/** Whose HTTP/2 a test is about. */
+/** HTTP/2 implementation under test: `src/http/http2` or `node:http2`. */
 export type Http2By = 'own' | 'node';
 
 export interface StartedListener {
@@ -34,7 +34,10 @@ export interface StartedListener {
   close(graceMs?: number): Promise<void>;
 }
 
-/** A listener on a free port whose exchanges are classified as the chain would, and answered as a test says. */
+/**
+ * Starts a listener on a free port. Exchanges get their request info as in the chain, then go to
+ * `handler`.
+ */
 export async function startListener(
   handler: Handler,
   limits: Partial<ListenerLimits> = {},
@@ -45,7 +48,10 @@ export async function startListener(
   return { port, listener, logged, close: (graceMs = 0) => listener.close(graceMs) };
 }
 
-/** The same without a port of its own: connections are accepted elsewhere and handed over unread. */
+/**
+ * Starts a listener without a port: another server accepts the connections and passes them to
+ * `take`.
+ */
 export async function startTakingListener(
   handler: Handler,
   limits: Partial<ListenerLimits> = {},
@@ -103,7 +109,7 @@ export function text(body: string, status = 200, headers: readonly string[] = []
   };
 }
 
-/** A reply that a test feeds by hand. */
+/** Returns a streamed reply whose body the test writes. */
 export function streamed(status = 200, headers: readonly string[] = ['Content-Type', 'application/json']) {
   const seen = { paused: 0, resumed: 0, cancelled: undefined as Error | undefined };
   const body = new BodyStream({
@@ -190,7 +196,7 @@ export function ask2(session: ClientHttp2Session, { method = 'GET', path = '/', 
   });
 }
 
-/** A TLS connection on which a test writes whatever it likes. */
+/** Opens a TLS connection for raw bytes. */
 export async function rawConnection(
   port: number,
   localAddress?: string,
@@ -210,7 +216,7 @@ export async function rawConnection(
   return { socket, received: () => received, closed };
 }
 
-/** Writes bytes and returns all that came back until the server closed. */
+/** Writes bytes and returns all bytes received until the server closes the connection. */
 export async function rawExchange(port: number, bytes: string): Promise<string> {
   const { socket, received, closed } = await rawConnection(port);
   socket.write(Buffer.from(bytes, 'latin1'));

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { constants } from 'node:http2';
+import { type ClientHttp2Session, constants } from 'node:http2';
 import { Agent } from 'node:https';
 import { type AddressInfo, connect as connectTcp, createServer as createTcp, Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
@@ -45,7 +45,7 @@ describe.each([
   ['HTTP/1.1', 'own'],
   ['HTTP/2', 'own'],
   ['HTTP/2', 'node'],
-] as const)('over %s (%s)', (protocol, http2) => {
+] as const)('Listener over %s (http2: %s)', (protocol, http2) => {
   const start = (handler: Handler, limits?: Partial<ListenerLimits>) => startOn(handler, limits, http2);
 
   async function client(port: number) {
@@ -54,7 +54,7 @@ describe.each([
     return { ask: (how: Parameters<typeof ask2>[1]) => ask2(session, how), end: () => session.destroy() };
   }
 
-  it('gives method, raw target and headers to the chain and its answer back', async () => {
+  it('passes method, raw target and headers to the handler, and its reply to the client', async () => {
     const { ask, end } = await client(await start(describeRequest));
     const answer = await ask({ path: '/api/v1/pods?labelSelector=a%3Db&x=%C3%A9', headers: { 'x-thing': 'one' } });
     const seen = JSON.parse(answer.body.toString());
@@ -65,7 +65,7 @@ describe.each([
     end();
   });
 
-  it('carries megabytes both ways unchanged', async () => {
+  it('passes bodies of 5 MiB unchanged in both directions', async () => {
     const sent = Buffer.alloc(5 * 1024 * 1024, 'abcdefghij');
     const port = await start(async (exchange) => {
       const body = await readRequest(exchange);
@@ -77,14 +77,14 @@ describe.each([
     end();
   });
 
-  it.each([204, 304])('answers %i without a body', async (status) => {
+  it.each([204, 304])('replies %i without a body', async (status) => {
     const { ask, end } = await client(await start(async () => ({ status, headers: ['ETag', '"x"'], body: null })));
     expect(await ask({})).toMatchObject({ status, body: Buffer.alloc(0), headers: { etag: '"x"' } });
     expect(await ask({})).toMatchObject({ status });
     end();
   });
 
-  it('answers HEAD with the length of what GET would give, streamed or not', async () => {
+  it('replies to HEAD with Content-Length and no body, streamed or not', async () => {
     let stream = false;
     const port = await start(async () => {
       if (!stream) return { ...text('four'), body: null };
@@ -99,7 +99,7 @@ describe.each([
     end();
   });
 
-  it('passes trailers on', async () => {
+  it('passes trailers to the client', async () => {
     const port = await start(async () => {
       const { reply, body } = streamed(200, ['Trailer', 'X-Sum', 'Content-Type', 'text/plain']);
       body.push(Buffer.from('hi'));
@@ -113,7 +113,7 @@ describe.each([
     end();
   });
 
-  it('keeps repeated fields apart, and survives those that must not repeat', async () => {
+  it('passes repeated fields, and only the first of a repeated single-valued field', async () => {
     const headers = [
       'Warning',
       '299 - "a"',
@@ -133,7 +133,7 @@ describe.each([
     end();
   });
 
-  it('shows a body that broke off as broken, never as complete', async () => {
+  it('aborts a reply whose body fails: the client never sees it as complete', async () => {
     const port = await start(async () => {
       const { reply, body } = streamed();
       body.push(Buffer.from('{"half'));
@@ -145,18 +145,18 @@ describe.each([
     end();
   });
 
-  it('breaks off the one answer that cannot be written, and says so', async () => {
+  it('aborts a reply that cannot be written, logs it, and serves the next request', async () => {
     let status = 999_999;
     const port = await start(async () => ({ ...text('x'), status }));
     const { ask, end } = await client(port);
     await expect(ask({})).rejects.toThrow();
-    expect(running!.logged.map(({ message }) => message)).toContain('an answer could not be written');
+    expect(running!.logged.map(({ message }) => message)).toContain('reply could not be written');
     status = 200;
     expect((await ask1(port)).status).toBe(200);
     end();
   });
 
-  it('holds the source back while the client does not read, and lets it go on after', async () => {
+  it('applies back-pressure to the reply body while the client does not read', async () => {
     const { reply, body, seen } = streamed();
     const port = await start(async () => reply);
     const chunk = Buffer.alloc(64 * 1024, 120);
@@ -183,13 +183,13 @@ describe.each([
       for (; seen.paused === seen.resumed; await settle(1)) {
         body.push(chunk);
         bytes += chunk.byteLength;
-        // What kernel buffers on both sides take.
-        if (bytes > 64 * 1024 * 1024) throw new Error('nobody asked for a pause');
+        // More than the kernel's socket buffers on both sides.
+        if (bytes > 64 * 1024 * 1024) throw new Error('no back-pressure after 64 MiB');
       }
     }
   });
 
-  it('aborts the exchange and cancels the body when the client leaves', async () => {
+  it('aborts the exchange and cancels the reply body when the client disconnects', async () => {
     const { reply, body, seen } = streamed();
     let exchange: Exchange | undefined;
     const port = await start(async (each) => {
@@ -211,7 +211,7 @@ describe.each([
     session?.destroy();
   });
 
-  it('survives a client that leaves in the middle of a request that nobody reads', async () => {
+  it('logs no error when a client disconnects in the middle of a request body that is not read', async () => {
     let refused = 0;
     const port = await start(async () => {
       refused++;
@@ -234,7 +234,7 @@ describe.each([
     expect(running!.logged.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
-  it('answers a request before it was read, and the connection stays usable', async () => {
+  it('replies before the request body is read, and the connection stays usable', async () => {
     let asked = 0;
     const port = await start(async (exchange) => {
       asked++;
@@ -253,7 +253,7 @@ describe.each([
         const refused = session.request({ ':method': 'POST', ':path': '/refuse' });
         refused.on('error', () => {});
         refused.resume();
-        // Never ended: only the server can free the stream.
+        // The request never ends: only the server can close the stream.
         refused.write(Buffer.alloc(60_000));
         await new Promise<void>((resolve) => refused.once('close', () => resolve()));
       }
@@ -265,10 +265,10 @@ describe.each([
   });
 });
 
-describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
+describe.each(['own', 'node'] as const)('Listener over HTTP/2 only (http2: %s)', (http2) => {
   const start = (handler: Handler, limits?: Partial<ListenerLimits>) => startOn(handler, limits, http2);
 
-  it('joins a cookie that was split for compression', async () => {
+  it('joins cookie fields that were split for compression', async () => {
     const session = session2(await start(describeRequest));
     const { body } = await ask2(session, { headers: { cookie: ['a=1', 'b=2'] } });
     const { headers } = JSON.parse(body.toString()) as { headers: string[] };
@@ -277,7 +277,37 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
     session.destroy();
   });
 
-  it('knows a connection as one thing, whatever is asked on it', async () => {
+  it.each([204, 304])('answers %i without Content-Length, after which Go clients miss a body', async (status) => {
+    const { body, headers } = text('body of a 200', status, ['ETag', '"x"']);
+    const whole = async () => ({ status, headers, body });
+    const piecemeal = async () => streamed(status, headers).reply;
+    for (const handler of [whole, piecemeal]) {
+      const session = session2(await start(handler));
+      const stream = session.request({ ':path': '/' });
+      const [fields] = await once(stream, 'response');
+      expect(fields).toMatchObject({ ':status': status, etag: '"x"' });
+      expect(fields).not.toHaveProperty('content-length');
+      session.destroy();
+      await running?.close(0);
+    }
+  });
+
+  it('asks for a body that its client holds back with Expect when the body is read', async () => {
+    const session = session2(await start(async (exchange) => text((await readRequest(exchange)).toString())));
+    const asked = holdBack(session);
+    const stream = asked.stream;
+    stream.once('continue', () => stream.end('held back'));
+    expect(await asked.answer).toEqual({ statuses: [100, 200], body: 'held back' });
+    session.close();
+  });
+
+  it('does not ask for a body that its client holds back where it is answered without being read', async () => {
+    const session = session2(await start(async () => text('no', 401)));
+    expect(await holdBack(session).answer).toEqual({ statuses: [401], body: 'no' });
+    session.close();
+  });
+
+  it('gives all requests of one connection the same ClientConnection', async () => {
     const seen: Exchange[] = [];
     const port = await start(async (exchange) => {
       seen.push(exchange);
@@ -291,7 +321,7 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
     for (const session of sessions) session.destroy();
   });
 
-  it('takes no more streams at once than allowed', async () => {
+  it('starts no more concurrent streams than streamsPerConnectionMax', async () => {
     let open = 0;
     const port = await start(
       async () => {
@@ -309,7 +339,7 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
     session.destroy();
   });
 
-  it('refuses headers that are too large, and serves the next request', async () => {
+  it('replies 431 to too large headers, and serves the next request', async () => {
     const port = await start(describeRequest, { headerBytesMax: 4_096 });
     const session = session2(port);
     expect((await ask2(session, { headers: { 'x-large': 'x'.repeat(8_000) } })).status).toBe(431);
@@ -317,7 +347,7 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
     session.destroy();
   });
 
-  it('closes a connection that would change its keys and certificates in the middle (RFC 9113, 9.2.1)', async () => {
+  it('closes a connection on TLS 1.2 renegotiation (RFC 9113, 9.2.1)', async () => {
     const port = await start(describeRequest);
     const options = { ALPNProtocols: ['h2'], maxVersion: 'TLSv1.2' as const };
     const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ...options });
@@ -331,7 +361,7 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
     await until(() => socket.destroyed);
   });
 
-  it('refuses CONNECT, which names no path, without troubling anyone', async () => {
+  it('passes no target to the handler for CONNECT', async () => {
     const seen: string[] = [];
     const session = session2(
       await start(async ({ target }) => {
@@ -349,7 +379,24 @@ describe.each(['own', 'node'] as const)('HTTP/2 only (%s)', (http2) => {
   });
 });
 
-describe('malformed HTTP/1.1', () => {
+/** A POST whose client sends no body before it is asked for it. */
+function holdBack(session: ClientHttp2Session) {
+  const stream = session.request({ ':method': 'POST', ':path': '/', expect: '100-continue' });
+  const statuses: number[] = [];
+  let body = '';
+  stream.on('headers', (fields) => statuses.push(fields[':status']!));
+  stream.on('response', (fields) => statuses.push(fields[':status']!));
+  stream.on('data', (chunk: Buffer) => {
+    body += chunk.toString();
+  });
+  const answer = new Promise<{ statuses: number[]; body: string }>((resolve, reject) => {
+    stream.once('error', reject);
+    stream.once('end', () => resolve({ statuses, body }));
+  });
+  return { stream, answer };
+}
+
+describe('Listener on malformed HTTP/1.1', () => {
   const refused = (answer: string) => {
     expect(answer).toMatch(/^HTTP\/1\.1 4\d\d /);
     expect(answer).toMatch(/Connection: close/);
@@ -361,7 +408,7 @@ describe('malformed HTTP/1.1', () => {
 
   it.each([
     [
-      'Content-Length beside Transfer-Encoding',
+      'Content-Length with Transfer-Encoding',
       'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     ['two Content-Lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde'],
@@ -370,37 +417,36 @@ describe('malformed HTTP/1.1', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n',
     ],
     ['a header without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n'],
-    ['space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 4\r\n\r\nabcd'],
+    ['a space before the colon', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length : 4\r\n\r\nabcd'],
     ['a folded header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: b\r\n c\r\n\r\n'],
     ['NUL in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: b\0c\r\n\r\n'],
     ['a bare CR in a header', 'GET / HTTP/1.1\r\nHost: x\r\nX-A: b\rX-B: c\r\n\r\n'],
-    ['space in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n'],
-    ['no protocol at all', '\x16\x03 hello\r\n\r\n'],
-  ])('refuses %s', async (_, bytes) => {
+    ['a space in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n'],
+    ['bytes that are not HTTP', '\x16\x03 hello\r\n\r\n'],
+  ])('refuses %s with a Status and closes the connection', async (_, bytes) => {
     let reached = 0;
     const port = await start(async () => {
       reached++;
       return text('reached');
     });
     const answer = await rawExchange(port, bytes);
-    // A folded header is taken by some parsers as one value; then it must arrive as one value.
     expect(reached).toBe(0);
     refused(answer);
   });
 
-  it('refuses a request without Host', async () => {
+  it('replies 400 to a request without Host', async () => {
     const port = await start(describeRequest);
     expect(await rawExchange(port, 'GET / HTTP/1.1\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  it('refuses headers that are too large with 431', async () => {
+  it('replies 431 to too large headers', async () => {
     const port = await start(describeRequest, { headerBytesMax: 4_096 });
     const answer = await rawExchange(port, `GET / HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(8_000)}\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 431 /);
     refused(answer);
   });
 
-  it('refuses too many headers with 431, and never serves a request without some of them', async () => {
+  it('refuses too many header fields, and never serves a request with some of them dropped', async () => {
     let reached = 0;
     const handler: Handler = async () => {
       reached++;
@@ -418,7 +464,7 @@ describe('malformed HTTP/1.1', () => {
     expect(reached).toBe(0);
   });
 
-  it('gives up on headers that do not come in time', async () => {
+  it('replies 408 to headers that are incomplete after the header timeout', async () => {
     const port = await start(describeRequest, { headerTimeoutMs: 200 });
     const { socket, received, closed } = await rawConnection(port);
     socket.write('GET / HTTP/1.1\r\nHost: ');
@@ -426,14 +472,14 @@ describe('malformed HTTP/1.1', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('gives up on a TLS handshake that does not come in time', async () => {
+  it('closes a connection whose TLS handshake is incomplete after the timeout', async () => {
     const port = await start(describeRequest, { headerTimeoutMs: 200 });
     const socket = connectTcp(port, '127.0.0.1');
     socket.on('error', () => {});
     await new Promise<void>((resolve) => socket.once('close', () => resolve()));
   });
 
-  it('breaks a chunked body off at the first bad chunk; what was sent so far is never taken for the whole', async () => {
+  it('fails a chunked request body at its first malformed chunk: it never seems complete', async () => {
     let outcome: unknown;
     const port = await start(async (exchange) => {
       outcome = await readRequest(exchange).catch((error: Error) => error);
@@ -444,12 +490,12 @@ describe('malformed HTTP/1.1', () => {
       'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n4\r\nabcd\r\nZZ\r\nboom\r\n0\r\n\r\n',
     );
     await closed;
-    await until(() => outcome !== undefined, 'the body to break');
+    await until(() => outcome !== undefined, 'the body to fail');
     expect(outcome).toBeInstanceOf(Error);
     expect(received()).not.toContain('200 OK');
   });
 
-  it('does not write its refusal into the middle of another answer', async () => {
+  it('writes no error reply into the middle of another reply', async () => {
     const { reply, body } = streamed(200, ['Content-Type', 'text/plain']);
     const port = await start(async () => reply);
     const { socket, closed, received } = await rawConnection(port);
@@ -462,7 +508,7 @@ describe('malformed HTTP/1.1', () => {
     expect(received()).not.toContain('400');
   });
 
-  it('hands absolute-form targets on as they are, for the chain to refuse', async () => {
+  it('passes absolute-form targets unchanged to the handler', async () => {
     let target = '';
     const port = await start(async (exchange) => {
       target = exchange.target;
@@ -472,7 +518,7 @@ describe('malformed HTTP/1.1', () => {
     expect(target).toBe('http://other/api');
   });
 
-  it('keeps bytes above 127 in headers as they came, and refuses them in targets', async () => {
+  it('keeps bytes above 127 in header values unchanged, and refuses them in targets', async () => {
     let seen: Exchange | undefined;
     const port = await start(async (exchange) => {
       seen = exchange;
@@ -483,7 +529,7 @@ describe('malformed HTTP/1.1', () => {
     expect(seen!.headers).toContain('\xc3\xa9');
   });
 
-  it('finds out about clients that are gone without a word', async () => {
+  it('enables TCP keep-alive after 60 s', async () => {
     const kept = vi.spyOn(Socket.prototype, 'setKeepAlive');
     const { socket } = await rawConnection(await start(describeRequest));
     expect(kept.mock.calls).toEqual([[true, 60_000]]);
@@ -492,8 +538,8 @@ describe('malformed HTTP/1.1', () => {
   });
 });
 
-describe('certificates', () => {
-  it('shows new certificates on new connections, and open ones go on', async () => {
+describe('Listener.replaceTls', () => {
+  it('uses the new certificate for new connections and keeps open connections', async () => {
     const port = await start(describeRequest);
     const old = await rawConnection(port);
     const renewed = makeServer(serverCa, { cn: 'renewed' });
@@ -508,8 +554,8 @@ describe('certificates', () => {
   });
 });
 
-describe('connections that were accepted elsewhere', () => {
-  it('are served over both protocols', async () => {
+describe('Listener.take', () => {
+  it('serves connections accepted elsewhere over both protocols', async () => {
     running = await startTakingListener(describeRequest);
     const session = session2(running.port);
     expect((await ask2(session, { path: '/two' })).body.toString()).toContain('/two');
@@ -517,7 +563,7 @@ describe('connections that were accepted elsewhere', () => {
     session.destroy();
   });
 
-  it('are told apart where a client uses one port of its own for two of the server’s', async () => {
+  it('closes both connections of a client that uses one local port for two ports of the server', async () => {
     const { listener, close } = await startTakingListener(describeRequest, { headerTimeoutMs: 60_000 });
     const doors = [1, 2, 3].map(() => createTcp({ pauseOnConnect: true }, (socket) => listener.take(socket)));
     for (const door of doors) await new Promise<void>((resolve) => door.listen(0, '127.0.0.1', resolve));

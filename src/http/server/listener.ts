@@ -14,7 +14,7 @@ import type { Handler } from '../exchange.js';
 import type { ServerTls } from '../tls/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { ConnectionTable } from './connection-table.js';
-import { OwnHttp2Server } from './handwritten-http2.js';
+import { HandwrittenHttp2Server } from './handwritten-http2.js';
 import { answerHttp1, answerUpgrade } from './http1-exchange.js';
 import { Http1Pipeline } from './http1-pipeline.js';
 import { ambiguityOf, endWithRefusal, refuseAsBad, refuseMalformed, upgradeFaultOf } from './http1-refusal.js';
@@ -34,20 +34,26 @@ export interface ListenerOptions {
   readonly handler: Handler;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whose HTTP/2 is spoken: that of `src/http2`, unless told otherwise, or Node's. */
+  /** HTTP/2 implementation: `src/http/http2` (`own`, the default) or `node:http2`. */
   readonly http2?: 'own' | 'node';
-  /** Called each time a limit ends a connection or a request, for a metric. */
+  /** Called for each connection or request that a limit ends; for a metric. */
   readonly onLimit?: (limit: ListenerLimit) => void;
 }
 
-/** The TLS listener. One port; HTTP/1.1 or HTTP/2 by ALPN, each connection handed to the server for its protocol. */
+/** State of one HTTP/1.1 connection. */
+interface Http1Client {
+  readonly pipeline: Http1Pipeline;
+  readonly context: AnswerContext;
+}
+
+/** TLS listener on one port. ALPN selects HTTP/1.1 or HTTP/2 for each connection. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #tls: TlsServer;
   readonly #http1: Http1Server;
   readonly #http2: Http2Server;
   readonly #connections: ConnectionTable;
-  readonly #pipelines = new WeakMap<Duplex, Http1Pipeline>();
+  readonly #http1Clients = new WeakMap<Duplex, Http1Client>();
   readonly #open = new OpenExchanges();
   #cancelSweep: () => void = () => {};
 
@@ -75,20 +81,21 @@ export class Listener {
     return this.#tls.address() as AddressInfo;
   }
 
-  /** Serves a connection that was accepted elsewhere, of which nothing was read yet. */
+  /** Serves a connection that another listener accepted; no byte of it may have been read. */
   take(socket: Socket): void {
     if (this.#open.draining) socket.destroy();
     else this.#tls.emit('connection', socket);
   }
 
-  /** New connections use the new certificates; those that are open go on. */
+  /** Replaces the certificates for new connections; open connections keep theirs. */
   replaceTls(tls: ServerTls): void {
     this.#tls.setSecureContext(secureContext(tls));
   }
 
   /**
-   * Takes no new connections and no new requests, lets those under way end, ends watches at an event's boundary.
-   * What is left after `graceMs` is cut. Resolves when the last connection is closed.
+   * Graceful shutdown. Accepts no new connections, closes idle ones, sends GOAWAY or `Connection:
+   * close` on the others, lets open requests end, and ends watches at an event boundary. Requests
+   * still open after `graceMs` are aborted. Resolves when the last connection is closed.
    */
   async close(graceMs: number): Promise<void> {
     const closed = this.#tls.listening
@@ -99,7 +106,7 @@ export class Listener {
     this.#http1.closeIdleConnections();
     const cancelCut = this.#options.clock.after(graceMs, () => this.#cut());
     await this.#open.idle();
-    // Keep-alive connections that have just answered their last request are idle now.
+    // Keep-alive connections that have just sent their last reply are idle now.
     this.#http1.closeIdleConnections();
     this.#connections.destroyUnused();
     await closed;
@@ -108,14 +115,16 @@ export class Listener {
     this.#http1.close();
   }
 
-  /** Cuts everything at once, in the middle of whatever is being said, and takes nothing new. */
+  /** Destroys all connections at once and accepts no new ones. */
   destroy(): void {
     this.#tls.close();
     this.#cancelSweep();
     this.#connections.destroyAll();
   }
 
-  /** Ends requests, and HTTP/2 connections, whose clients have made no progress for too long. */
+  /**
+   * Schedules the sweep that ends requests and HTTP/2 connections whose clients make no progress.
+   */
   #sweepLater(): void {
     const { clock, limits } = this.#options;
     this.#cancelSweep = clock.after(Math.max(1, limits.progressMs / SWEEPS_PER_PROGRESS_TIME), () => {
@@ -131,11 +140,11 @@ export class Listener {
   }
 
   #cut(): void {
-    this.#options.logger.warn('requests still open at the end of the shutdown grace period were cut', {
+    this.#options.logger.warn('requests still open at the end of the shutdown grace period were aborted', {
       requests: this.#open.size,
     });
     this.#open.cut();
-    // After that, so that HTTP/2 clients are told that their streams broke off.
+    // Later, so that HTTP/2 clients still receive RST_STREAM.
     setImmediate(() => {
       this.#connections.destroyAll();
     });
@@ -147,7 +156,7 @@ export class Listener {
       ...secureContext(tls),
       ALPNProtocols: ['h2', 'http/1.1'],
       requestCert: true,
-      // A certificate that does not verify is refused per request with a Status that says why.
+      // A certificate that fails verification is refused per request, with the reason in a Status.
       rejectUnauthorized: false,
       handshakeTimeout: limits.headerTimeoutMs,
     });
@@ -162,7 +171,7 @@ export class Listener {
     });
     server.on('tlsClientError', (error, socket) => {
       logger.debug('TLS handshake failed', { error });
-      // Node reports a handshake that takes too long and leaves it at that.
+      // Node reports a handshake timeout but does not close the socket.
       socket.destroy();
     });
     return server;
@@ -180,54 +189,54 @@ export class Listener {
       insecureHTTPParser: false,
       requireHostHeader: true,
     });
-    // Node would leave out what is above its own limit and serve the rest: a field that limits a request could go missing.
+    // Node would drop the fields above its own limit and serve the request without them.
     server.maxHeadersCount = 0;
     const tooMany = ({ rawHeaders }: IncomingMessage) => rawHeaders.length > 2 * limits.headersCountMax;
-    // Node begins to keep track of connections (header time, which are idle) when a server listens. This one never
-    // does, its connections come from the TLS server, so it is told.
+    // Node starts to track connections (header timeout, idle) on 'listening'. This server never
+    // listens: its connections come from the TLS server.
     server.emit('listening');
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const context = this.#context(request.socket as TLSSocket);
+      const { pipeline, context } = this.#http1ClientOf(request.socket as TLSSocket);
       const begin = (): void => {
         const fault = ambiguityOf(request);
         if (tooMany(request)) response.writeHead(431, { Connection: 'close' }).end();
         else if (fault !== undefined) refuseAsBad(response, fault);
         else this.#open.add(answerHttp1(request, response, context));
       };
-      if (this.#pipelineOf(request.socket).add(request, response, begin)) return;
+      if (pipeline.add(request, response, begin)) return;
       this.#onLimit('pipelined-requests');
       request.socket.destroy();
     });
     server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const context = this.#context(request.socket as TLSSocket);
+      const { pipeline, context } = this.#http1ClientOf(request.socket as TLSSocket);
       const fault = ambiguityOf(request) ?? upgradeFaultOf(request);
-      // A refusal in the middle of another answer would be read as part of it.
-      if (tooMany(request) || this.#pipelineOf(socket).isBusy) socket.destroy();
+      // An error reply inside another reply would be read as part of it.
+      if (tooMany(request) || pipeline.isBusy) socket.destroy();
       else if (fault !== undefined) endWithRefusal(socket, '400 Bad Request', fault);
       else this.#open.add(answerUpgrade(request, socket, head, context));
     });
     server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      if (this.#pipelines.get(socket)?.canRefuse ?? true) refuseMalformed(error, socket);
+      if (this.#http1Clients.get(socket)?.pipeline.canRefuse ?? true) refuseMalformed(error, socket);
       else socket.destroy();
     });
     return server;
   }
 
-  #pipelineOf(socket: Duplex): Http1Pipeline {
-    let pipeline = this.#pipelines.get(socket);
-    if (!pipeline) {
-      const { clock, limits } = this.#options;
-      pipeline = new Http1Pipeline(socket, clock, limits.headerBytesMax);
-      this.#pipelines.set(socket, pipeline);
-    }
-    return pipeline;
+  #http1ClientOf(socket: TLSSocket): Http1Client {
+    const known = this.#http1Clients.get(socket);
+    if (known) return known;
+    const { clock, limits } = this.#options;
+    const pipeline = new Http1Pipeline(socket, clock, limits.headerBytesMax);
+    const client: Http1Client = { pipeline, context: this.#context(socket) };
+    this.#http1Clients.set(socket, client);
+    return client;
   }
 
   #createHttp2(by: 'own' | 'node'): Http2Server {
     const { limits, clock, logger } = this.#options;
     const context = (socket: TLSSocket, owner: object) => this.#context(socket, owner);
     const parts = { limits, clock, logger, open: this.#open, context };
-    return by === 'own' ? new OwnHttp2Server(parts) : new NodeHttp2Server(parts);
+    return by === 'own' ? new HandwrittenHttp2Server(parts) : new NodeHttp2Server(parts);
   }
 
   #context(socket: TLSSocket, owner: object = socket): AnswerContext {
@@ -238,13 +247,16 @@ export class Listener {
   }
 }
 
-/** How often connections are looked at for headers that take too long. */
+/** Interval of the check for header timeouts. */
 const HEADER_CHECK_MS = 1_000;
 
-/** Nothing else would tell that the client of a silent watch has lost its network: it would be served for ever. */
+/**
+ * TCP keep-alive is the only way to detect that the client of a watch without events has lost its
+ * network.
+ */
 const TCP_KEEP_ALIVE_MS = 60_000;
 
-/** How often in the time for progress it is looked at who makes none. */
+/** Number of progress sweeps within `progressMs`. */
 const SWEEPS_PER_PROGRESS_TIME = 4;
 
 function secureContext(tls: ServerTls) {
@@ -253,8 +265,9 @@ function secureContext(tls: ServerTls) {
     key: tls.key,
     ca: [...tls.clientCas],
     minVersion: 'TLSv1.2' as const,
-    // A resumed session carries no intermediate certificates and would outlive a change of the CA files.
-    // Renegotiation (TLS 1.2) would repeat the costly part of a handshake, and change certificates, within a connection.
+    // A resumed session has no intermediate certificates and would survive a change of the CA
+    // files. Renegotiation (TLS 1.2) would repeat the expensive part of the handshake, and could
+    // change the client certificate within a connection.
     secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
   };
 }

@@ -14,7 +14,7 @@ import type { OpenExchange } from './open-exchanges.js';
 import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
 import { RequestBody } from './request-body.js';
 
-/** HTTP/2 by Node's own server, on its streams directly instead of through its slower imitation of HTTP/1.1. */
+/** HTTP/2 server on `node:http2` streams, without its slower HTTP/1.1 compatibility API. */
 export class NodeHttp2Server implements Http2Server {
   readonly #parts: Http2Parts;
   readonly #server: ServerOfNode;
@@ -33,7 +33,9 @@ export class NodeHttp2Server implements Http2Server {
     for (const session of this.#sessions) session.close();
   }
 
-  /** Sessions close by themselves when they are idle, and with their last stalled stream. */
+  /**
+   * No-op: `closeWhenIdle` closes idle sessions, and `cutStalled` the session of a stalled stream.
+   */
   endStalled(): void {}
 
   #create(): ServerOfNode {
@@ -43,13 +45,14 @@ export class NodeHttp2Server implements Http2Server {
       settings: {
         maxConcurrentStreams: limits.streamsPerConnectionMax,
         maxHeaderListSize: limits.headerBytesMax,
-        // Bodies are read as fast as the server behind takes them; a larger window only hides a slow one.
+        // Bodies are read as fast as the upstream server accepts them; a larger window would only
+        // buffer more.
         initialWindowSize: 256 * 1024,
       },
     });
     server.on('session', (session) => {
       this.#sessions.add(session);
-      // Its handshake was under way when the shutdown began.
+      // The TLS handshake was in progress when the shutdown began.
       if (open.draining) session.close();
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', (error) => logger.debug('HTTP/2 connection failed', { error }));
@@ -80,7 +83,7 @@ function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
 
 function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], context: AnswerContext): OpenExchange {
   const request = readHead(rawHeaders);
-  const body = stream.endAfterHeaders ? null : new RequestBody(stream);
+  const body = stream.endAfterHeaders ? null : new RequestBody(stream, () => askForBody(stream, request.headers));
   const exchange = new Exchange(
     {
       ...request,
@@ -93,8 +96,8 @@ function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], context: A
   stream.on('drain', () => writer.drained());
   stream.on('error', () => {});
   stream.on('close', () => writer.closed());
-  // An answer that did not wait for the whole request: what is still to come would hold the stream open, and its
-  // unread bytes would use up what all streams of the connection may send.
+  // A reply before the end of the request: the rest of the body would keep the stream open, and its
+  // unread bytes would use up the flow-control window of the connection.
   if (exchange.body) {
     stream.once('finish', () => {
       if (!stream.readableEnded && !stream.closed) stream.resume().close(constants.NGHTTP2_NO_ERROR);
@@ -104,9 +107,17 @@ function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], context: A
   return writer;
 }
 
-/** Node announces its limit on the size of headers to HTTP/2 clients but does not hold them to it. */
+/** RFC 9110, 10.1.1: the client may hold the body back until it is asked for it. */
+function askForBody(stream: ServerHttp2Stream, headers: RawHeaders): void {
+  const isHeldBack = headerValue(headers, 'expect')?.toLowerCase() === '100-continue';
+  if (isHeldBack && !stream.headersSent && !stream.destroyed) stream.additionalHeaders({ ':status': 100 });
+}
+
+/**
+ * Enforces `headerBytesMax`: Node announces SETTINGS_MAX_HEADER_LIST_SIZE but does not enforce it.
+ */
 function refuseLargeHeaders(stream: ServerHttp2Stream, rawHeaders: readonly string[], bytesMax: number): boolean {
-  // RFC 9113, 10.5.1: 32 bytes for each field besides its name and value.
+  // RFC 9113, 10.5.1: 32 bytes for each field in addition to its name and value.
   let bytes = rawHeaders.length * 16;
   for (const part of rawHeaders) bytes += part.length;
   if (bytes <= bytesMax) return false;
@@ -116,7 +127,10 @@ function refuseLargeHeaders(stream: ServerHttp2Stream, rawHeaders: readonly stri
   return true;
 }
 
-/** Pseudo-headers become method, target and Host; the rest stays as it came. */
+/**
+ * Converts pseudo-headers to method, target and Host; joins cookies; keeps all other fields
+ * unchanged.
+ */
 function readHead(rawHeaders: string[]): { method: string; target: string; headers: RawHeaders } {
   const headers: string[] = [];
   const cookies: string[] = [];
@@ -132,15 +146,15 @@ function readHead(rawHeaders: string[]): { method: string; target: string; heade
     else if (name === 'cookie') cookies.push(value);
     else if (!name.startsWith(':')) headers.push(name, value);
   }
-  // RFC 9113, 8.2.3: what was split for compression is one field everywhere else.
+  // RFC 9113, 8.2.3: cookie fields split for compression are joined into one for HTTP/1.1.
   if (cookies.length > 0) headers.push('cookie', cookies.join('; '));
   if (authority !== undefined && headerValue(headers, 'host') === undefined) headers.push('host', authority);
   return { method, target, headers };
 }
 
 /**
- * A server is held back when so much of an answer waits for its client. Node.js's own bound is one frame, at which it would
- * be stopped and started again for each.
+ * Back-pressure starts when this many bytes of a reply are unsent. Node's own high-water mark is
+ * one frame, which would pause and resume the source for each.
  */
 const UNSENT_BYTES_MAX = 128 * 1024;
 
@@ -177,8 +191,9 @@ class Http2Wire implements Wire {
   }
 
   cut(): void {
-    // Not `close`: that ends the stream properly first, and the client would take what it has for the whole.
-    this.stream.destroy(new Error('the answer broke off'));
+    // Not `close`, which ends the stream normally: the client would take a partial body for a
+    // complete one.
+    this.stream.destroy(new Error('reply ended early (unexpected EOF)'));
   }
 
   unsentBytes(): number {
@@ -188,7 +203,7 @@ class Http2Wire implements Wire {
   cutStalled(): void {
     const { session } = this.stream;
     this.cut();
-    // Ends when its other streams do.
+    // Closes the session after its other streams have ended.
     session?.close();
   }
 
@@ -197,19 +212,27 @@ class Http2Wire implements Wire {
   }
 }
 
-/** Node refuses to send these twice. Web servers behind a pod's `proxy` do repeat some; clients read the first. */
+/**
+ * Single-valued fields, which Node refuses to send twice. Web servers behind a pod's `proxy` repeat
+ * some; the first is sent.
+ */
 const SINGLE_VALUED: ReadonlySet<string> = new Set([
   ...['access-control-allow-credentials', 'access-control-max-age', 'age', 'content-encoding', 'content-language'],
   ...['content-length', 'content-location', 'content-md5', 'content-range', 'content-type', 'date', 'etag', 'expires'],
   ...['last-modified', 'location', 'retry-after', 'tk', 'x-content-type-options'],
 ]);
 
-/** HTTP/2 forbids the fields that spoke of an HTTP/1.1 connection, and wants lower-case names. */
+/**
+ * Converts headers to Node's form: lower-case names, without connection-specific fields, which
+ * HTTP/2 forbids.
+ */
 function http2Headers(reply: Reply): OutgoingHttpHeaders {
   const headers: OutgoingHttpHeaders = { ':status': reply.status };
   for (let i = 0; i < reply.headers.length; i += 2) {
     const name = reply.headers[i]!.toLowerCase();
     if (name === 'connection' || name === 'keep-alive' || name === 'transfer-encoding' || name === 'upgrade') continue;
+    // Go's client reports a body that is missing after it.
+    if (name === 'content-length' && (reply.status === 204 || reply.status === 304)) continue;
     const value = reply.headers[i + 1]!;
     const before = headers[name];
     if (before === undefined) headers[name] = value;

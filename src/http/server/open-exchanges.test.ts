@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { type OpenExchange, OpenExchanges } from './open-exchanges.js';
 
-it('looks at every exchange for progress when the end of one ends its neighbours too', () => {
+it('OpenExchanges.endStalled checks every exchange although ending one ends its neighbours', () => {
   const open = new OpenExchanges();
   const looked: string[] = [];
   const exchange = (name: string, alsoEnds: OpenExchange[]): OpenExchange => {

@@ -1,21 +1,26 @@
-/** A request being answered, as the drain sees it. */
+/** Open request, as seen by the graceful shutdown and the progress sweep. */
 export interface OpenExchange {
-  /** Nothing of it is left on its connection. */
+  /** True when the reply is complete or the connection closed. */
   readonly isDone: boolean;
-  /** Set by the list that it is put on; it takes itself off when it is done. */
+  /** The list it is on and its neighbours, set by OpenExchanges. It removes itself when done. */
   list: OpenExchanges | undefined;
   before: OpenExchange | undefined;
   after: OpenExchange | undefined;
-  /** Ends a long-running answer at the next place where it can end cleanly; a short one goes on to its own end. */
+  /** Ends a watch at its next event boundary; other requests run to their end. */
   endWhenClean(): void;
   cut(): void;
-  /** Ends it where its client is waited for and has made no progress for `progressMs`; returns whether it did. */
+  /**
+   * Ends the request if it waits for a client without progress for `progressMs`; returns true if it
+   * did.
+   */
   endIfStalled(nowMs: number, progressMs: number): boolean;
 }
 
 /**
- * The requests under way, so that a shutdown can wait for them. They are linked to each other: a Set takes a new table every
- * few changes, and a table that has become old keeps what was in its successors from the garbage collector.
+ * Open requests, so that a shutdown can wait for them. An intrusive linked list, not a Set: V8
+ * replaces the backing store of a Set every few insertions and deletions, and each old store refers
+ * to its successor. Once one of them is tenured, it keeps all later ones and their requests alive
+ * until a major garbage collection (docs/performance.md).
  */
 export class OpenExchanges {
   #first: OpenExchange | undefined;
@@ -62,10 +67,10 @@ export class OpenExchanges {
     for (const exchange of this.#all()) exchange.endWhenClean();
   }
 
-  /** Returns how many were ended. */
+  /** Ends requests whose clients make no progress; returns their number. */
   endStalled(nowMs: number, progressMs: number): number {
     let ended = 0;
-    // The end of one may end others of its connection.
+    // Ending one request may end others of its connection.
     for (const each of this.#all()) if (!each.isDone && each.endIfStalled(nowMs, progressMs)) ended += 1;
     return ended;
   }
@@ -81,7 +86,7 @@ export class OpenExchanges {
     });
   }
 
-  /** A copy: what is done with them takes them off. */
+  /** Returns a copy: callers remove requests from the list while they iterate. */
   #all(): OpenExchange[] {
     const all: OpenExchange[] = [];
     for (let each = this.#first; each; each = each.after) all.push(each);

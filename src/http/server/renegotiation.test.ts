@@ -10,7 +10,7 @@ afterEach(async () => {
   running = undefined;
 });
 
-it('refuses TLS 1.2 renegotiation on an HTTP/1.1 connection: one handshake for each connection that was counted', async () => {
+it('Listener refuses TLS 1.2 renegotiation on an HTTP/1.1 connection', async () => {
   running = await startListener(async () => text('answer'));
   const options = { ALPNProtocols: ['http/1.1'], maxVersion: 'TLSv1.2' as const, ca: serverCa.pem };
   const socket = connect({ port: running.port, host: '127.0.0.1', ...options });

@@ -8,7 +8,7 @@ import { ReplyWriter, type Wire } from './reply-writer.js';
 const PROGRESS_MS = 30_000;
 const MEGABYTE = 1024 * 1024;
 
-/** A reply of 16 MB on a wire whose client has taken as much as a test says. */
+/** Writes a reply of 16 MiB; the test sets `unsentBytes`. */
 async function writing() {
   const exchange = exchangeFor('/');
   const state = { unsentBytes: 16 * MEGABYTE, isCut: false };
@@ -35,7 +35,7 @@ async function writing() {
   return { writer, state };
 }
 
-it('gives a client that reads slowly the time in which the kernel takes its next large step', async () => {
+it('ReplyWriter does not end a reply whose client reads slowly, in large steps of the kernel', async () => {
   const { writer, state } = await writing();
   for (let nowMs = 0; nowMs < 600_000; nowMs += 7_500) {
     if (nowMs > 0 && nowMs % 37_500 === 0) state.unsentBytes -= 0.4 * MEGABYTE;
@@ -44,7 +44,7 @@ it('gives a client that reads slowly the time in which the kernel takes its next
   expect(state.isCut).toBe(false);
 });
 
-it('ends a reply of which nothing is taken', async () => {
+it('ReplyWriter ends a reply whose client reads nothing for 1.5 times the progress timeout', async () => {
   const { writer, state } = await writing();
   expect(writer.endIfStalled(0, PROGRESS_MS)).toBe(false);
   expect(writer.endIfStalled(44_999, PROGRESS_MS)).toBe(false);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { BodySink, BodyStream } from '../body-stream.js';
+import { discard } from '../discard.js';
 import type { ClientConnection, Exchange, Handler, Reply } from '../exchange.js';
 import { headerValue } from '../headers.js';
 import { PROGRESS_BYTES_MIN, REPLY_PROGRESS_TIMES } from './listener-limits.js';
@@ -14,31 +15,34 @@ export interface AnswerContext {
   readonly draining: OpenExchanges;
 }
 
-/** One protocol's way to put an answer on the wire. */
+/** Writes a reply in one protocol. */
 export interface Wire {
   head(reply: Reply): void;
   write(chunk: Uint8Array): boolean;
   end(trailers: readonly string[]): void;
-  /** Whole answer at once. */
+  /** Writes a whole reply at once. */
   complete(reply: Reply, body: Uint8Array | null): void;
-  /** Breaks the answer off so that the client can tell. */
+  /** Aborts the reply so that the client sees an incomplete body (reset or unexpected EOF). */
   cut(): void;
-  /** Bytes of this answer that the client has not taken so far. */
+  /** Returns the bytes of this reply that were not sent yet. */
   unsentBytes(): number;
-  /** Breaks the answer off because the client makes no progress; the connection too, unless others use it. */
+  /**
+   * Aborts the reply because the client makes no progress, and closes the connection unless other
+   * requests use it.
+   */
   cutStalled(): void;
 }
 
-/** A request's body, as far as its client is concerned. */
+/** Progress of a request body, for `endIfStalled`. */
 export interface ClientBody {
   readonly receivedBytes: number;
-  /** Somebody reads, and nothing is there. */
+  /** True while a reader waits for bytes that the client has not sent. */
   readonly waitsForClient: boolean;
 }
 
 const NEWLINE = 10;
 
-/** Runs one exchange through the chain and writes its answer; the drain sees it as an OpenExchange. */
+/** Runs one exchange through the chain and writes its reply. */
 export class ReplyWriter implements OpenExchange, BodySink {
   list: OpenExchanges | undefined;
   before: OpenExchange | undefined;
@@ -53,7 +57,10 @@ export class ReplyWriter implements OpenExchange, BodySink {
   #over = false;
   #done = false;
   #writtenBytes = 0;
-  /** What the client had sent and taken when it last made progress, or was not waited for; and when that was. */
+  /**
+   * Bytes sent and read by the client when it last made progress, or when nothing waited for it;
+   * and that time.
+   */
   #progressBytes = 0;
   #progressAtMs = -1;
 
@@ -72,26 +79,27 @@ export class ReplyWriter implements OpenExchange, BodySink {
     try {
       reply = await context.handler(this.#exchange);
     } catch (error) {
-      // The errors filter answers for everything below it; what arrives here is a fault in the chain itself.
-      context.logger.error('a request was not answered', { error, target: this.#exchange.target });
+      // The errors filter turns every failure below it into a reply: an exception here is a bug in
+      // the chain.
+      context.logger.error('request failed without a reply', { error, target: this.#exchange.target });
       this.#wire.cut();
       return;
     }
     try {
       this.#write(reply);
     } catch (error) {
-      // A server may say what one protocol allows and the other does not.
-      context.logger.error('an answer could not be written', { error, target: this.#exchange.target });
+      // A reply of an HTTP/1.1 server may be invalid in HTTP/2.
+      context.logger.error('reply could not be written', { error, target: this.#exchange.target });
       this.#abandon(reply);
     }
   }
 
-  /** The connection can take more again. */
+  /** Called when the connection's write buffer has drained. */
   drained(): void {
     this.#body?.resume();
   }
 
-  /** The connection is gone, or the answer is complete on it. */
+  /** Called when the reply is complete or the connection closed. */
   closed(): void {
     if (!this.#over) {
       this.#over = true;
@@ -150,7 +158,7 @@ export class ReplyWriter implements OpenExchange, BodySink {
 
   #write(reply: Reply): void {
     if (this.#over || this.#exchange.aborted) {
-      drop(reply);
+      discard(reply, new Error('the client left'));
       return;
     }
     const { body } = reply;
@@ -164,7 +172,8 @@ export class ReplyWriter implements OpenExchange, BodySink {
       return;
     }
     this.#body = body;
-    // JSON events end with a newline; other framings cannot be told apart from here and may be ended anywhere.
+    // JSON events end with a newline. The boundaries of other encodings are unknown here: they may
+    // be ended anywhere.
     this.#framed = this.#exchange.info.verb === 'watch' && isJson(reply);
     this.#wire.head(reply);
     body.attach(this);
@@ -179,7 +188,7 @@ export class ReplyWriter implements OpenExchange, BodySink {
 
   #abandon(reply: Reply): void {
     this.#over = true;
-    drop(reply);
+    discard(reply);
     this.#wire.cut();
   }
 
@@ -189,11 +198,6 @@ export class ReplyWriter implements OpenExchange, BodySink {
     this.#body?.cancel(new Error('this server is shutting down'));
     this.#wire.end([]);
   }
-}
-
-function drop({ body, upgraded }: Reply): void {
-  if (body && !(body instanceof Uint8Array)) body.cancel(new Error('the client left'));
-  upgraded?.socket.destroy();
 }
 
 function isJson(reply: Reply): boolean {

@@ -9,12 +9,12 @@ async function textOf(body: Readable): Promise<string> {
   return text;
 }
 
-describe('a request’s body', () => {
-  it('passes what comes, and its end', async () => {
+describe('RequestBody', () => {
+  it('passes the chunks of its source, then ends', async () => {
     expect(await textOf(new RequestBody(Readable.from([Buffer.from('a'), Buffer.from('b')])))).toBe('ab');
   });
 
-  it('reads nothing before it is read', async () => {
+  it('does not read its source before it is read itself', async () => {
     const source = new PassThrough({ highWaterMark: 10 });
     const body = new RequestBody(source);
     expect(source.write(Buffer.alloc(100))).toBe(false);
@@ -23,7 +23,7 @@ describe('a request’s body', () => {
     expect(body.readableLength).toBe(0);
   });
 
-  it('holds its source back while its reader is slow', async () => {
+  it('applies back-pressure to its source while its reader is slow', async () => {
     const source = new PassThrough();
     const body = new RequestBody(source);
     let written = 0;
@@ -35,13 +35,13 @@ describe('a request’s body', () => {
     expect(written).toBeLessThan(1_000_000);
   });
 
-  it('fails when its source goes before the end, with or without a reader', async () => {
+  it('fails with unexpected EOF when its source closes before the end, with or without a reader', async () => {
     const read = new PassThrough();
     const outcome = textOf(new RequestBody(read)).catch((error: Error) => error);
     read.write('half');
     await settle();
     read.destroy();
-    expect(await outcome).toMatchObject({ message: expect.stringMatching(/middle of its request/) });
+    expect(await outcome).toMatchObject({ message: expect.stringMatching(/unexpected EOF/) });
     const unread = new PassThrough();
     const body = new RequestBody(unread);
     unread.destroy(new Error('reset'));
@@ -49,7 +49,7 @@ describe('a request’s body', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('leaves its source alive and drained when it is destroyed', async () => {
+  it('keeps its source open and drains it after destroy()', async () => {
     const source = new PassThrough();
     const body = new RequestBody(source);
     body.destroy(new Error('the attempt failed'));

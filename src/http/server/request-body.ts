@@ -1,18 +1,22 @@
 import { Readable } from 'node:stream';
 
 /**
- * A request's body apart from the connection it comes in on. Whoever reads it may destroy it when an attempt fails,
- * and the connection must survive that, because the answer still has to go out on it.
+ * Request body, decoupled from its connection. Destroying it (an attempt to forward it failed)
+ * leaves the connection open, because the reply is still to be sent on it.
  */
 export class RequestBody extends Readable {
   readonly #source: Readable;
+  #firstRead: (() => void) | undefined;
   #ended = false;
   #receivedBytes = 0;
 
-  constructor(source: Readable) {
+  /** Calls `firstRead` when somebody begins to read. */
+  constructor(source: Readable, firstRead?: () => void) {
     super({ highWaterMark: 64 * 1024 });
     this.#source = source;
-    // A request that was refused has no reader, and one that moves on has none for a while; its client may leave then.
+    this.#firstRead = firstRead;
+    // Without a reader (a refused request, or between two attempts) an 'error' event would be
+    // thrown.
     this.on('error', () => {});
     source.pause();
     source.on('data', this.#onData);
@@ -30,12 +34,14 @@ export class RequestBody extends Readable {
   }
 
   override _read(): void {
+    this.#firstRead?.();
+    this.#firstRead = undefined;
     this.#source.resume();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#source.off('data', this.#onData);
-    // What the client still sends is read and dropped, or the connection could never carry its next request.
+    // The rest of the body is read and dropped, otherwise the connection could not be reused.
     this.#source.resume();
     callback(error);
   }
@@ -52,6 +58,6 @@ export class RequestBody extends Readable {
 
   #onBroken = (error?: Error): void => {
     if (!this.#ended && !this.destroyed)
-      this.destroy(error ?? new Error('the client left in the middle of its request'));
+      this.destroy(error ?? new Error('unexpected EOF in the request body: client disconnected'));
   };
 }

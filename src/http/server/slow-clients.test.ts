@@ -30,7 +30,7 @@ async function start(handler: Handler, limits: Partial<ListenerLimits> = {}, by:
   return running.port;
 }
 
-/** Long enough for a loaded machine, short enough to wait for. */
+/** Progress timeout: long enough for a loaded machine, short enough for a test. */
 const PROGRESS_MS = 400;
 const MEGABYTE = 1024 * 1024;
 
@@ -46,7 +46,7 @@ interface Http2Client {
   receivedBytes(): number;
 }
 
-/** An HTTP/2 connection on which a test writes frames; the client's window for each stream is as told. */
+/** Opens an HTTP/2 connection for raw frames; `windowBytes` is its SETTINGS_INITIAL_WINDOW_SIZE. */
 async function rawHttp2(port: number, windowBytes: number): Promise<Http2Client> {
   const socket = connectTls({ port, host: '127.0.0.1', ca: serverCa.pem, ALPNProtocols: ['h2'] });
   socket.on('error', () => {});
@@ -66,8 +66,8 @@ function get(streamId: number): Buffer {
   return frameBytes({ type: FrameType.headers, flags: Flag.endHeaders | Flag.endStream, streamId, payload });
 }
 
-describe('a client that makes no progress', () => {
-  it('loses its HTTP/1.1 connection when it sends a body byte by byte', async () => {
+describe('Listener progress timeout', () => {
+  it('closes the HTTP/1.1 connection of a client that sends a body byte by byte', async () => {
     const port = await start(readsBody, { progressMs: PROGRESS_MS });
     const { socket, closed } = await rawConnection(port);
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n');
@@ -76,7 +76,7 @@ describe('a client that makes no progress', () => {
     clearInterval(dribble);
   });
 
-  it('loses its HTTP/1.1 connection when it goes on with a body after the reply', async () => {
+  it('closes the HTTP/1.1 connection of a client that continues a slow body after the reply', async () => {
     const port = await start(async () => text('not wanted', 401), { progressMs: PROGRESS_MS });
     const { socket, closed, received } = await rawConnection(port);
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n');
@@ -86,23 +86,26 @@ describe('a client that makes no progress', () => {
     clearInterval(dribble);
   }, 20_000);
 
-  it('loses its HTTP/1.1 connection when it does not read a large reply', async () => {
+  it('closes the HTTP/1.1 connection of a client that does not read a large reply', async () => {
     const port = await start(async () => text('x'.repeat(32 * MEGABYTE)), { progressMs: PROGRESS_MS });
     const { socket } = await rawConnection(port);
     socket.pause();
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-    await until(() => running!.listener.connectionCount === 0, 'the end of the connection');
+    await until(() => running!.listener.connectionCount === 0, 'the connection to close');
     socket.destroy();
   });
 
-  it.each(['own', 'node'] as const)('loses its HTTP/2 connection with a window of 0 (%s)', async (by) => {
-    const port = await start(large, { progressMs: PROGRESS_MS }, by);
-    const { socket, closed } = await rawHttp2(port, 0);
-    socket.write(get(1));
-    await closed;
-  });
+  it.each(['own', 'node'] as const)(
+    'closes the HTTP/2 connection of a client with a flow-control window of 0 (http2: %s)',
+    async (by) => {
+      const port = await start(large, { progressMs: PROGRESS_MS }, by);
+      const { socket, closed } = await rawHttp2(port, 0);
+      socket.write(get(1));
+      await closed;
+    },
+  );
 
-  it('loses its HTTP/2 connection when it opens its window byte by byte', async () => {
+  it('closes the HTTP/2 connection of a client that opens its flow-control window byte by byte', async () => {
     const port = await start(large, { progressMs: PROGRESS_MS });
     const { socket, closed } = await rawHttp2(port, 0);
     socket.write(get(1));
@@ -114,17 +117,17 @@ describe('a client that makes no progress', () => {
     clearInterval(dribble);
   });
 
-  it('loses its HTTP/2 connection when it reads nothing from it at all', async () => {
+  it('closes the HTTP/2 connection of a client that does not read its socket', async () => {
     const port = await start(large, { progressMs: PROGRESS_MS, streamsPerConnectionMax: 50 });
     const { socket } = await rawHttp2(port, 2 ** 31 - 1);
     socket.write(frameBytes({ type: FrameType.windowUpdate, payload: uint32(2 ** 30) }));
     socket.pause();
     for (let id = 1; id < 60; id += 2) socket.write(get(id));
-    await until(() => running!.listener.connectionCount === 0, 'the end of the connection');
+    await until(() => running!.listener.connectionCount === 0, 'the connection to close');
     socket.destroy();
   });
 
-  it('loses only its stalled stream where another stream of the connection makes progress', async () => {
+  it('resets only the stalled stream while another stream of the connection makes progress', async () => {
     const watch = streamed();
     const port = await start(async ({ target }) => (target === '/watch' ? watch.reply : large()), {
       progressMs: PROGRESS_MS,
@@ -145,7 +148,7 @@ describe('a client that makes no progress', () => {
     socket.destroy();
   });
 
-  it('keeps its connection while it reads slowly, and gets every byte', async () => {
+  it('keeps the connection of a client that reads a reply slowly to its end', async () => {
     const port = await start(large, { progressMs: PROGRESS_MS });
     const { socket, received, closed } = await rawConnection(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
@@ -159,7 +162,7 @@ describe('a client that makes no progress', () => {
     await closed;
   }, 40_000);
 
-  it('is not taken for stalled while the server is the one that takes its time', async () => {
+  it('does not apply while the client waits for a slow handler', async () => {
     let answer: ((reply: Reply) => void) | undefined;
     const port = await start(() => new Promise((resolve) => (answer = resolve)), { progressMs: 50 });
     const asked = ask1(port, { method: 'POST', body: 'small' });
@@ -170,8 +173,8 @@ describe('a client that makes no progress', () => {
   });
 });
 
-describe('pipelined requests', () => {
-  it('are begun one at a time, so that only one reply waits for a client that does not read', async () => {
+describe('Listener with pipelined HTTP/1.1 requests', () => {
+  it('starts them one at a time: only one reply waits for a client that does not read', async () => {
     let begun = 0;
     const port = await start(
       async () => {
@@ -189,7 +192,7 @@ describe('pipelined requests', () => {
     socket.destroy();
   });
 
-  it('are answered in their order', async () => {
+  it('replies to them in order', async () => {
     const port = await start(async ({ target }) => text(target));
     const requests = [1, 2, 3].map(
       (i) => `GET /${i} HTTP/1.1\r\nHost: x\r\n${i === 3 ? 'Connection: close\r\n' : ''}\r\n`,
@@ -198,14 +201,14 @@ describe('pipelined requests', () => {
     expect([...received.matchAll(/\r\n\r\n(\/\d)/g)].map(([, target]) => target)).toEqual(['/1', '/2', '/3']);
   });
 
-  it('end the connection beyond their bound', async () => {
+  it('closes the connection when more than PIPELINED_REQUESTS_MAX wait', async () => {
     const port = await start(() => new Promise(() => {}));
     const { socket, closed } = await rawConnection(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED_REQUESTS_MAX + 2));
     await closed;
   });
 
-  it('end the connection when their heads take more memory than one head may', async () => {
+  it('closes the connection when the waiting heads exceed headerBytesMax', async () => {
     const port = await start(() => new Promise(() => {}), { headerBytesMax: 16 * 1024 });
     const { socket, closed } = await rawConnection(port);
     const large = `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${'x'.repeat(12 * 1024)}\r\n\r\n`;
@@ -213,7 +216,7 @@ describe('pipelined requests', () => {
     await closed;
   });
 
-  it('never get a refusal written into the middle of an earlier reply', async () => {
+  it('writes no error reply into the middle of an earlier reply', async () => {
     const reply = streamed(200, ['Content-Length', '10']);
     const port = await start(async ({ target }) => (target === '/first' ? reply.reply : text('second')));
     const { socket, received, closed } = await rawConnection(port);
@@ -226,22 +229,25 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('requests that could be read in two ways', () => {
+describe('Listener on ambiguous HTTP/1.1 requests', () => {
   const refused = (received: string) => expect(received).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"BadRequest"/);
 
   it.each([
     ['two Host fields', 'GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n'],
     ['two equal Host fields', 'GET / HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n'],
-    ['a coding besides chunked', 'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n'],
+    [
+      'a Transfer-Encoding other than chunked',
+      'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n',
+    ],
     [
       'an upgrade with a chunked body',
       'POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
     ],
     [
-      'an upgrade with a body of announced length',
+      'an upgrade with Content-Length',
       'POST / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\nContent-Length: 3\r\n\r\nabc',
     ],
-  ])('are refused with 400: %s', async (_, bytes) => {
+  ])('replies 400 to %s', async (_, bytes) => {
     let seen: Exchange | undefined;
     const port = await start(async (exchange) => {
       seen = exchange;
@@ -251,7 +257,7 @@ describe('requests that could be read in two ways', () => {
     expect(seen).toBeUndefined();
   });
 
-  it('are carried where they cannot: chunked in any case, and an upgrade of length 0', async () => {
+  it('serves Transfer-Encoding: Chunked in any case, and an upgrade with Content-Length: 0', async () => {
     const port = await start(readsBody);
     const chunked =
       'POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: Chunked\r\nConnection: close\r\n\r\n1\r\nx\r\n0\r\n\r\n';
@@ -262,7 +268,7 @@ describe('requests that could be read in two ways', () => {
   });
 });
 
-describe('connections at their bound', () => {
+describe('Listener at its connection limit', () => {
   const authenticated: Handler = async ({ connection }) => {
     connection.authenticated = true;
     return text('hello');
@@ -272,7 +278,7 @@ describe('connections at their bound', () => {
     await until(() => client.received().includes('hello'), 'a reply');
   };
 
-  it('are displaced by new ones, the oldest without an authenticated caller first', async () => {
+  it('closes the oldest connection without an authenticated request for a new one', async () => {
     const port = await start(authenticated, { connectionsMax: 3, connectionsPerAddressMax: 3 });
     const known = await rawConnection(port);
     await ask(known);
@@ -285,7 +291,7 @@ describe('connections at their bound', () => {
     for (const { socket } of [known, newcomer, idle[1]!]) socket.destroy();
   });
 
-  it('are refused where all others have authenticated callers', async () => {
+  it('refuses a new connection if all others are authenticated', async () => {
     const port = await start(authenticated, { connectionsMax: 1 });
     const known = await rawConnection(port);
     await ask(known);
@@ -294,7 +300,7 @@ describe('connections at their bound', () => {
     known.socket.destroy();
   });
 
-  it('of one address displace only connections of that address', async () => {
+  it('at the limit of one address closes only connections of that address', async () => {
     const port = await start(authenticated, { connectionsMax: 4, connectionsPerAddressMax: 2 });
     const other = await rawConnection(port, '127.0.0.2');
     const flood: Awaited<ReturnType<typeof rawConnection>>[] = [];

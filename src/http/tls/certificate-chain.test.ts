@@ -7,6 +7,8 @@ import {
   makeCa,
   makeClient,
   makeIntermediate,
+  OID,
+  oid,
   rsaPublicKey,
   SERVER_AUTH,
   sequence,
@@ -186,6 +188,110 @@ describe('verifyChain', () => {
   });
 });
 
+describe('a certificate that Go refuses', () => {
+  const directoryName = tlv(0xa4, sequence(tlv(0x31, sequence(oid(OID.o), tlv(0x0c, Buffer.from('team-a'))))));
+  const constrainedTo = (...bases: readonly Uint8Array[]) =>
+    sequence(tlv(0xa0, ...bases.map((base) => sequence(base))));
+
+  it.each([
+    ['a critical extension', true],
+    ['an extension that is not critical', false],
+  ])('is refused: below an authority that is constrained to directory names by %s', (_, critical) => {
+    const narrow = extension('2.5.29.30', critical, constrainedTo(directoryName));
+    const teamCa = makeIntermediate(ca, 'team-a', { extensions: [narrow] });
+    const leaf = makeClient(teamCa, { cn: 'jane', organizations: ['system:masters'] });
+    expect(verify([leaf, teamCa])).toEqual(refused(/name constraints of a kind that is not supported/));
+  });
+
+  it.each([
+    ['none', sequence()],
+    ['empty ones', sequence(tlv(0xa0), tlv(0xa1))],
+    ['one that is NULL', sequence(tlv(0x05))],
+  ])('is refused: below an authority whose name constraints are malformed (%s)', (_, constraints) => {
+    const odd = makeIntermediate(ca, 'odd', { extensions: [extension('2.5.29.30', true, constraints)] });
+    expect(verify([makeClient(odd, { cn: 'jane' }), odd])).toMatchObject({ ok: false });
+  });
+
+  it.each([
+    ['RSA of 512 bits', () => generateKeyPairSync('rsa', { modulusLength: 512 }), /fewer than 1024 bits/],
+    ['P-192', () => generateKeyPairSync('ec', { namedCurve: 'prime192v1' }), /elliptic curve/],
+    ['secp256k1', () => generateKeyPairSync('ec', { namedCurve: 'secp256k1' }), /elliptic curve/],
+  ])('is refused: signed by an authority with a key of %s, in the bundle or sent along', (_, keys, reason) => {
+    const root = makeCa('weak', { keys: keys() });
+    expect(verify([makeClient(root, { cn: 'jane' })], [root.x509])).toEqual(refused(reason));
+    const link = makeIntermediate(ca, 'weak link', { keys: keys() });
+    expect(verify([makeClient(link, { cn: 'jane' }), link])).toEqual(refused(reason));
+  });
+
+  it('is refused: signed by an authority whose key is for RSA-PSS alone', () => {
+    const root = makeCa('pss', { keys: generateKeyPairSync('rsa-pss', { modulusLength: 2_048 }) });
+    const leaf = makeClient(root, { cn: 'jane', rsaSignature: Buffer.alloc(256) });
+    expect(verify([leaf], [root.x509])).toEqual(refused(/public keys of type 1\.2\.840\.113549\.1\.1\.10/));
+  });
+
+  it('is refused: below an authority with policy constraints, critical or not', () => {
+    const requireExplicitPolicy = sequence(tlv(0x80, Buffer.of(0)));
+    for (const critical of [true, false]) {
+      const strict = makeIntermediate(ca, 'strict', {
+        extensions: [extension('2.5.29.36', critical, requireExplicitPolicy)],
+      });
+      expect(verify([makeClient(strict, { cn: 'jane' }), strict])).toEqual(refused(/extension 2\.5\.29\.36 is not/));
+    }
+  });
+
+  it('is refused: below an authority of version 2 whose extensions say that it is one', () => {
+    const link = makeIntermediate(ca, 'v2', { version: 2 });
+    expect(verify([makeClient(link, { cn: 'jane' }), link])).toMatchObject({ ok: false });
+    expect(verify([makeClient(ca, { cn: 'jane', version: 2 })])).toEqual(
+      refused(/extensions in a certificate of vers/),
+    );
+  });
+
+  it.each([
+    ['key identifier of the issuer', '2.5.29.35', sequence()],
+    ['key identifier of the subject', '2.5.29.14', tlv(0x04, Buffer.of(1))],
+    ['authority information', '1.3.6.1.5.5.7.1.1', sequence()],
+  ])('is refused: %s in a critical extension', (_, type, value) => {
+    const leaf = (critical: boolean) => makeClient(ca, { cn: 'jane', extensions: [extension(type, critical, value)] });
+    expect(verify([leaf(true)])).toEqual(refused(/may not be critical/));
+    expect(verify([leaf(false)])).toMatchObject({ ok: true });
+  });
+
+  it.each([
+    ['negative', Buffer.of(0xff)],
+    ['empty', Buffer.of()],
+    ['not in its shortest form', Buffer.of(0, 1)],
+  ])('is refused: its serial number is %s', (_, serial) => {
+    expect(verify([makeClient(ca, { cn: 'jane', serial })])).toEqual(refused(/malformed certificate: .*serial number/));
+  });
+
+  it.each([
+    ['is no list', tlv(0x04)],
+    ['has a DNS name that is not ASCII', sequence(tlv(0x82, Buffer.from('\u00e4.example')))],
+    ['has an e-mail address that is not ASCII', sequence(tlv(0x81, Buffer.from('\u00e4@example')))],
+    ['has a URI that is not ASCII', sequence(tlv(0x86, Buffer.from('urn:\u00e4')))],
+    ['has an IP address of five octets', sequence(tlv(0x87, Buffer.alloc(5)))],
+  ])('is refused: its alternative name %s', (_, names) => {
+    const leaf = makeClient(ca, { cn: 'jane', extensions: [extension('2.5.29.17', false, names)] });
+    expect(verify([leaf])).toEqual(refused(/malformed certificate: .*alternative name/));
+  });
+
+  it('is refused: a critical alternative name of a kind that nothing understands', () => {
+    const other = sequence(tlv(0xa0, oid('1.2.3'), tlv(0xa0, tlv(0x0c, Buffer.from('x')))));
+    const leaf = (critical: boolean) =>
+      makeClient(ca, { cn: 'jane', extensions: [extension('2.5.29.17', critical, other)] });
+    expect(verify([leaf(true)])).toEqual(refused(/critical extension 2\.5\.29\.17 is not understood/));
+    expect(verify([leaf(false)])).toMatchObject({ ok: true });
+  });
+
+  it('is refused: malformed authority information', () => {
+    for (const value of [tlv(0x04), sequence(tlv(0x05)), sequence(sequence(tlv(0x86, Buffer.from('http://x'))))]) {
+      const leaf = makeClient(ca, { cn: 'jane', extensions: [extension('1.3.6.1.5.5.7.1.1', false, value)] });
+      expect(verify([leaf])).toEqual(refused(/^malformed certificate/));
+    }
+  });
+});
+
 describe('the cost of a chain that a client made itself', () => {
   const checks = vi.spyOn(X509Certificate.prototype, 'verify');
   beforeEach(() => void checks.mockClear());
@@ -251,6 +357,7 @@ describe('the cost of a chain that a client made itself', () => {
   });
 
   it.each([
+    ['a modulus of 1,023 bits', () => rsaPublicKey({ modulusBits: 1_023, exponentBits: 17 }), /fewer than 1024 bits/],
     ['a modulus of 8,200 bits', () => rsaPublicKey({ modulusBits: 8_200, exponentBits: 17 }), /more than 8192 bits/],
     ['an exponent of 2^31', () => rsaPublicKey({ modulusBits: 2_048, exponentBits: 32 }), /public exponent/],
     ['a curve that Go does not know', () => publicKey('secp256k1'), /elliptic curve/],
@@ -261,6 +368,7 @@ describe('the cost of a chain that a client made itself', () => {
   });
 
   it.each([
+    ['RSA of 1,024 bits', () => rsaPublicKey({ modulusBits: 1_024, exponentBits: 17 })],
     ['RSA of 8,192 bits', () => rsaPublicKey({ modulusBits: 8_192, exponentBits: 17 })],
     ['RSA with the exponent 2^31 - 1', () => rsaPublicKey({ modulusBits: 2_048, exponentBits: 31 })],
     ['P-521', () => publicKey('P-521')],

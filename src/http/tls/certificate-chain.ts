@@ -17,7 +17,9 @@ export const SIGNATURE_CHECKS_MAX = 16;
 /** Certificates tried as the next link in one search: chains in which all name each other have factorially many paths. */
 export const PATH_STEPS_MAX = 256;
 
-const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
+/** Extended key usages that a path is verified for. Clients are all that Straddle verifies; published cases are for servers. */
+export const PURPOSE = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
+export type Purpose = keyof typeof PURPOSE;
 const ANY_USAGE = '2.5.29.37.0';
 
 /** Verifies a chain once, against one bundle. */
@@ -25,8 +27,9 @@ export function verifyChain(
   chainDer: readonly Uint8Array[],
   roots: readonly X509Certificate[],
   nowMs: number,
+  purpose: Purpose = 'client',
 ): ChainVerdict {
-  return new ClientChain(chainDer).verify(roots, nowMs);
+  return new ClientChain(chainDer).verify(roots, nowMs, purpose);
 }
 
 /**
@@ -52,13 +55,19 @@ export class ClientChain {
 
   /**
    * Verifies that a path leads from the client's certificate, through the others, to a certificate of exactly this
-   * bundle, for the purpose of client authentication. The rules are those of Go's verifier, which kube-apiserver uses;
+   * bundle, for the authentication of clients unless told otherwise. The rules are those of Go's verifier, which kube-apiserver uses;
    * where they need what is not implemented (name constraints), the answer is no.
    */
-  verify(roots: readonly X509Certificate[], nowMs: number): ChainVerdict {
+  verify(roots: readonly X509Certificate[], nowMs: number, purpose: Purpose = 'client'): ChainVerdict {
     if (!this.#leaf) return { ok: false, reason: this.#refusal };
     if (roots.length === 0) return { ok: false, reason: 'no certificate authority to verify against' };
-    return new PathSearch(roots.flatMap(anchor), this.#intermediates, this.#signatures, nowMs).verify(this.#leaf);
+    return new PathSearch({
+      roots: roots.flatMap(anchor),
+      intermediates: this.#intermediates,
+      signatures: this.#signatures,
+      nowMs,
+      purpose,
+    }).verify(this.#leaf);
   }
 }
 
@@ -100,6 +109,14 @@ class SignatureChecks {
   }
 }
 
+interface PathSearchParts {
+  readonly roots: readonly Certificate[];
+  readonly intermediates: readonly Certificate[];
+  readonly signatures: SignatureChecks;
+  readonly nowMs: number;
+  readonly purpose: Purpose;
+}
+
 /**
  * Finds a path by names and constraints, from the leaf up, and only then checks its signatures, from the root down:
  * a key that the client chose is not used before a trusted key has signed the certificate it is in.
@@ -109,24 +126,21 @@ class PathSearch {
   readonly #intermediates: readonly Certificate[];
   readonly #signatures: SignatureChecks;
   readonly #nowMs: number;
+  readonly #purpose: Purpose;
   #stepsLeft = PATH_STEPS_MAX;
   /** Why the most promising path failed: what was found nearest to an issuer beats "unknown authority". */
   #reason: string | undefined;
 
-  constructor(
-    roots: readonly Certificate[],
-    intermediates: readonly Certificate[],
-    signatures: SignatureChecks,
-    nowMs: number,
-  ) {
+  constructor({ roots, intermediates, signatures, nowMs, purpose }: PathSearchParts) {
     this.#roots = roots;
     this.#intermediates = intermediates;
     this.#signatures = signatures;
     this.#nowMs = nowMs;
+    this.#purpose = purpose;
   }
 
   verify(leaf: Certificate): ChainVerdict {
-    const unfit = leaf.keyRefusal ?? this.#unfit(leaf, []);
+    const unfit = leaf.clientKeyRefusal ?? this.#unfit(leaf, []);
     if (unfit) return { ok: false, reason: unfit };
     const pinned = this.#roots.some((root) => sameBytes(root.der, leaf.der));
     const path = pinned ? this.#accept([leaf]) : this.#extend([leaf]);
@@ -194,6 +208,7 @@ class PathSearch {
     if (certificate.hasNameConstraints && below.some((link) => link.hasAlternativeNames)) {
       return 'its name constraints are not supported';
     }
+    if (certificate.constrainsOtherNames) return 'it has name constraints of a kind that is not supported';
     const intermediateCount = below.length - 1;
     if (certificate.pathLengthMax !== undefined && intermediateCount > certificate.pathLengthMax) {
       return 'more intermediates than its path length allows';
@@ -201,14 +216,14 @@ class PathSearch {
     return undefined;
   }
 
-  /** Usages nest: an authority that is not for clients can't make certificates that are. */
+  /** Usages nest: an authority that is not for a purpose can't make certificates that are. */
   #accept(path: readonly Certificate[]): readonly Certificate[] | undefined {
+    const wanted = PURPOSE[this.#purpose];
     const fits = path.every(
-      ({ extendedKeyUsages: usages }) =>
-        usages.length === 0 || usages.includes(CLIENT_AUTH) || usages.includes(ANY_USAGE),
+      ({ extendedKeyUsages: usages }) => usages.length === 0 || usages.includes(wanted) || usages.includes(ANY_USAGE),
     );
     if (fits) return path;
-    this.#reason = 'not usable for client authentication (extended key usage)';
+    this.#reason = `not usable for ${this.#purpose} authentication (extended key usage)`;
     return undefined;
   }
 }
@@ -226,7 +241,7 @@ function notAnIssuer(parent: Certificate, isRoot: boolean): string | undefined {
   const oldRoot = isRoot && parent.version < 3 && parent.isCa === undefined;
   if (parent.isCa !== true && !oldRoot) return 'not a certificate authority';
   if (parent.maySignCertificates === false) return 'its key usage does not include signing certificates';
-  return isRoot ? undefined : parent.keyRefusal;
+  return isRoot ? parent.keyRefusal : parent.clientKeyRefusal;
 }
 
 function signedBy(child: Certificate, parent: Certificate): boolean {

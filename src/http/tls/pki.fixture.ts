@@ -1,4 +1,7 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { bitString, objectIdentifier as oid, sequence, time, tlv, unsignedInteger } from './issue-certificate-der.js';
+
+export { objectIdentifier as oid, sequence, tlv } from './issue-certificate-der.js';
 
 /** Certificates for tests, written octet by octet so that malformed and hostile ones can be made too. */
 
@@ -21,8 +24,13 @@ export interface CertificateRequest {
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
   readonly extensions?: readonly Uint8Array[];
-  readonly version?: 1 | 3;
+  /** Version 1 is written without extensions; version 2 with them, although it may have none. */
+  readonly version?: 1 | 2 | 3;
+  /** Content octets of the serial number. */
+  readonly serial?: Uint8Array;
   readonly weakSignature?: boolean;
+  /** In place of a generated P-256 key: RSA or another curve. */
+  readonly keys?: { readonly publicKey: KeyObject; readonly privateKey: KeyObject };
   /** SubjectPublicKeyInfo in place of the generated key's. */
   readonly publicKeyDer?: Uint8Array;
   /** In place of a real signature: these octets, as a signature by an RSA key. */
@@ -71,17 +79,17 @@ export function makeIntermediate(ca: TestCertificate, cn: string, request: Certi
 
 /** Signed by `ca`, or by its own key without one. */
 export function issue(ca: TestCertificate | undefined, request: CertificateRequest): TestCertificate {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const { publicKey, privateKey } = request.keys ?? generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const subjectDer = encodeName(request.subject ?? plainSubject(request));
-  const algorithm = signatureAlgorithm(request);
+  const algorithm = signatureAlgorithm(request, ca?.key ?? privateKey);
   const version = request.version ?? 3;
-  const extensions = version === 3 ? [tlv(0xa3, sequence(...encodeExtensions(request)))] : [];
+  const extensions = version > 1 ? [tlv(0xa3, sequence(...encodeExtensions(request)))] : [];
   const toBeSigned = sequence(
-    ...(version === 3 ? [tlv(0xa0, integer(2))] : []),
-    integer(serial++),
+    ...(version > 1 ? [tlv(0xa0, integer(version - 1))] : []),
+    request.serial ? tlv(0x02, request.serial) : integer(serial++),
     algorithm,
     ca?.subjectDer ?? subjectDer,
-    sequence(time(request.notBefore ?? yearsFromNow(-1)), time(request.notAfter ?? yearsFromNow(10))),
+    sequence(time(Number(request.notBefore ?? yearsFromNow(-1))), time(Number(request.notAfter ?? yearsFromNow(10)))),
     subjectDer,
     request.publicKeyDer ?? publicKey.export({ type: 'spki', format: 'der' }),
     ...extensions,
@@ -104,8 +112,8 @@ export function issue(ca: TestCertificate | undefined, request: CertificateReque
   };
 }
 
-function signatureAlgorithm({ rsaSignature, weakSignature }: CertificateRequest): Buffer {
-  if (rsaSignature) return sequence(oid('1.2.840.113549.1.1.11'), tlv(0x05));
+function signatureAlgorithm({ rsaSignature, weakSignature }: CertificateRequest, key: KeyObject): Buffer {
+  if (rsaSignature || key.asymmetricKeyType === 'rsa') return sequence(oid('1.2.840.113549.1.1.11'), tlv(0x05));
   return sequence(oid(weakSignature ? '1.2.840.10045.4.1' : '1.2.840.10045.4.3.2'));
 }
 
@@ -121,33 +129,6 @@ function oddInteger(bits: number, lead: number): Buffer {
   octets[0] = lead >> (octets.length * 8 - bits);
   octets[octets.length - 1]! |= 1;
   return tlv(0x02, Buffer.from([0]), octets);
-}
-
-export function tlv(tag: number, ...contents: readonly Uint8Array[]): Buffer {
-  const content = Buffer.concat(contents);
-  const { length } = content;
-  if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), content]);
-  const octets =
-    length < 0x100
-      ? [length]
-      : length < 0x10000
-        ? [length >> 8, length & 255]
-        : [length >> 16, (length >> 8) & 255, length & 255];
-  return Buffer.concat([Buffer.from([tag, 0x80 | octets.length, ...octets]), content]);
-}
-
-export const sequence = (...contents: readonly Uint8Array[]): Buffer => tlv(0x30, ...contents);
-
-export function oid(dotted: string): Buffer {
-  const [first, second, ...rest] = dotted.split('.').map(Number);
-  const octets: number[] = [];
-  for (const arc of [first! * 40 + second!, ...rest]) {
-    const groups = [arc & 0x7f];
-    for (let left = Math.floor(arc / 128); left > 0; left = Math.floor(left / 128))
-      groups.unshift((left & 0x7f) | 0x80);
-    octets.push(...groups);
-  }
-  return tlv(0x06, Buffer.from(octets));
 }
 
 export function extension(type: string, critical: boolean, value: Uint8Array): Buffer {
@@ -198,16 +179,7 @@ function encodeExtensions(request: CertificateRequest): Buffer[] {
 }
 
 function integer(value: number): Buffer {
-  const octets: number[] = [];
-  for (let left = value; left > 0 || octets.length === 0; left = Math.floor(left / 256)) octets.unshift(left & 255);
-  return tlv(0x02, Buffer.from(octets[0]! >= 0x80 ? [0, ...octets] : octets));
-}
-
-const bitString = (bytes: Uint8Array): Buffer => tlv(0x03, Buffer.from([0]), bytes);
-
-function time(date: Date): Buffer {
-  const digits = date.toISOString().replace(/[-:T]|\.\d+/g, '');
-  return date.getUTCFullYear() < 2050 ? tlv(0x17, Buffer.from(digits.slice(2))) : tlv(0x18, Buffer.from(digits));
+  return unsignedInteger(Buffer.from(value.toString(16).padStart(8, '0'), 'hex'));
 }
 
 function yearsFromNow(years: number): Date {

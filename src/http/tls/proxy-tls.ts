@@ -2,10 +2,10 @@ import type { X509Certificate } from 'node:crypto';
 import type { ConnectionTls, ServerTls } from './connection-tls.js';
 import {
   type CaBundle,
+  type FileWatchOptions,
   type KeyPair,
   type NamedFile,
   type Watched,
-  type WatchOptions,
   watchCaBundle,
   watchKeyPair,
 } from './tls-files.js';
@@ -42,7 +42,7 @@ export class ProxyTls {
   }
 
   /** Rejects with TlsFileError, watching nothing, if a file can't be used. */
-  static async load(files: ProxyTlsFiles, options: WatchOptions): Promise<ProxyTls> {
+  static async load(files: ProxyTlsFiles, options: FileWatchOptions): Promise<ProxyTls> {
     const opened: Watched<unknown>[] = [];
     const keep = async <T>(watched: Promise<Watched<T>>): Promise<Watched<T>> => {
       const value = await watched;

@@ -9,7 +9,7 @@ export interface NamedFile {
   readonly flag: string;
 }
 
-export interface WatchOptions {
+export interface FileWatchOptions {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly pollMs?: number;
@@ -55,14 +55,14 @@ export const TLS_FILE_BYTES_MAX = 4 * 1024 * 1024;
 /** Rejects with TlsFileError if the pair can't be used at first; later, a bad pair leaves the last good one in place. */
 export function watchKeyPair(
   files: { cert: NamedFile; key: NamedFile },
-  options: WatchOptions,
+  options: FileWatchOptions,
 ): Promise<Watched<KeyPair>> {
   const parse = ([cert, key]: readonly string[]) => parseKeyPair(files, cert!, key!);
   return watch([files.cert, files.key], parse, options);
 }
 
 /** The same for a bundle of authorities. */
-export function watchCaBundle(file: NamedFile, options: WatchOptions): Promise<Watched<CaBundle>> {
+export function watchCaBundle(file: NamedFile, options: FileWatchOptions): Promise<Watched<CaBundle>> {
   const parse = ([pem]: readonly string[]): CaBundle => ({ pem: pem!, certificates: parseCertificates(file, pem!) });
   return watch([file], parse, options);
 }
@@ -70,7 +70,7 @@ export function watchCaBundle(file: NamedFile, options: WatchOptions): Promise<W
 async function watch<T extends { readonly certificates: readonly X509Certificate[] }>(
   files: readonly NamedFile[],
   parse: (contents: readonly string[]) => T,
-  options: WatchOptions,
+  options: FileWatchOptions,
 ): Promise<Watched<T>> {
   const contents = await readAll(files);
   const watched = new FileWatch(files, parse, options, contents, parse(contents));
@@ -85,7 +85,7 @@ async function watch<T extends { readonly certificates: readonly X509Certificate
 class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }> implements Watched<T> {
   readonly #files: readonly NamedFile[];
   readonly #parse: (contents: readonly string[]) => T;
-  readonly #options: WatchOptions;
+  readonly #options: FileWatchOptions;
   readonly #listeners = new Set<(value: T) => void>();
   #contents: readonly string[];
   #current: T;
@@ -99,7 +99,7 @@ class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }>
   constructor(
     files: readonly NamedFile[],
     parse: (contents: readonly string[]) => T,
-    options: WatchOptions,
+    options: FileWatchOptions,
     contents: readonly string[],
     first: T,
   ) {

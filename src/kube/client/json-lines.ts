@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines of JSON, of which none may be longer than the bound. */
+/** Splits a stream of bytes into lines of JSON of bounded length. */
 export class JsonLines {
   readonly #lineBytesMax: number;
   #parts: Uint8Array[] = [];
@@ -8,7 +8,10 @@ export class JsonLines {
     this.#lineBytesMax = lineBytesMax;
   }
 
-  /** Yields each value that is complete with this chunk. Throws on what is no JSON and on a line too long. */
+  /**
+   * Yields each value completed by this chunk. Throws on invalid JSON and on a line longer than the
+   * bound.
+   */
   *push(chunk: Uint8Array): Generator<unknown> {
     let start = 0;
     for (let end = chunk.indexOf(10, start); end >= 0; end = chunk.indexOf(10, start)) {

@@ -1,26 +1,15 @@
 import type { Clock } from '../../base/clock.js';
-import { readBody } from '../../http/body-stream.js';
-import { Deadline, type OnAbort } from '../../http/deadline.js';
-import type { Reply } from '../../http/exchange.js';
-import type { RawHeaders } from '../../http/headers.js';
+import type { Send } from '../../http/outgoing.js';
 import { KubeError } from './kube-error.js';
-
-/** Sends one request, already authenticated. `onAbort` calls back when the answer is no longer wanted. */
-export type KubeSend = (
-  method: string,
-  target: string,
-  headers: RawHeaders,
-  body: Uint8Array | null,
-  onAbort: OnAbort,
-) => Promise<Reply>;
+import { requestJson } from './request-json.js';
 
 export interface KubeClientOptions {
-  readonly send: KubeSend;
+  readonly send: Send;
   readonly clock: Clock;
-  /** For one whole request that is not a watch. */
+  /** Timeout of one whole request that is not a watch. */
   readonly timeoutMs?: number;
   readonly bodyBytesMax?: number;
-  /** One event of a watch. An object of Kubernetes is at most about 1.5 MiB in etcd. */
+  /** Bound on one watch event. An object of Kubernetes is at most about 1.5 MiB in etcd. */
   readonly eventBytesMax?: number;
   readonly random?: () => number;
 }
@@ -45,9 +34,10 @@ export interface DeletePreconditions {
   readonly resourceVersion?: string;
 }
 
-const JSON_HEADERS = ['accept', 'application/json', 'accept-encoding', 'identity'];
-
-/** The little that Straddle itself needs of the Kubernetes API: JSON objects by path. Every failure is a KubeError. */
+/**
+ * Client for Straddle's own needs: JSON objects by path. Rejects with KubeError for an error status
+ * or a malformed reply, with DeadlineError after a timeout, else with the error of `send`.
+ */
 export class KubeClient {
   readonly options: Required<KubeClientOptions>;
 
@@ -62,11 +52,11 @@ export class KubeClient {
   }
 
   get<T extends KubeObject>(path: string): Promise<T> {
-    return this.#request('GET', path, null) as Promise<T>;
+    return this.#request('GET', path, undefined) as Promise<T>;
   }
 
   async list<T extends KubeObject>(target: string): Promise<{ items: T[]; resourceVersion: string }> {
-    const list = (await this.#request('GET', target, null)) as { items?: unknown; metadata?: ObjectMeta };
+    const list = (await this.#request('GET', target, undefined)) as { items?: unknown; metadata?: ObjectMeta };
     if (list.items !== null && list.items !== undefined && !Array.isArray(list.items)) {
       throw new KubeError({ method: 'GET', target }, 200, '', 'the answer is not a list');
     }
@@ -84,23 +74,15 @@ export class KubeClient {
 
   async delete(path: string, preconditions?: DeletePreconditions): Promise<void> {
     const options = preconditions && { kind: 'DeleteOptions', apiVersion: 'v1', preconditions };
-    await this.#request('DELETE', path, options ?? null);
+    await this.#request('DELETE', path, options);
   }
 
-  async #request(method: string, target: string, object: unknown): Promise<object> {
-    const deadline = new Deadline(this.options.clock, this.options.timeoutMs, `${method} ${target}`);
-    try {
-      const body = object === null ? null : Buffer.from(JSON.stringify(object));
-      const headers = body
-        ? [...JSON_HEADERS, 'content-type', 'application/json', 'content-length', String(body.byteLength)]
-        : JSON_HEADERS;
-      const reply = await deadline.reply(this.options.send(method, target, headers, body, deadline.onAbort));
-      const bytes = await deadline.race(readBody(reply.body, this.options.bodyBytesMax));
-      if (reply.status < 200 || reply.status > 299) throw kubeError(method, target, reply.status, bytes);
-      return parseObject(method, target, reply.status, bytes);
-    } finally {
-      deadline.end();
-    }
+  async #request(method: string, target: string, object: object | undefined): Promise<object> {
+    const { send, clock, timeoutMs, bodyBytesMax } = this.options;
+    const limits = { clock, timeoutMs, bytesMax: bodyBytesMax };
+    const { status, body } = await requestJson(send, { method, target, body: object }, limits);
+    if (status < 200 || status > 299) throw kubeError(method, target, status, body);
+    return parseObject(method, target, status, body);
   }
 }
 

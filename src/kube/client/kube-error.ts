@@ -1,11 +1,14 @@
 import { parseRequestInfo } from '../request-info.js';
 
-/** An API server's refusal of one of our own requests. */
+/** The API server replied to a request of Straddle with an error status or a malformed body. */
 export class KubeError extends Error {
   readonly code: number;
-  /** The Status' reason, or empty where the answer was none. */
+  /** Reason of the Status; empty if the reply has none. */
   readonly reason: string;
-  /** `list leases.coordination.k8s.io in namespace kube-system`: what was asked, in the words of a right to grant. */
+  /**
+   * The request as a right that can be granted: `list leases.coordination.k8s.io in namespace
+   * kube-system`.
+   */
   readonly asked: string;
 
   constructor(request: { method: string; target: string }, code: number, reason: string, message: string) {
@@ -17,13 +20,13 @@ export class KubeError extends Error {
     this.asked = asked;
   }
 
-  /** The server understood and said no; trying again soon will not help. */
+  /** True for 401 and 403, which a retry does not change. */
   get refused(): boolean {
     return this.code === 401 || this.code === 403;
   }
 }
 
-/** One line that says what is missing and what to do about it. */
+/** Returns one line with the problem and the next step. */
 export function explainKubeError(error: unknown): string {
   if (error instanceof KubeError && error.code === 403) {
     return `403: missing right to ${error.asked}; grant it with the manifest of "straddle rbac" (${error.message})`;

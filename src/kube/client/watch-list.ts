@@ -8,27 +8,30 @@ import { KubeError } from './kube-error.js';
 export interface WatchListOptions<T extends KubeObject> {
   readonly path: string;
   readonly labelSelector?: string;
-  /** All objects there are; called first, and again whenever events may have been missed. */
+  /** Called with all objects, at first and again whenever events may have been missed. */
   onSnapshot(items: readonly T[]): void;
   onEvent(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void;
-  /** A list or a watch failed and will be tried again. Called for each failure: say it in the log only once. */
+  /** Called after each failed list or watch, which is retried. The receiver logs it only once. */
   onError(error: Error): void;
 }
 
-/** Waits between attempts: doubling, with jitter so that many servers do not come at once. */
+/** Delays between attempts: doubling, with jitter so that many servers do not retry at once. */
 export const WATCH_BACKOFF = { firstMs: 250, maxMs: 10_000, refusedMs: 30_000 } as const;
 
-/** The API server ends a watch after this long; asked for, so that a dead connection is noticed at all. */
+/** Duration of a watch, requested from the API server, so that a dead connection is detected. */
 const WATCH_SECONDS_MIN = 240;
 const WATCH_SECONDS_SPREAD = 120;
-/** Bookmarks come about once a minute, so a longer silence means that nobody is at the other end. */
+/**
+ * Timeout without data. Bookmarks arrive about once a minute, so a longer silence means a dead
+ * connection.
+ */
 const SILENCE_MS_MAX = 150_000;
-/** How long a watch must have lived for its end to count as normal. */
+/** Lifetime from which the end of a watch counts as normal. */
 const HEALTHY_WATCH_MS = 5_000;
 
 /**
- * Keeps a view of a collection: list, then watch from there, for ever, until closed.
- * One snapshot or event at a time, in the order of the API server.
+ * Follows a collection: list, then watch, repeated until closed. Calls back with one snapshot or
+ * event at a time, in the order of the API server.
  */
 export class WatchList<T extends KubeObject> {
   readonly #client: KubeClient;
@@ -52,7 +55,7 @@ export class WatchList<T extends KubeObject> {
   }
 
   async #run(): Promise<void> {
-    // Not within the constructor: callbacks must not come before the caller has what it is called back about.
+    // Deferred: callbacks must not run before the constructor has returned.
     await Promise.resolve();
     while (!this.#closed) {
       try {
@@ -79,7 +82,7 @@ export class WatchList<T extends KubeObject> {
     this.#resourceVersion = list.resourceVersion;
   }
 
-  /** Resolves with the time it lived when the server ended it in order. */
+  /** Resolves with the lifetime of the watch in ms after the server has ended it normally. */
   async #watch(): Promise<number> {
     if (this.#closed) return HEALTHY_WATCH_MS;
     const { clock, send, timeoutMs } = this.#client.options;
@@ -183,7 +186,7 @@ export class WatchList<T extends KubeObject> {
     }
     if (!isKubeObject(object)) throw new Error(`watch ${target}: an event without an object`);
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') this.#options.onEvent(type, object as T);
-    // Bookmarks and event types yet unknown carry a version to go on from too.
+    // Bookmarks and unknown event types also contain a resource version to resume from.
     if (object.metadata.resourceVersion) this.#resourceVersion = object.metadata.resourceVersion;
   }
 

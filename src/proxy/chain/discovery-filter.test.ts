@@ -83,8 +83,8 @@ const text = (reply: Reply) => Buffer.from((reply.body ?? Buffer.alloc(0)) as Ui
 const parsed = (reply: Reply) => JSON.parse(text(reply));
 const groupNames = (reply: Reply) => parsed(reply).items.map((g: { metadata: { name: string } }) => g.metadata.name);
 
-describe('the discovery filter, aggregated form', () => {
-  it('answers /apis and /api merged, in either version', async () => {
+describe('discovery filter, aggregated form', () => {
+  it('serves merged /apis and /api, in v2 and v2beta1', async () => {
     const { handle } = setup();
     const reply = await handle(accepting('/apis?timeout=32s', `${V2},${V2BETA1},application/json`));
     expect(groupNames(reply)).toEqual(['apps', 'batch']);
@@ -96,7 +96,7 @@ describe('the discovery filter, aggregated form', () => {
     expect(parsed(await handle(accepting('/api', V2))).items[0].versions[0].resources[0].resource).toBe('pods');
   });
 
-  it('answers 304 and gzip', async () => {
+  it('replies with 304 to a matching ETag and with gzip where accepted', async () => {
     const { handle } = setup();
     const plain = await handle(accepting('/apis', V2));
     const etag = headerValue(plain.headers, 'etag')!;
@@ -106,7 +106,7 @@ describe('the discovery filter, aggregated form', () => {
     expect(JSON.parse(gunzipSync(zipped.body as Buffer).toString()).items).toHaveLength(101);
   });
 
-  it('leaves nopeer to the host, not to be carried to a peer', async () => {
+  it('passes profile nopeer to the host and prevents a reroute', async () => {
     const { handle, reached, counts } = setup();
     expect(text(await handle(accepting('/apis', `${V2};profile=nopeer`)))).toBe('from the host');
     expect(reached[0]!.localOnly).toBe(true);
@@ -114,7 +114,7 @@ describe('the discovery filter, aggregated form', () => {
     expect(groupNames(await handle(accepting('/apis', `${V2};profile=unheard-of`)))).toEqual(['apps', 'batch']);
   });
 
-  it('leaves alone what it cannot say better than the host', async () => {
+  it('passes requests to the host that it cannot serve or need not merge', async () => {
     const proxied = accepting('/apis', V2);
     proxied.peerProxied = true;
     const cases: [ReturnType<typeof setup>, Exchange][] = [
@@ -133,14 +133,14 @@ describe('the discovery filter, aggregated form', () => {
     }
   });
 
-  it('speaks protobuf', async () => {
+  it('serves aggregated discovery as protobuf', async () => {
     const { handle } = setup();
     const reply = await handle(accepting('/apis', V2.replace('json', 'vnd.kubernetes.protobuf')));
     expect(headerValue(reply.headers, 'content-type')).toBe(V2.replace('json', 'vnd.kubernetes.protobuf'));
     expect(text(reply)).toMatch(/^k8s\0/);
   });
 
-  it('passes the refusal of the API server on', async () => {
+  it('returns the 403 of the API server unchanged', async () => {
     const { handle } = setup({ host: () => ({ status: 403, headers: ['x', 'y'], body: Buffer.from('forbidden') }) });
     for (const path of ['/apis', '/api', '/apis/batch', '/apis/batch/v1', '/apis/apidiscovery.k8s.io/v2']) {
       for (const accept of [V2, 'application/json']) {
@@ -151,12 +151,12 @@ describe('the discovery filter, aggregated form', () => {
     }
   });
 
-  it('answers 503 while the own surface is unknown', async () => {
+  it('replies with 503 while the local surface is unknown', async () => {
     const { handle } = setup({ local: undefined });
     await expect(handle(accepting('/apis', V2))).rejects.toMatchObject({ status: { code: 503 } });
   });
 
-  it('has the merged document under a path of its own, whatever Accept says, and the own view too', async () => {
+  it('serves the merged document and the nopeer profile at /apis/apidiscovery.k8s.io/v2 for any Accept', async () => {
     const { handle, reached } = setup();
     expect(groupNames(await handle(accepting('/apis/apidiscovery.k8s.io/v2', 'application/json, */*')))).toEqual([
       'apps',
@@ -171,8 +171,8 @@ describe('the discovery filter, aggregated form', () => {
   });
 });
 
-describe('the discovery filter, legacy form', () => {
-  it('lists the groups of all servers', async () => {
+describe('discovery filter, legacy form', () => {
+  it('lists the groups of all servers at /apis', async () => {
     const reply = await setup().handle(exchangeFor('/apis'));
     expect(parsed(reply)).toEqual({
       kind: 'APIGroupList',
@@ -186,7 +186,7 @@ describe('the discovery filter, legacy form', () => {
     expect(headerValue(reply.headers, 'cache-control')).toBe('no-cache, private');
   });
 
-  it('answers a group and a version that only a peer has, with its storage version hash', async () => {
+  it('serves a group and a version of a peer only, with its storage version hash', async () => {
     const { handle, sent } = setup();
     expect(parsed(await handle(exchangeFor('/apis/batch')))).toMatchObject({ kind: 'APIGroup', name: 'batch' });
     for (let i = 0; i < 2; i++) {
@@ -210,7 +210,7 @@ describe('the discovery filter, legacy form', () => {
     expect(sent).toEqual(['b /apis/batch/v1']);
   });
 
-  it("completes /api and keeps the server's own address", async () => {
+  it('completes /api and keeps the address of the local server', async () => {
     const table = tableOf({ b: surfaceOf([], [group('', version('v1'), version('v2'))]) });
     expect(parsed(await setup({ table }).handle(exchangeFor('/api')))).toEqual({
       ...API_VERSIONS,
@@ -218,7 +218,7 @@ describe('the discovery filter, legacy form', () => {
     });
   });
 
-  it('speaks protobuf where older controllers ask for it', async () => {
+  it('serves legacy discovery as protobuf', async () => {
     const { handle } = setup();
     const accept = 'application/vnd.kubernetes.protobuf,application/json';
     for (const path of ['/api', '/apis', '/apis/batch', '/apis/batch/v1', '/api/v1']) {
@@ -228,14 +228,14 @@ describe('the discovery filter, legacy form', () => {
     }
   });
 
-  it('leaves a path that nobody has to the host', async () => {
+  it('passes a path that no server has to the host', async () => {
     const { handle } = setup();
     expect(text(await handle(exchangeFor('/apis/nobody')))).toBe('from the host');
     expect(text(await handle(exchangeFor('/apis/nobody/v1')))).toBe('from the host');
     expect(text(await handle(exchangeFor('/apis/batch/v7')))).toBe('from the host');
   });
 
-  it('answers 503, not 404, for what only a departed server had or an unread one may have', async () => {
+  it('replies with 503, not 404, if only a departed server had the path or an unread one may have it', async () => {
     const departed = setup({ table: tableOf({}, { b: theirs }) });
     for (const path of ['/apis/batch', '/apis/batch/v1']) {
       await expect(departed.handle(exchangeFor(path))).rejects.toMatchObject({ status: { code: 503 } });

@@ -1,38 +1,49 @@
 import type { Clock } from '../../base/clock.js';
-import { onBehalfOf } from '../../discovery/synthetic.js';
+import { rawQuery } from '../../base/target.js';
 import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
 import { headerValues } from '../../http/headers.js';
-import { type AggregatedVersion, type DiscoveryForm, discoveryForms, OWN_VIEW } from '../../kube/accept.js';
+import {
+  type AggregatedVersion,
+  type DiscoveryForm,
+  discoveryForms,
+  NO_PEER_PROFILE,
+  NO_PEER_VIEW,
+} from '../../kube/accept.js';
 import { StatusError } from '../../kube/status-error.js';
 import { canEncode, type DocumentEncoding } from '../discovery/discovery-encoding.js';
 import { type DiscoveryPath, parseDiscoveryPath, pathOf } from '../discovery/discovery-path.js';
 import type { LegacyAnswer, LegacyDiscovery } from '../discovery/legacy-discovery.js';
-import type { Authorize } from '../discovery/permission.js';
+import { onBehalfOf } from '../discovery/on-behalf-of.js';
+import type { AuthorizeDocument } from '../discovery/permission.js';
 import { answerWith, ReadyDocument } from '../discovery/ready-document.js';
 import type { DiscoveryRoot, DiscoveryView, ViewCache } from '../discovery/view-cache.js';
 
 export interface DiscoveryFilterOptions {
-  /** False while the feature is off: everything passes untouched. */
+  /** Returns false while the feature is off: every request passes unchanged. */
   active(): boolean;
   readonly views: ViewCache;
   readonly legacy: LegacyDiscovery;
-  readonly authorize: Authorize;
+  readonly authorize: AuthorizeDocument;
   readonly clock: Clock;
   readonly hooks: { nopeer(): void };
 }
 
 const PUBLIC = ['Cache-Control', 'public'];
-/** What kube-apiserver says of everything that is not aggregated discovery. */
+/** Cache-Control of kube-apiserver for everything but aggregated discovery. */
 const PRIVATE = ['Cache-Control', 'no-cache, private'];
 
-/** Answers discovery for the whole control plane. What a caller may read stays the API server's decision. */
+/**
+ * Replies to discovery requests for the whole control plane. The API server decides who may read
+ * them.
+ */
 export function discoveryFilter(options: DiscoveryFilterOptions): Filter {
   return {
     name: 'discovery',
     wrap: (next) => (exchange) => {
       if (exchange.info.isResource) return next(exchange);
       const asked = isRead(exchange) ? parseDiscoveryPath(exchange.info.path) : undefined;
-      // A peer that carried the request here merges for itself and wants this server's part.
+      // A peer that rerouted the request here merges itself, and needs only the part of this
+      // server.
       if (!asked || exchange.peerProxied || exchange.localOnly || !options.active()) return next(exchange);
       return answer(options, next, exchange, asked);
     },
@@ -47,7 +58,7 @@ async function answer(
 ): Promise<Reply> {
   if (asked.kind === 'merged') return answerMerged(options, next, exchange);
   const form = pickForm(exchange, asked);
-  if (form?.aggregated && form.profile === 'nopeer') {
+  if (form?.aggregated && form.profile === NO_PEER_PROFILE) {
     options.hooks.nopeer();
     exchange.localOnly = true;
     return next(exchange);
@@ -59,7 +70,7 @@ async function answer(
 
   const refusal = await options.authorize(exchange, next, pathOf(asked));
   if (refusal) return refusal;
-  const view = viewOf(options);
+  const view = options.views.required();
   if (asked.kind === 'root') return answerRoot(options, exchange, view, asked.root, form.encoding, form.aggregated);
   const document =
     asked.kind === 'group'
@@ -87,17 +98,17 @@ function answerLegacy(
   document: LegacyAnswer,
 ): Promise<Reply> {
   if (document === 'departed') {
-    throw new StatusError('ServiceUnavailable', `the servers that served ${exchange.info.path} have gone away`);
+    throw new StatusError('ServiceUnavailable', `the servers of ${exchange.info.path} have departed`);
   }
   if (document !== 'absent') return answerWith(document, exchange, PRIVATE);
   const unread = options.views.unread();
-  // A 404 here makes clients believe that the API is gone.
+  // A 404 here would make clients conclude that the API was removed.
   if (unread.length === 0) return next(exchange);
-  const why = `what ${unread.join(', ')} serves is not known yet`;
-  throw new StatusError('ServiceUnavailable', `${exchange.info.path} cannot be answered right now: ${why}`);
+  const why = `discovery of ${unread.join(', ')} has not been read yet`;
+  throw new StatusError('ServiceUnavailable', `${exchange.info.path} is temporarily unavailable: ${why}`);
 }
 
-/** `/api` says where the asked server is to be reached, so it starts from the host's own answer to this very caller. */
+/** Completes the host's reply to this caller: `/api` contains the address of the server. */
 async function answerApiVersions(
   options: DiscoveryFilterOptions,
   next: Handler,
@@ -109,26 +120,36 @@ async function answerApiVersions(
   const stop = exchange.onAbort(() => question.abort());
   const own = await next(question);
   if (own.status !== 200 || own.body === null) return own;
-  const completed = await options.legacy.apiVersions(viewOf(options), own, encoding);
+  const completed = await options.legacy.apiVersions(options.views.required(), own, encoding);
   stop();
   return completed instanceof ReadyDocument ? answerWith(completed, exchange, PRIVATE) : { ...own, ...completed };
 }
 
-/** The document for people: whatever Accept says, and here even without peers. */
+/**
+ * Replies to `/apis/apidiscovery.k8s.io/v2`, the merged document for people: for any Accept, also
+ * without peers.
+ */
 async function answerMerged(options: DiscoveryFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
-  if (queryOf(exchange).get('profile') === 'nopeer') {
+  if (new URLSearchParams(rawQuery(exchange.target)).get('profile') === NO_PEER_PROFILE) {
     options.hooks.nopeer();
-    const own = onBehalfOf(exchange, { target: '/apis', headers: ['Accept', OWN_VIEW], nowMs: options.clock.nowMs() });
+    const own = onBehalfOf(exchange, {
+      target: '/apis',
+      headers: ['Accept', NO_PEER_VIEW],
+      nowMs: options.clock.nowMs(),
+    });
     own.localOnly = true;
     exchange.onAbort(() => own.abort());
     return next(own);
   }
   const refusal = await options.authorize(exchange, next, '/apis');
   if (refusal) return refusal;
-  return answerWith(viewOf(options).aggregated('groups', 'v2'), exchange, PUBLIC);
+  return answerWith(options.views.required().aggregated('groups', 'v2'), exchange, PUBLIC);
 }
 
-/** The best form that can be made here; failing that, the best one, for the host to speak. */
+/**
+ * Returns the preferred form that can be encoded here, else the preferred one, which the host
+ * encodes.
+ */
 function pickForm(exchange: Exchange, asked: DiscoveryPath): DiscoveryForm | undefined {
   const accept = headerValues(exchange.headers, 'accept');
   const forms = discoveryForms(accept.length === 0 ? undefined : accept.join(','));
@@ -137,18 +158,6 @@ function pickForm(exchange: Exchange, asked: DiscoveryPath): DiscoveryForm | und
   return possible.find((form) => canEncode(form.encoding)) ?? possible[0];
 }
 
-function viewOf(options: DiscoveryFilterOptions): DiscoveryView {
-  const view = options.views.current();
-  if (view) return view;
-  // Without this server's own part the document would look complete and not be.
-  throw new StatusError('ServiceUnavailable', "this server's own API groups have not been read yet");
-}
-
 function isRead(exchange: Exchange): boolean {
   return (exchange.method === 'GET' || exchange.method === 'HEAD') && !exchange.upgrade && !exchange.info.isResource;
-}
-
-function queryOf(exchange: Exchange): URLSearchParams {
-  const mark = exchange.target.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : exchange.target.slice(mark + 1));
 }

@@ -13,8 +13,8 @@ const failing = (error: unknown, headers: string[] = [], method = 'GET', logger 
 
 const gone = () => new StatusError('ServiceUnavailable', 'pods cannot be served', { retryAfterSeconds: 3 });
 
-describe('a refusal', () => {
-  it('leaves as a Status in JSON unless asked otherwise, with Retry-After and its length', async () => {
+describe('errors filter, StatusError', () => {
+  it('replies with a Status in JSON by default, with Retry-After and Content-Length', async () => {
     for (const accept of [[], ['Accept', 'application/json'], ['Accept', '*/*'], ['Accept', 'text/html']]) {
       const reply = await failing(gone(), accept);
       const status = JSON.parse(Buffer.from(reply.body as Uint8Array).toString());
@@ -27,29 +27,29 @@ describe('a refusal', () => {
     }
   });
 
-  it('leaves in YAML for those who ask for it', async () => {
+  it('replies with YAML if accepted', async () => {
     const reply = await failing(gone(), ['Accept', 'application/yaml, application/json']);
     expect(headerValue(reply.headers, 'content-type')).toBe('application/yaml');
     expect(load(Buffer.from(reply.body as Uint8Array).toString())).toMatchObject({ kind: 'Status', code: 503 });
   });
 
-  it('leaves in Kubernetes protobuf for those who ask for it', async () => {
+  it('replies with Kubernetes protobuf if accepted', async () => {
     const reply = await failing(gone(), ['Accept', 'application/vnd.kubernetes.protobuf;q=1,application/json']);
     expect(headerValue(reply.headers, 'content-type')).toBe('application/vnd.kubernetes.protobuf');
     const bytes = Buffer.from(reply.body as Uint8Array);
     expect(bytes.subarray(0, 4).toString('latin1')).toBe('k8s\0');
     expect(bytes.includes('pods cannot be served')).toBe(true);
-    // code: field 6, varint 503
+    // Field 6, code: varint 503.
     expect(bytes.includes(Buffer.from([0x30, 0xf7, 0x03]))).toBe(true);
   });
 
-  it('answers HEAD with the same head and no body', async () => {
+  it('replies to HEAD with the same headers and no body', async () => {
     const reply = await failing(gone(), [], 'HEAD');
     expect(reply.body).toBeNull();
     expect(Number(headerValue(reply.headers, 'content-length'))).toBeGreaterThan(50);
   });
 
-  it('says when to come again on 503 and 429 only, and how to authenticate on 401', async () => {
+  it('sends Retry-After with 503 and 429 only, and WWW-Authenticate with 401', async () => {
     const field = async (error: StatusError, name: string) => headerValue((await failing(error)).headers, name);
     expect(await field(new StatusError('TooManyRequests', 'x'), 'retry-after')).toBe('1');
     expect(await field(new StatusError('NotFound', 'x'), 'retry-after')).toBeUndefined();
@@ -57,8 +57,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('an unexpected error', () => {
-  it('is a 500 that tells the client nothing of the inside, and is logged with its stack', async () => {
+describe('errors filter, unexpected error', () => {
+  it('replies with 500 without internals, and logs the error with its stack', async () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'error', format: 'json', write: (line) => lines.push(line), nowMs: () => 0 });
     const reply = await failing(new TypeError('secret inside'), [], 'GET', logger);
@@ -70,7 +70,7 @@ describe('an unexpected error', () => {
     });
   });
 
-  it('is not logged when the client has left', async () => {
+  it('logs nothing after the client has disconnected', async () => {
     const lines: string[] = [];
     const logger = createLogger({ level: 'debug', format: 'json', write: (line) => lines.push(line), nowMs: () => 0 });
     const exchange = exchangeFor('/');
@@ -79,7 +79,7 @@ describe('an unexpected error', () => {
     expect(lines).toEqual([]);
   });
 
-  it('may also be thrown synchronously', async () => {
+  it('handles an error that is thrown synchronously', async () => {
     const handler = errorsFilter(silentLogger).wrap(() => {
       throw new StatusError('BadRequest', 'no');
     });

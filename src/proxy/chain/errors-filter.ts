@@ -3,7 +3,7 @@ import type { Filter } from '../../http/exchange.js';
 import { statusReply } from '../../http/status-reply.js';
 import { StatusError } from '../../kube/status-error.js';
 
-/** Every failure leaves as a Status, once, here. */
+/** Turns every error of later filters into a Status reply. */
 export function errorsFilter(logger: Logger): Filter {
   return {
     name: 'errors',
@@ -12,7 +12,7 @@ export function errorsFilter(logger: Logger): Filter {
         return await next(exchange);
       } catch (error) {
         if (error instanceof StatusError) return statusReply(error, exchange);
-        // The client left; nobody reads this answer, and it is no fault of ours.
+        // After an abort there is no reader, and the abort may be the cause of the error.
         if (!exchange.aborted)
           logger.error('unexpected error', { error, stack: stackOf(error), target: exchange.target });
         return statusReply(

@@ -29,8 +29,8 @@ function pages(options: { ready?: string; judge?: Handler } = {}) {
 
 const textOf = async (reply: Reply) => (await readBody(reply.body, 10_000)).toString();
 
-describe('health', () => {
-  it('is ok in one word, or in full when asked', async () => {
+describe('health pages filter', () => {
+  it('replies with ok, or with every check for ?verbose', async () => {
     expect(await textOf(await pages()(exchangeFor('/livez')))).toBe('ok');
     expect(await textOf(await pages()(exchangeFor('/readyz?verbose')))).toBe(
       '[+]peers ok\n[+]surface ok\nreadyz check passed\n',
@@ -38,7 +38,11 @@ describe('health', () => {
     expect(await textOf(await pages()(exchangeFor('/livez?verbose=1&x')))).toContain('[+]ping ok');
   });
 
-  it('says what is wrong with 503, while liveness stays', async () => {
+  it('parses the whole query of a health page, also after a second question mark', async () => {
+    expect(await textOf(await pages()(exchangeFor('/livez?why=what?&verbose')))).toContain('[+]ping ok');
+  });
+
+  it('replies to /readyz with 503 and the failed checks while /livez stays ok', async () => {
     const handler = pages({ ready: 'not read yet' });
     for (const path of ['/readyz', '/healthz']) {
       const reply = await handler(exchangeFor(path));
@@ -48,7 +52,7 @@ describe('health', () => {
     expect((await handler(exchangeFor('/livez'))).status).toBe(200);
   });
 
-  it('answers HEAD without a body, and leaves other methods and paths alone', async () => {
+  it('replies to HEAD without a body, and passes other methods and paths on', async () => {
     expect(await pages()(exchangeFor('/livez', { method: 'HEAD' }))).toMatchObject({ status: 200, body: null });
     expect((await pages()(exchangeFor('/livez', { method: 'POST' }))).status).toBe(299);
     expect((await pages()(exchangeFor('/livez/ping'))).status).toBe(299);
@@ -56,8 +60,8 @@ describe('health', () => {
   });
 });
 
-describe('metrics', () => {
-  it('are shown to those whom the API server lets read them, asked in the caller’s own name', async () => {
+describe('metrics page filter', () => {
+  it('serves metrics to a caller that the API server allows, asked as that caller', async () => {
     let asked: Exchange | undefined;
     const handler = pages({
       judge: async (exchange) => {
@@ -65,7 +69,8 @@ describe('metrics', () => {
         return reviewed(true);
       },
     });
-    const headers = ['Authorization', 'Bearer t', 'Impersonate-User', 'other', 'X-Else', 'x'];
+    const credentials = ['Authorization', 'Bearer t', 'Impersonate-User', 'other', 'Cookie', 'c=1'];
+    const headers = [...credentials, 'User-Agent', 'browser/1', 'X-Else', 'x'];
     const reply = await handler(exchangeFor('/metrics', { headers, identity: user('jane', 'devs') }));
     expect(await textOf(reply)).toBe('up 1\n');
     expect(headerValue(reply.headers, 'content-type')).toContain('text/plain; version=0.0.4');
@@ -73,6 +78,8 @@ describe('metrics', () => {
     expect(asked!.info).toMatchObject({ resource: 'selfsubjectaccessreviews', verb: 'create' });
     expect(headerValue(asked!.headers, 'authorization')).toBe('Bearer t');
     expect(headerValue(asked!.headers, 'impersonate-user')).toBe('other');
+    expect(headerValue(asked!.headers, 'cookie')).toBe('c=1');
+    expect(headerValue(asked!.headers, 'user-agent')).toBe('browser/1');
     expect(headerValue(asked!.headers, 'x-else')).toBeUndefined();
     expect(JSON.parse(Buffer.from(asked!.gatheredBody!).toString())).toMatchObject({
       spec: { nonResourceAttributes: { path: '/metrics', verb: 'get' } },
@@ -80,14 +87,14 @@ describe('metrics', () => {
   });
 
   it.each([
-    ['the answer is no', async () => reviewed(false)],
-    ['the caller may not even ask', async () => ({ ...reviewed(true), status: 403 })],
-    ['the answer says nothing', async () => ({ status: 201, headers: [], body: Buffer.from('{}') })],
-  ] as [string, Handler][])('are withheld where %s', async (_, judge) => {
+    ['the review denies access', async () => reviewed(false)],
+    ['the caller may not create reviews', async () => ({ ...reviewed(true), status: 403 })],
+    ['the review has no status', async () => ({ status: 201, headers: [], body: Buffer.from('{}') })],
+  ] as [string, Handler][])('replies with 403 where %s', async (_, judge) => {
     await expect(pages({ judge })(exchangeFor('/metrics'))).rejects.toMatchObject({ status: { code: 403 } });
   });
 
-  it('are withheld with 401 from the unknown, and the judge’s answer is read to its end', async () => {
+  it('replies with 401 to an unauthenticated caller, after reading the review to its end', async () => {
     const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
     let ended = false;
     const judge: Handler = async () => {

@@ -1,11 +1,11 @@
+import { rawQuery } from '../../base/target.js';
 import { readBody } from '../../http/body-stream.js';
-import { Exchange, type Filter, type Handler, type Reply } from '../../http/exchange.js';
-import { filterHeaders } from '../../http/headers.js';
-import { parseRequestInfo } from '../../kube/request-info.js';
+import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
 import { StatusError } from '../../kube/status-error.js';
+import { onBehalfOf } from '../discovery/on-behalf-of.js';
 import { STRADDLE_MARK } from '../identity/straddle-mark.js';
 
-/** One thing that health depends on; `ok` or what is wrong with it. */
+/** One condition of health; `check` returns `ok` or the problem. */
 export interface HealthCheck {
   readonly name: string;
   check(): string;
@@ -18,12 +18,15 @@ export interface HealthPagesOptions {
 
 export interface MetricsPageOptions {
   readonly metrics: () => string | Promise<string>;
-  /** Answers API requests in a caller's name, to ask whether the caller may see what is not public. */
+  /** Sends API requests as the caller, to ask the API server whether the caller may read /metrics. */
   readonly judge: Handler;
   readonly nowMs: () => number;
 }
 
-/** Answers the health pages, which everyone may see, and which stand before the limits to be answered under any load. */
+/**
+ * Serves the health pages, which everyone may read. Placed before the limits, so that they work
+ * under any load.
+ */
 export function healthPagesFilter(options: HealthPagesOptions): Filter {
   return {
     name: 'health-pages',
@@ -42,7 +45,10 @@ export function healthPagesFilter(options: HealthPagesOptions): Filter {
   };
 }
 
-/** Answers /metrics, which the API server's rules guard. Asking it is a request like others, so it is limited like them. */
+/**
+ * Serves /metrics to callers that the API server authorizes. Placed after the limits: the
+ * authorization is a request.
+ */
 export function metricsPageFilter(options: MetricsPageOptions): Filter {
   return {
     name: 'metrics-page',
@@ -60,21 +66,27 @@ function healthPage(exchange: Exchange, checks: readonly HealthCheck[]): Reply {
   const failed = results.filter(({ result }) => result !== 'ok');
   const lines = results.map(({ name, result }) => (result === 'ok' ? `[+]${name} ok` : `[-]${name} failed: ${result}`));
   const page = exchange.info.path.slice(1);
-  const verbose = new URLSearchParams(exchange.target.split('?')[1] ?? '').has('verbose');
+  const verbose = new URLSearchParams(rawQuery(exchange.target)).has('verbose');
   if (failed.length > 0) return text(exchange, 503, `${[...lines, `${page} check failed`].join('\n')}\n`);
   return text(exchange, 200, verbose ? `${[...lines, `${page} check passed`].join('\n')}\n` : 'ok');
 }
 
 async function metricsPage(exchange: Exchange, options: MetricsPageOptions): Promise<Reply> {
   if (!(await mayGet('/metrics', exchange, options))) {
-    throw new StatusError('Forbidden', `metrics are shown to those who may get the non-resource URL /metrics`);
+    throw new StatusError(
+      'Forbidden',
+      `forbidden: reading metrics needs the right to get the non-resource URL /metrics`,
+    );
   }
   return text(exchange, 200, await options.metrics(), 'text/plain; version=0.0.4; charset=utf-8');
 }
 
 const REVIEW_BYTES_MAX = 64 * 1024;
 
-/** Asks the API server, in the caller's name, whether the caller may read a non-resource path. */
+/**
+ * Asks the API server, as the caller, whether the caller may read a non-resource path
+ * (SelfSubjectAccessReview).
+ */
 async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: MetricsPageOptions): Promise<boolean> {
   const body = Buffer.from(
     JSON.stringify({
@@ -83,32 +95,12 @@ async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: Metric
       spec: { nonResourceAttributes: { path, verb: 'get' } },
     }),
   );
-  const kept = filterHeaders(exchange.headers, (name) => name === 'authorization' || name.startsWith('impersonate-'));
   const target = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-  const question = new Exchange(
-    {
-      method: 'POST',
-      target,
-      headers: [
-        ...kept,
-        ...[
-          'Content-Type',
-          'application/json',
-          'Accept',
-          'application/json',
-          'Content-Length',
-          String(body.byteLength),
-        ],
-      ],
-      body: null,
-      connection: exchange.connection,
-    },
-    nowMs(),
-  );
-  question.gatheredBody = body;
-  question.info = parseRequestInfo('POST', target)!;
-  question.identity = exchange.identity;
-  const reply = await judge(question);
+  const headers = [
+    ...['Content-Type', 'application/json', 'Accept', 'application/json'],
+    ...['Content-Length', String(body.byteLength)],
+  ];
+  const reply = await judge(onBehalfOf(exchange, { method: 'POST', target, headers, body, nowMs: nowMs() }));
   const answer = await readBody(reply.body, REVIEW_BYTES_MAX);
   if (reply.status === 401) throw new StatusError('Unauthorized', 'Unauthorized');
   if (reply.status !== 201) return false;

@@ -1,7 +1,10 @@
+import type { Authenticate } from '../../http/authenticate.js';
 import type { Filter } from '../../http/exchange.js';
-import type { Authenticate } from '../identity/authenticate.js';
 
-/** Establishes who asks. What a client claims without being a front proxy ends here. */
+/**
+ * Authenticates the caller. Identity headers of clients other than front proxies are ignored from
+ * here on.
+ */
 export function identityFilter(authenticate: Authenticate): Filter {
   return {
     name: 'identity',

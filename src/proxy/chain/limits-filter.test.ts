@@ -14,14 +14,14 @@ function limited(next: Handler, { heldMax = 1, memoryBytesMax = 1_000_000 } = {}
   const peerPlaces = new FairLimiter({ ...queue, heldMax: 1 });
   const longRunning = new FairLimiter({ ...queue, heldMax: 2 });
   const memory = new FairLimiter({ ...queue, heldMax: memoryBytesMax });
-  const isPeersOwn = ({ trustedProxy }: Exchange) => trustedProxy;
-  const filter = limitsFilter({ places, peerPlaces, longRunning, memory, isPeersOwn, judge: () => false });
+  const isFromPeerStraddle = ({ trustedProxy }: Exchange) => trustedProxy;
+  const filter = limitsFilter({ places, peerPlaces, longRunning, memory, isFromPeerStraddle, judge: () => false });
   return { places, peerPlaces, longRunning, memory, handler: filter.wrap(next) };
 }
 
 const OK: Reply = { status: 200, headers: [], body: null };
 
-it('holds a place from the request until its reply has been sent, also when it fails', async () => {
+it('limits filter: holds a place until the reply has been sent, or until an error', async () => {
   const answers: ((reply: Reply) => void)[] = [];
   const { places, handler } = limited(() => new Promise((resolve) => answers.push(resolve)));
   const exchange = exchangeFor('/a');
@@ -49,7 +49,7 @@ it('holds a place from the request until its reply has been sent, also when it f
   expect(failing.places.stats.held).toBe(0);
 });
 
-it('counts a watch as long-running instead of in flight once its reply begins', async () => {
+it('limits filter: counts a watch as long-running instead of in flight once its reply begins', async () => {
   const body = new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
   const { places, longRunning, handler } = limited(async () => ({ ...OK, body }));
   const watches = ['/api/v1/pods?watch=1', '/api/v1/pods/x/log', '/api/v1/pods?watch=1'].map((path) =>
@@ -69,7 +69,7 @@ it('counts a watch as long-running instead of in flight once its reply begins', 
   expect(longRunning.stats.held).toBe(0);
 });
 
-it('holds no place while a request waits for its body', async () => {
+it('limits filter: holds no place while a request waits for its body', async () => {
   const { places, memory, handler } = limited(async (exchange) => {
     await gatherSmallBody(exchange);
     return OK;
@@ -94,7 +94,7 @@ it('holds no place while a request waits for its body', async () => {
   expect(memory.stats.held).toBe(0);
 });
 
-it('gives requests of other servers for themselves places of their own', async () => {
+it('limits filter: has separate places for requests that peers send on their own behalf', async () => {
   const { places, peerPlaces, handler } = limited(() => new Promise(() => {}));
   void handler(exchangeFor('/'));
   const own = exchangeFor('/apis', { identity: user('system:straddle') });
@@ -105,7 +105,7 @@ it('gives requests of other servers for themselves places of their own', async (
   expect(peerPlaces.stats).toMatchObject({ held: 1, queued: 0 });
 });
 
-it('refuses with 429 beyond the queue, and forgets those who leave it', async () => {
+it('limits filter: replies with 429 if the queue is full, and removes clients that disconnect', async () => {
   const { places, handler } = limited(() => new Promise(() => {}));
   void handler(exchangeFor('/'));
   const waiting = exchangeFor('/');

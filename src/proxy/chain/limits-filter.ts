@@ -3,23 +3,24 @@ import { Holding, type SharedLimits } from '../../http/holding.js';
 import { flowOf } from '../../http/identity.js';
 
 export interface LimitsOptions extends SharedLimits {
-  /** Whether a request is one that another server of the control plane makes for itself. */
-  readonly isPeersOwn: (exchange: Exchange) => boolean;
-  /** Learns from a reply whether a server accepts the credential that a request carries. */
+  /** Returns whether another server of the control plane sent the request on its own behalf. */
+  readonly isFromPeerStraddle: (exchange: Exchange) => boolean;
+  /** Records whether a server accepted the request's credential, by its reply, and returns that. */
   readonly judge: (exchange: Exchange, reply: Reply) => boolean;
 }
 
 /**
- * Bounds what requests hold at once, fairly between callers. A request holds its place in flight until its reply has been
- * sent, except while its client is waited for; a long-running one leaves its place when its reply begins.
+ * Bounds the resources that requests hold at once, fairly between callers. A request holds its
+ * place in flight until its reply has been sent, except while it waits for its client; a
+ * long-running one gives up its place when its reply begins.
  */
 export function limitsFilter(options: LimitsOptions): Filter {
-  const { places, peerPlaces, longRunning, memory, isPeersOwn, judge } = options;
+  const { places, peerPlaces, longRunning, memory, isFromPeerStraddle, judge } = options;
   return {
     name: 'limits',
     wrap: (next) => async (exchange) => {
       const { identity, connection, info } = exchange;
-      const isPeer = isPeersOwn(exchange);
+      const isPeer = isFromPeerStraddle(exchange);
       const holding = new Holding(exchange, flowOf(identity), { places: isPeer ? peerPlaces : places, memory });
       exchange.holding = holding;
       const waiting = holding.enter();
@@ -31,7 +32,7 @@ export function limitsFilter(options: LimitsOptions): Filter {
         if (identity.kind === 'established' || judge(exchange, reply)) connection.authenticated = true;
         return reply;
       } catch (error) {
-        // A refusal is short: sending it needs no place.
+        // An error reply is short and needs no place.
         holding.leave();
         throw error;
       }

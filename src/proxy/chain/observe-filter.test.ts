@@ -16,8 +16,8 @@ async function observed(target: string, prepare: (exchange: Exchange) => void = 
   return { page: metrics.registry.render(), lines };
 }
 
-describe('observing', () => {
-  it('counts and times requests for known resources by what they asked', async () => {
+describe('observe filter', () => {
+  it('counts and times requests for known resources by verb and resource', async () => {
     const { page } = await observed('/api/v1/namespaces/x/pods/p/status');
     expect(page).toContain(
       'apiserver_request_total{verb="get",group="",version="v1",resource="pods",subresource="status",code="200"} 1',
@@ -26,20 +26,20 @@ describe('observing', () => {
     expect(page).toContain('straddle_added_latency_seconds_count{route="own"} 1');
   });
 
-  it('keeps what clients make up out of the labels', async () => {
+  it('keeps names made up by clients out of metric labels', async () => {
     const { page } = await observed('/apis/made/v1/up');
     expect(page).not.toContain('made');
     expect(page).toContain('verb="unknown"');
     expect((await observed('/made-up')).page).not.toContain('made-up');
   });
 
-  it('does not time what is long-running', async () => {
+  it('does not time long-running requests', async () => {
     const { page } = await observed('/api/v1/pods?watch=1');
     expect(page).toContain('verb="watch"');
     expect(page).not.toContain('apiserver_request_duration_seconds_bucket{verb="watch"');
   });
 
-  it('logs a rerouted request at debug level only, and nothing of others', async () => {
+  it('logs rerouted requests only, at debug level', async () => {
     const reroute = (exchange: Exchange) => {
       exchange.routed = { to: 'b', why: 'only peers serve it' };
     };

@@ -5,11 +5,14 @@ import type { Exchange, Filter, Reply } from '../../http/exchange.js';
 export interface ObserveOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Whether some server is known to serve it: what clients make up must not become metric labels. */
+  /**
+   * Returns whether some server serves the resource: names made up by clients must not become
+   * metric labels.
+   */
   readonly known: (exchange: Exchange) => boolean;
 }
 
-/** Counts and times every answer; one log line per rerouted request, at debug level only. */
+/** Counts and times every reply; logs rerouted requests at debug level. */
 export function observeFilter({ metrics, logger, known }: ObserveOptions): Filter {
   const count = (exchange: Exchange, reply: Reply) => {
     const { info } = exchange;

@@ -18,11 +18,11 @@ import { openApiFilter } from './openapi-filter.js';
 
 const PROTOBUF = 'application/com.github.proto-openapi.spec.v3.v1.0+protobuf';
 
-/** A server's OpenAPI: documents by path, the index made of them. */
+/** OpenAPI documents of a server by path; the index is derived from them. */
 interface FakeServer {
   readonly v3: Record<string, object>;
   readonly v2?: object;
-  /** Answers instead of the documents. */
+  /** Replaces the replies to some or all targets. */
   answer?: (target: string) => Reply | Promise<Reply> | undefined;
 }
 
@@ -115,8 +115,8 @@ const skewed = () => ({
   b: { v3: { 'api/v1': podsNew, version: same, 'apis/batch/v1': onlyB }, v2: swagger('Pod', 'Job') },
 });
 
-describe('the OpenAPI filter, version 3', () => {
-  it('lists the documents of all servers, the same on each', async () => {
+describe('OpenAPI filter, version 3', () => {
+  it('serves the same index of the documents of all servers on each', async () => {
     const a = await setup(skewed()).handle(get('/openapi/v3'));
     expect(pathsOf(a)).toEqual(['api/v1', 'apis/batch/v1', 'version']);
     const { paths } = JSON.parse(text(a));
@@ -124,7 +124,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(paths['apis/batch/v1'].serverRelativeURL).toBe(`/openapi/v3/apis/batch/v1?hash=${hashOf(onlyB)}`);
   });
 
-  it('fetches what only a peer has from there, once, byte for byte', async () => {
+  it('fetches the document of a peer once and passes its bytes on unchanged', async () => {
     const { handle, asked } = setup(skewed());
     for (let i = 0; i < 3; i++) {
       const answer = await handle(get('/openapi/v3/apis/batch/v1'));
@@ -135,14 +135,14 @@ describe('the OpenAPI filter, version 3', () => {
     expect(asked.filter((line) => line.includes('batch'))).toEqual(['b /openapi/v3/apis/batch/v1']);
   });
 
-  it('merges a document that differs, the newest server having the say', async () => {
+  it('merges documents that differ, with precedence for the newest server', async () => {
     const { handle } = setup(skewed());
     const answer = await handle(get('/openapi/v3/api/v1'));
     expect(pathsOf(answer)).toEqual(['/api/v1/pods', '/api/v1/pods/resize']);
     expect(JSON.parse(text(answer)).paths['/api/v1/pods'].get.operationId).toBe('new');
   });
 
-  it('keeps a document that all have alike, and asks for it once', async () => {
+  it('caches a document that is the same on all servers, fetched once', async () => {
     const { handle, asked, reached } = setup(skewed());
     const url = `/openapi/v3/version?hash=${hashOf(same)}`;
     const first = await handle(get(url));
@@ -153,7 +153,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(reached.filter(({ target }) => target === url)).toEqual([]);
   });
 
-  it('has a document that all have alike from its own host, and from a peer only where that fails', async () => {
+  it('fetches a document that is the same on all servers from the host, or from a peer if that fails', async () => {
     const servers: Record<string, FakeServer> = skewed();
     const { handle, asked } = setup(servers);
     await handle(get('/openapi/v3'));
@@ -169,7 +169,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(other.asked.slice(-2)).toEqual(['a /openapi/v3/version', 'b /openapi/v3/version']);
   });
 
-  it('leaves a document that all have alike to the host where it is not to be had as one', async () => {
+  it('passes the request to the host if a document that is the same on all servers cannot be fetched', async () => {
     const servers: Record<string, FakeServer> = skewed();
     for (const name of ['a', 'b']) {
       servers[name]!.answer = (target) =>
@@ -183,7 +183,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(reached).toEqual(expect.arrayContaining([exchange, odd]));
   });
 
-  it('lets a document be kept for ever under its hash, and sends on from an old hash', async () => {
+  it('marks a document immutable under its hash, and redirects from an old hash', async () => {
     const { handle } = setup(skewed());
     const index = JSON.parse(text(await handle(get('/openapi/v3'))));
     const url = index.paths['api/v1'].serverRelativeURL;
@@ -196,7 +196,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(again.status).toBe(304);
   });
 
-  it('follows a change of a server soon', async () => {
+  it('serves a changed document of a server soon', async () => {
     const servers = skewed();
     const { handle, clock } = setup(servers);
     await handle(get('/openapi/v3'));
@@ -205,7 +205,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(pathsOf(await handle(get('/openapi/v3/apis/batch/v1')))).toEqual(['/apis/batch/v1/cronjobs']);
   });
 
-  it('has one wait for a peer that hangs, and the rest of the result', async () => {
+  it('waits once for a peer that hangs, and serves the rest of the index', async () => {
     const servers: Record<string, FakeServer> = {
       ...skewed(),
       c: { v3: {}, answer: () => new Promise<Reply>(() => {}) },
@@ -232,13 +232,13 @@ describe('the OpenAPI filter, version 3', () => {
       'too-large',
       { status: 200, headers: ['Content-Type', 'application/json', 'Content-Length', '52428800'], body: null },
     ],
-  ])('does without a bad index: %s', async (fault, bad) => {
+  ])('ignores the bad index of a peer: %s', async (fault, bad) => {
     const { handle, faults } = setup({ ...skewed(), c: { v3: {}, answer: () => bad } });
     expect(pathsOf(await handle(get('/openapi/v3')))).toHaveLength(3);
     expect(faults).toEqual([`c ${fault}`]);
   });
 
-  it('serves the rest, not to be kept, when one part of a document is garbage', async () => {
+  it('serves the valid parts of a document as not cacheable when one part is malformed', async () => {
     const servers: Record<string, FakeServer> = skewed();
     const { handle, faults } = setup(servers);
     await handle(get('/openapi/v3'));
@@ -252,7 +252,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(faults).toEqual(['b malformed']);
   });
 
-  it('answers 503 when the only server with a document cannot give it', async () => {
+  it('replies with 503 when the only server with a document is unreachable', async () => {
     const servers: Record<string, FakeServer> = skewed();
     const { handle } = setup(servers);
     await handle(get('/openapi/v3'));
@@ -260,7 +260,7 @@ describe('the OpenAPI filter, version 3', () => {
     await expect(handle(get('/openapi/v3/apis/batch/v1'))).rejects.toMatchObject({ status: { code: 503 } });
   });
 
-  it('keeps listing what a peer had that does not answer for a moment', async () => {
+  it('keeps the documents of a peer in the index while it is briefly unreachable', async () => {
     const servers: Record<string, FakeServer> = skewed();
     const { handle, clock } = setup(servers);
     await handle(get('/openapi/v3'));
@@ -269,7 +269,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(pathsOf(await handle(get('/openapi/v3')))).toHaveLength(3);
   });
 
-  it('asks a peer when the own host does not answer', async () => {
+  it('fetches from a peer when the host is unreachable', async () => {
     const servers: Record<string, FakeServer> = skewed();
     const { handle, clock } = setup(servers);
     await handle(get('/openapi/v3'));
@@ -278,7 +278,7 @@ describe('the OpenAPI filter, version 3', () => {
     expect(text(await handle(get('/openapi/v3/version')))).toBe(JSON.stringify(same));
   });
 
-  it('asks for protobuf when the client does', async () => {
+  it('requests protobuf when the client does', async () => {
     const servers: Record<string, FakeServer> = skewed();
     const bytes = Buffer.concat([Buffer.from([0x0a, 5]), Buffer.from('3.0.0')]);
     servers['b']!.answer = (target) =>
@@ -292,7 +292,7 @@ describe('the OpenAPI filter, version 3', () => {
     });
   });
 
-  it('passes refusals on and leaves unknown paths to the host', async () => {
+  it('returns the 403 of the API server and passes unknown paths to the host', async () => {
     const refused = setup(skewed(), { host: () => ({ status: 403, headers: [], body: Buffer.from('forbidden') }) });
     for (const path of ['/openapi/v3', '/openapi/v3/apis/batch/v1', '/openapi/v2']) {
       expect((await refused.handle(get(path))).status).toBe(403);
@@ -305,23 +305,23 @@ describe('the OpenAPI filter, version 3', () => {
     expect(asked.filter((line) => !line.endsWith('/openapi/v3'))).toEqual([]);
   });
 
-  it('answers 503 for a group-version that only a departed server had', async () => {
+  it('replies with 503 for a group-version of a departed server only', async () => {
     const gone = surfaceOf([group('batch', version('v1'))]);
     const { handle } = setup({ a: { v3: {} } }, { table: tableOf({}, { b: gone }) });
     await expect(handle(get('/openapi/v3/apis/batch/v1'))).rejects.toMatchObject({ status: { code: 503 } });
   });
 
-  it('leaves everything to the host when there is no other server', async () => {
+  it('passes everything to the host when there is no peer', async () => {
     const { handle, asked } = setup({ a: { v3: {} } }, { table: tableOf({}) });
     expect(text(await handle(get('/openapi/v3')))).toBe('from the host');
     expect(asked).toEqual([]);
   });
 });
 
-describe('the OpenAPI filter, version 2', () => {
+describe('OpenAPI filter, version 2', () => {
   const definitionsOf = (answer: Reply) => Object.keys(JSON.parse(text(answer)).definitions);
 
-  it('has the definitions of all servers, fetched once and then only asked for changes', async () => {
+  it('merges the definitions of all servers, fetched once, then by conditional requests', async () => {
     const servers = skewed();
     const { handle, clock, asked } = setup(servers);
     const first = await handle(get('/openapi/v2'));
@@ -335,7 +335,7 @@ describe('the OpenAPI filter, version 2', () => {
     expect((await handle(get('/openapi/v2', 'If-None-Match', etag))).status).toBe(304);
   });
 
-  it('follows a change of one server', async () => {
+  it('serves the changed definitions of a server', async () => {
     const servers: Record<string, FakeServer & { v2: object }> = skewed();
     const { handle, clock } = setup(servers);
     await handle(get('/openapi/v2'));
@@ -344,7 +344,7 @@ describe('the OpenAPI filter, version 2', () => {
     expect(definitionsOf(await handle(get('/openapi/v2')))).toEqual(['Pod', 'Widget']);
   });
 
-  it('leaves it to the host when all have the same', async () => {
+  it('passes the request to the host when all servers have the same document', async () => {
     const one = { v3: {}, v2: swagger('Pod') };
     const { handle, reached } = setup({ a: one, b: one });
     const exchange = get('/openapi/v2');
@@ -352,7 +352,7 @@ describe('the OpenAPI filter, version 2', () => {
     expect(reached).toContain(exchange);
   });
 
-  it('does without a peer that answers garbage, 50 MB or nothing', async () => {
+  it('ignores a peer whose document is malformed or too large, or that is unreachable', async () => {
     const bad: [string, FakeServer['answer']][] = [
       ['c malformed', () => reply(Buffer.from('garbage'), 'application/json', '"x"')],
       ['c too-large', () => reply(Buffer.alloc(50 * 1024 * 1024, 32), 'application/json', '"x"')],
@@ -367,7 +367,7 @@ describe('the OpenAPI filter, version 2', () => {
     }
   });
 
-  it('waits for a document that takes a server long to make, and once for a peer that hangs', async () => {
+  it('waits longer than for other documents, and once for a peer that hangs', async () => {
     const servers: Record<string, FakeServer> = {
       ...skewed(),
       c: { v3: {}, answer: () => new Promise<Reply>(() => {}) },
@@ -383,7 +383,7 @@ describe('the OpenAPI filter, version 2', () => {
     expect(faults).toEqual(['c timeout']);
   });
 
-  it('answers 503 when no server gives it', async () => {
+  it('replies with 503 when no server is reachable', async () => {
     const down: FakeServer = { v3: {}, answer: () => Promise.reject(new Error('connection refused')) };
     const { handle } = setup({ a: down, b: down });
     await expect(handle(get('/openapi/v2'))).rejects.toMatchObject({ status: { code: 503 } });

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { rawQuery } from '../../base/target.js';
 import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
 import { StatusError } from '../../kube/status-error.js';
 import { DocumentError } from '../discovery/document-fetch.js';
@@ -14,27 +15,30 @@ import {
   type OpenApiIndex,
   type OpenApiIndexReader,
 } from '../discovery/openapi-v3-index.js';
-import type { Authorize } from '../discovery/permission.js';
+import type { AuthorizeDocument } from '../discovery/permission.js';
 import { answerWith } from '../discovery/ready-document.js';
 import type { DiscoveryView, ViewCache } from '../discovery/view-cache.js';
 
 export interface OpenApiFilterOptions {
-  /** False while the feature is off: everything passes untouched. */
+  /** Returns false while the feature is off: every request passes unchanged. */
   active(): boolean;
-  /** This server's own identity, the one its peers know it by. */
+  /** Identity of this server among its peers. */
   readonly self: string;
   readonly views: ViewCache;
   readonly index: OpenApiIndexReader;
   readonly documents: OpenApiV3Documents;
   readonly v2: OpenApiV2;
-  readonly authorize: Authorize;
+  readonly authorize: AuthorizeDocument;
   readonly clock: Clock;
 }
 
 const NO_CACHE = ['Cache-Control', 'no-cache, private'];
 const ONE_YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Answers OpenAPI for the whole control plane. Whoever may read what stays the API server's decision. */
+/**
+ * Replies to OpenAPI requests for the whole control plane. The API server decides who may read
+ * them.
+ */
 export function openApiFilter(options: OpenApiFilterOptions): Filter {
   return {
     name: 'openapi',
@@ -54,24 +58,25 @@ export function openApiFilter(options: OpenApiFilterOptions): Filter {
 async function answerIndex(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
   const refusal = await options.authorize(exchange, next, INDEX_TARGET);
   if (refusal) return refusal;
-  const { document } = await options.index.current(viewOf(options).servers);
+  const { document } = await options.index.current(options.views.required().servers);
   return answerWith(document, exchange, NO_CACHE);
 }
 
 async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
   const { path } = exchange.info;
-  // The index names everything there is, so it is asked for only in the name of those who may read this path.
+  // Authorization first: the index lists all groups, so it is read only for callers that may read
+  // this path.
   const refusal = await options.authorize(exchange, next, path);
   if (refusal) return refusal;
-  const view = viewOf(options);
+  const view = options.views.required();
   const index = await options.index.current(view.servers);
   const entry = index.entries.get(documentPath(exchange));
   if (!entry) return answerUnlisted(options, next, exchange, view);
   const hostCan = hostHasAll(options, index, entry);
   const encoding = chooseOpenApiEncoding(exchange, 'v3');
-  // What the host can say in a form that is not known here, it says itself.
+  // An encoding that is unknown here is left to the host, if it has the whole document.
   if (!encoding && hostCan) return next(exchange);
-  const hash = queryOf(exchange).get('hash');
+  const hash = new URLSearchParams(rawQuery(exchange.target)).get('hash');
   if (hash && hash !== entry.hash) {
     return {
       status: 301,
@@ -79,7 +84,7 @@ async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: 
       body: null,
     };
   }
-  // Also where the host has all of it: sending kept bytes costs neither of the two anything.
+  // Also if the host has the whole document: cached bytes cost neither process anything.
   const wanted = hostCan ? hostFirst(options, entry) : entry;
   const made = await options.documents.get(wanted, encoding ?? notAcceptable(exchange)).catch((error: unknown) => {
     if (error instanceof DocumentError && hostCan) return undefined;
@@ -97,18 +102,24 @@ function documentPath({ info }: Exchange): string {
   return info.path.slice(INDEX_TARGET.length + 1);
 }
 
-/** Every server that has the document has the same, and this server's own host is one of them. */
+/** Returns whether all servers have the same document, and the host is one of them and reachable. */
 function hostHasAll({ self }: OpenApiFilterOptions, index: OpenApiIndex, entry: IndexEntry): boolean {
   return entry.sources.length === 1 && entry.sources[0]!.servers.includes(self) && !index.unreachable.has(self);
 }
 
-/** The host is nearest; a peer that hangs must not hold up what needs no peer. */
+/**
+ * Puts the host first: it is nearest, and a peer that hangs must not delay a document that needs no
+ * peer.
+ */
 function hostFirst({ self }: OpenApiFilterOptions, entry: IndexEntry): IndexEntry {
   const sources = entry.sources.map(({ hash, servers }) => ({ hash, servers: [...new Set([self, ...servers])] }));
   return { ...entry, sources };
 }
 
-/** A group-version that only a departed server had may come back: not the host's 404. */
+/**
+ * Replies for a document that is not in the index: 503, not the host's 404, if only a departed
+ * server had its group-version or a peer is unread.
+ */
 function answerUnlisted(
   options: OpenApiFilterOptions,
   next: Handler,
@@ -120,18 +131,18 @@ function answerUnlisted(
   const served = (departed: boolean) =>
     view.servers.some((s) => s.departed === departed && findVersion(s.surface, group, version));
   if (served(true) && !served(false)) {
-    throw new StatusError('ServiceUnavailable', `the servers that served ${exchange.info.path} have gone away`);
+    throw new StatusError('ServiceUnavailable', `the servers of ${exchange.info.path} have departed`);
   }
   const unread = options.views.unread();
   if (unread.length === 0) return next(exchange);
-  throw new StatusError('ServiceUnavailable', `what ${unread.join(', ')} serves is not known yet`);
+  throw new StatusError('ServiceUnavailable', `discovery of ${unread.join(', ')} has not been read yet`);
 }
 
 async function answerV2(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
   const refusal = await options.authorize(exchange, next, OPENAPI_V2_TARGET);
   if (refusal) return refusal;
   const encoding = chooseOpenApiEncoding(exchange, 'v2') ?? notAcceptable(exchange);
-  const answer = await options.v2.get(viewOf(options).servers, encoding).catch((error: unknown) => {
+  const answer = await options.v2.get(options.views.required().servers, encoding).catch((error: unknown) => {
     throw asStatus(error);
   });
   if ('document' in answer) return answerWith(answer.document, exchange, NO_CACHE);
@@ -139,7 +150,7 @@ async function answerV2(options: OpenApiFilterOptions, next: Handler, exchange: 
 }
 
 function notAcceptable(exchange: Exchange): never {
-  throw new StatusError('NotAcceptable', `${exchange.info.path} is to be had as JSON and as protobuf only`);
+  throw new StatusError('NotAcceptable', `${exchange.info.path} is available as JSON and protobuf only`);
 }
 
 function asStatus(error: unknown): unknown {
@@ -147,18 +158,7 @@ function asStatus(error: unknown): unknown {
   return new StatusError(error.fault === 'not-acceptable' ? 'NotAcceptable' : 'ServiceUnavailable', error.message);
 }
 
-function viewOf(options: OpenApiFilterOptions): DiscoveryView {
-  const view = options.views.current();
-  if (view) return view;
-  throw new StatusError('ServiceUnavailable', "this server's own API groups have not been read yet");
-}
-
 function immutableFor(lifetimeMs: number, clock: Clock): string[] {
   const expires = new Date(clock.nowMs() + lifetimeMs).toUTCString();
   return ['Cache-Control', 'public, immutable', 'Expires', expires];
-}
-
-function queryOf(exchange: Exchange): URLSearchParams {
-  const mark = exchange.target.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : exchange.target.slice(mark + 1));
 }

@@ -11,13 +11,13 @@ const handled = (target: string) => {
   };
 };
 
-it('classifies what asks', async () => {
+it('request-info filter: parses verb and resource of a request', async () => {
   expect(await handled('/api/v1/pods?limit=1')()).toMatchObject({ resource: 'pods', verb: 'list' });
   expect(await handled('/api/v1/namespaces/a%2Fb')()).toMatchObject({ isResource: true });
 });
 
 it.each(['http://other/api', '*', '', 'api', '/a b', '/a\tb', '/a\0', '/a\u0100', '/a%', '/%zz', '/x\x7f'])(
-  'refuses %j with 400',
+  'request-info filter: throws 400 for the target %j',
   async (target) => {
     await expect(handled(target)).rejects.toMatchObject({ status: { code: 400 } });
   },

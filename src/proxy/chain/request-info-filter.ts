@@ -2,16 +2,22 @@ import type { Filter } from '../../http/exchange.js';
 import { parseRequestInfo, type RequestInfo } from '../../kube/request-info.js';
 import { StatusError } from '../../kube/status-error.js';
 
-/** Anything but visible characters in a request target would be read differently by the next server. */
+/** Characters that another server may interpret differently in a request target. */
 const UNPRINTABLE = /[^\x21-\x7e\x80-\xff]/;
 
-/** Controllers and kubelets ask for the same things again and again. Beyond that many, all are forgotten. */
+/**
+ * Bound on cached results: controllers and kubelets repeat their requests. The cache is cleared
+ * when full.
+ */
 const REMEMBERED_MAX = 4_096;
 const REMEMBERED_CHARS_MAX = 256;
 
 const remembered = new Map<string, RequestInfo>();
 
-/** Classifies the request. What cannot be sent on exactly as it was understood here is refused. */
+/**
+ * Parses the request. Throws 400 for a request that cannot be sent on exactly as it was parsed
+ * here.
+ */
 export const requestInfoFilter: Filter = {
   name: 'request-info',
   wrap: (next) => (exchange) => {

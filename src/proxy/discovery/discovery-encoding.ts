@@ -1,8 +1,8 @@
 import type { DiscoveryEncoding } from '../../kube/accept.js';
-import { type DiscoveryDocument, encodeProtobuf } from './discovery-protobuf.js';
+import { type DiscoveryDocument, encodeDiscoveryProtobuf } from './discovery-protobuf.js';
 import { jsonDocument, ReadyDocument } from './ready-document.js';
 
-/** The encodings that can be made here; CBOR is left to the host. */
+/** The encodings implemented here; CBOR is left to the host. */
 export type DocumentEncoding = Exclude<DiscoveryEncoding, 'cbor'>;
 
 export function canEncode(encoding: DiscoveryEncoding): encoding is DocumentEncoding {
@@ -19,6 +19,6 @@ const MEDIA_TYPES: Readonly<Record<DocumentEncoding, string>> = {
 export function encodeDocument(document: DiscoveryDocument, encoding: DocumentEncoding, params = ''): ReadyDocument {
   const contentType = `${MEDIA_TYPES[encoding]}${params}`;
   return encoding === 'protobuf'
-    ? new ReadyDocument(contentType, encodeProtobuf(document))
+    ? new ReadyDocument(contentType, encodeDiscoveryProtobuf(document))
     : jsonDocument(document, contentType);
 }

@@ -9,7 +9,7 @@ describe('parseDiscoveryPath', () => {
     ['/apis/batch', { kind: 'group', group: 'batch' }],
     ['/apis/batch/v1/', { kind: 'version', group: 'batch', version: 'v1' }],
     ['/apis/apidiscovery.k8s.io/v2', { kind: 'merged' }],
-  ])('reads %s', (path, expected) => {
+  ])('parses %s', (path, expected) => {
     expect(parseDiscoveryPath(path)).toEqual(expected);
   });
 
@@ -27,11 +27,11 @@ describe('parseDiscoveryPath', () => {
     '/apis/x\r\nHost: y',
     '/apis/a?b/v1',
     '/apis/caf\u00e9/v1',
-  ])('takes %j for no discovery path', (path) => {
+  ])('returns undefined for %j', (path) => {
     expect(parseDiscoveryPath(path)).toBeUndefined();
   });
 
-  it('knows the path of each', () => {
+  it('pathOf returns the canonical path', () => {
     for (const path of ['/api', '/apis', '/api/v1', '/apis/batch', '/apis/batch/v1']) {
       expect(pathOf(parseDiscoveryPath(path)!)).toBe(path);
     }

@@ -1,17 +1,23 @@
-/** What a discovery path names, or undefined for any other path. */
+/** A parsed discovery path. */
 export type DiscoveryPath =
   | { readonly kind: 'root'; readonly root: 'core' | 'groups' }
   | { readonly kind: 'group'; readonly group: string }
   | { readonly kind: 'version'; readonly group: string; readonly version: string }
-  /** The merged aggregated document under a path of its own, for people. */
+  /** The merged aggregated document at a separate path, for people. */
   | { readonly kind: 'merged' };
 
 const MERGED_DOCUMENT_PATH = '/apis/apidiscovery.k8s.io/v2';
 
-/** What names of groups and versions are made of. Anything else is not discovery, and must not get into a request line. */
+/**
+ * Names of groups and versions. Other characters are not discovery, and must not get into a request
+ * line.
+ */
 const NAME = /^[\w.~-]{1,253}$/;
 
-/** `path` is decoded. One slash at the end changes nothing, as in kube-apiserver. */
+/**
+ * Parses a decoded path; undefined if it is not discovery. One trailing slash is ignored, as in
+ * kube-apiserver.
+ */
 export function parseDiscoveryPath(path: string): DiscoveryPath | undefined {
   if (!path.startsWith('/api')) return undefined;
   const clean = path.endsWith('/') ? path.slice(0, -1) : path;
@@ -26,7 +32,7 @@ export function parseDiscoveryPath(path: string): DiscoveryPath | undefined {
   return second === undefined ? { kind: 'group', group: first } : { kind: 'version', group: first, version: second };
 }
 
-/** The path as kube-apiserver's authorization sees most often, so that spellings share one permission. */
+/** Returns the canonical path, so that all spellings share one cached permission. */
 export function pathOf(asked: DiscoveryPath): string {
   switch (asked.kind) {
     case 'root':

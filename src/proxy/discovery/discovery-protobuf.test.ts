@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { encodeProtobuf } from './discovery-protobuf.js';
+import { encodeDiscoveryProtobuf } from './discovery-protobuf.js';
 
-describe('encodeProtobuf', () => {
-  it('writes what kube-apiserver writes', () => {
+describe('encodeDiscoveryProtobuf', () => {
+  it('writes the same bytes as kube-apiserver', () => {
     const document = {
       kind: 'APIVersions',
       versions: ['v1'],
@@ -10,12 +10,12 @@ describe('encodeProtobuf', () => {
     };
     const typeMeta = '0a0f0a00120b41504956657273696f6e73';
     const address = '121a0a09302e302e302e302f30120d31302e302e302e313a36343433';
-    expect(encodeProtobuf(document).toString('hex')).toBe(`6b387300${typeMeta}12200a027631${address}1a002200`);
+    expect(encodeDiscoveryProtobuf(document).toString('hex')).toBe(`6b387300${typeMeta}12200a027631${address}1a002200`);
   });
 
-  it('wraps the verbs of a legacy resource in a message of their own', () => {
+  it('wraps the verbs of a legacy resource in a message', () => {
     const resource = { name: 'jobs', namespaced: true, kind: 'Job', verbs: ['get'], singularName: 'job' };
-    const hex = encodeProtobuf({
+    const hex = encodeDiscoveryProtobuf({
       kind: 'APIResourceList',
       groupVersion: 'batch/v1',
       resources: [resource],
@@ -25,11 +25,15 @@ describe('encodeProtobuf', () => {
 
   it('writes lengths above 127 as several bytes', () => {
     const name = 'x'.repeat(300);
-    const bytes = encodeProtobuf({ kind: 'APIGroupList', apiVersion: 'v1', groups: [{ name, versions: [] }] } as never);
+    const bytes = encodeDiscoveryProtobuf({
+      kind: 'APIGroupList',
+      apiVersion: 'v1',
+      groups: [{ name, versions: [] }],
+    } as never);
     expect(bytes.toString('hex')).toContain(`0aac02${Buffer.from('xx').toString('hex')}`);
   });
 
-  it('has no form for other kinds', () => {
-    expect(() => encodeProtobuf({ kind: 'Pod' })).toThrow('no protobuf form of Pod');
+  it('throws for a kind without a protobuf form', () => {
+    expect(() => encodeDiscoveryProtobuf({ kind: 'Pod' })).toThrow('no protobuf form of Pod');
   });
 });

@@ -1,7 +1,10 @@
+import { WireWriter } from '../../base/protobuf-wire.js';
+import { closeEnvelope } from '../../kube/protobuf-envelope.js';
+
 /**
- * Discovery documents in Kubernetes' protobuf. The messages are few and stable, so they stand here as tables: field
- * name in JSON, field number, and how its value is written. As in Kubernetes' own encoder a single text or flag is
- * written even when it is empty; a list writes its field once for each item.
+ * Encodes discovery documents as Kubernetes protobuf. The messages are few and stable, hence
+ * tables: field name in JSON, field number, and type. As in Kubernetes' encoder, a single string or
+ * bool is written even if it is empty; a list writes its field once per item.
  */
 type FieldType = 'text' | 'texts' | 'flag' | Message;
 type Message = readonly (readonly [name: string, id: number, type: FieldType])[];
@@ -91,7 +94,7 @@ const RESOURCE: Message = [
   ['name', 1, 'text'],
   ['namespaced', 2, 'flag'],
   ['kind', 3, 'text'],
-  // In JSON a plain list, in protobuf a message of its own.
+  // A plain list in JSON, a message in protobuf.
   ['verbs', 4, [['', 1, 'texts']]],
   ['shortNames', 5, 'texts'],
   ['singularName', 6, 'text'],
@@ -120,48 +123,32 @@ export interface DiscoveryDocument {
   readonly apiVersion?: string;
 }
 
-/** Kubernetes' envelope: four magic bytes, then the type's name and the object in a message of their own. */
-const MAGIC = Buffer.from([0x6b, 0x38, 0x73, 0x00]);
-
-export function encodeProtobuf(document: DiscoveryDocument): Buffer {
-  const message = MESSAGES[document.kind];
-  if (!message) throw new Error(`no protobuf form of ${document.kind}`);
-  const typeMeta = Buffer.concat([text(1, document.apiVersion ?? ''), text(2, document.kind)]);
-  const object = encode(message, document as unknown as Fields);
-  return Buffer.concat([MAGIC, nested(1, typeMeta), nested(2, object), text(3, ''), text(4, '')]);
+export function encodeDiscoveryProtobuf(document: DiscoveryDocument): Buffer {
+  const { apiVersion = '', kind } = document;
+  const message = MESSAGES[kind];
+  if (!message) throw new Error(`no protobuf form of ${kind}`);
+  const writer = new WireWriter();
+  encode(writer, message, document as unknown as Fields);
+  return closeEnvelope({ apiVersion, kind, raw: writer.finish() });
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function encode(message: Message, value: Fields | readonly unknown[]): Buffer {
-  const parts: Buffer[] = [];
+function encode(writer: WireWriter, message: Message, value: Fields | readonly unknown[]): void {
   for (const [name, id, type] of message) {
     const found = name === '' ? value : (value as Fields)[name];
-    if (type === 'text') parts.push(text(id, typeof found === 'string' ? found : ''));
-    else if (type === 'flag') parts.push(Buffer.from([id << 3, found === true ? 1 : 0]));
-    else if (type === 'texts') for (const item of (found ?? []) as string[]) parts.push(text(id, item));
-    else if (type.length === 0) parts.push(nested(id, Buffer.alloc(0)));
-    else parts.push(...encodeMessages(id, type, found));
+    if (type === 'text') writer.text(id, typeof found === 'string' ? found : '');
+    else if (type === 'flag') writer.flag(id, found === true);
+    else if (type === 'texts') for (const item of (found ?? []) as string[]) writer.text(id, item);
+    else if (type.length === 0) writer.text(id, '');
+    else encodeMessages(writer, { id, message: type, found });
   }
-  return Buffer.concat(parts);
 }
 
-function encodeMessages(id: number, message: Message, found: unknown): Buffer[] {
-  if (found === undefined || found === null) return [];
+function encodeMessages(writer: WireWriter, field: { id: number; message: Message; found: unknown }): void {
+  const { id, message, found } = field;
+  if (found === undefined || found === null) return;
   const wrapsList = message[0]![0] === '';
   const items = Array.isArray(found) && !wrapsList ? found : [found];
-  return items.map((item: Fields) => nested(id, encode(message, item)));
-}
-
-function text(id: number, value: string): Buffer {
-  return nested(id, Buffer.from(value));
-}
-
-/** Wire type 2: a length and that many bytes. No message here has a field number above 15. */
-function nested(id: number, bytes: Buffer): Buffer {
-  const head = [(id << 3) | 2];
-  let length = bytes.length;
-  for (; length > 127; length >>>= 7) head.push((length & 127) | 128);
-  head.push(length);
-  return Buffer.concat([Buffer.from(head), bytes]);
+  for (const item of items) writer.message(id, () => encode(writer, message, item as Fields));
 }

@@ -5,7 +5,7 @@ import { ReadyDocument } from './ready-document.js';
 const documentOf = (bytes: number) => new ReadyDocument('x/y', Buffer.alloc(bytes));
 
 describe('DocumentCache', () => {
-  it('makes a document once for all who wait for it, and keeps it', async () => {
+  it('makes a document once for concurrent calls, and caches it', async () => {
     const cache = new DocumentCache(100);
     let made = 0;
     const make = async () => {
@@ -18,7 +18,7 @@ describe('DocumentCache', () => {
     expect(made).toBe(1);
   });
 
-  it('drops the least recently used beyond its bytes', async () => {
+  it('evicts the least recently used document beyond its bytes', async () => {
     const cache = new DocumentCache(100);
     const put = (key: string, bytes: number) =>
       cache.get(key, async () => ({ document: documentOf(bytes), complete: true }));
@@ -31,7 +31,7 @@ describe('DocumentCache', () => {
     expect([cache.has('huge'), cache.bytes]).toEqual([false, 80]);
   });
 
-  it('keeps neither failures nor what is incomplete', async () => {
+  it('caches neither failures nor incomplete documents', async () => {
     const cache = new DocumentCache(100);
     await expect(cache.get('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await cache.get('a', async () => ({ document: documentOf(1), complete: false }));

@@ -2,13 +2,13 @@ import type { ReadyDocument } from './ready-document.js';
 
 export interface MadeDocument {
   readonly document: ReadyDocument;
-  /** False where a part could not be had: right as far as it goes, and not to be kept. */
+  /** False if a part is missing: the document is valid, but is not cached. */
   readonly complete: boolean;
 }
 
 /**
- * Large documents by a key that changes with their content. The least recently used go when the bound on bytes is
- * reached; whoever asks for one that is being made waits for that one.
+ * Caches large documents by a key that changes with their content. Evicts the least recently used
+ * at the bound on bytes. Concurrent calls for one key share one document in the making.
  */
 export class DocumentCache {
   readonly #bytesMax: number;
@@ -28,11 +28,11 @@ export class DocumentCache {
     return this.#documents.has(key);
   }
 
-  /** A failure is not kept: the next one to ask tries again. */
+  /** Returns a document, made by `make` if it is not cached. Failures are not cached. */
   async get(key: string, make: () => Promise<MadeDocument>): Promise<MadeDocument> {
     const known = this.#documents.get(key);
     if (known) {
-      // Moved to the end: a Map keeps insertion order, which makes it a queue by last use.
+      // Moved to the end: a Map keeps insertion order, which makes it an LRU list.
       this.#documents.delete(key);
       this.#documents.set(key, known);
       return { document: known, complete: true };

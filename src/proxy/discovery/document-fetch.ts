@@ -1,19 +1,18 @@
 import type { Clock } from '../../base/clock.js';
+import { DOCUMENT_FAULTS, type DocumentFault } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
-import { readBody } from '../../http/body-stream.js';
+import { BodyTooLargeError, readBody } from '../../http/body-stream.js';
+import { Deadline } from '../../http/deadline.js';
+import { discard, drain } from '../../http/discard.js';
 import type { Reply } from '../../http/exchange.js';
 import { headerValue, type RawHeaders } from '../../http/headers.js';
+import type { OnAbort } from '../../http/on-abort.js';
 
 /**
  * Sends a GET to one server of the control plane in Straddle's own name, to the host itself if `server` is this one.
  * The server must answer for itself only (a Straddle on the way is told so). Rejects if the server is not known.
  */
-export type SendTo = (
-  server: string,
-  target: string,
-  headers: RawHeaders,
-  onAbort: (listener: () => void) => () => void,
-) => Promise<Reply>;
+export type SendTo = (server: string, target: string, headers: RawHeaders, onAbort: OnAbort) => Promise<Reply>;
 
 export interface FetchLimits {
   readonly timeoutMs: number;
@@ -33,6 +32,7 @@ export const FETCH_LIMITS: FetchLimits = {
   restingMax: 1_024,
 };
 
+/** A short error page is read, which keeps the connection; anything longer is cut. */
 const ERROR_PAGE_BYTES_MAX = 64 * 1024;
 
 export interface FetchedDocument {
@@ -41,18 +41,7 @@ export interface FetchedDocument {
   readonly body: Buffer;
 }
 
-/** Short and stable, for a metric: what was wrong with a server's answer. */
-export type DocumentFault =
-  | 'timeout'
-  | 'connection'
-  | 'status'
-  | 'content-type'
-  | 'too-large'
-  | 'truncated'
-  | 'malformed'
-  | 'not-acceptable'
-  | 'resting';
-
+/** A document that could not be read or used. */
 export class DocumentError extends Error {
   readonly fault: DocumentFault;
 
@@ -121,57 +110,41 @@ export class DocumentFetcher {
   async #fetchNow(request: DocumentRequest): Promise<FetchedDocument> {
     const { clock, send } = this.#options;
     const timeoutMs = request.timeoutMs ?? this.#limits.timeoutMs;
-    const aborting = new Set<() => void>();
-    let timedOut = false;
-    let onTimeout = () => {};
-    const timeout = new Promise<never>((_, reject) => {
-      onTimeout = () => reject(new DocumentError('timeout', `no complete answer in ${timeoutMs} ms`));
-    });
-    timeout.catch(() => undefined);
-    const stop = clock.after(timeoutMs, () => {
-      timedOut = true;
-      onTimeout();
-      for (const listener of [...aborting]) listener();
-    });
-    const work = send(request.server, request.target, request.headers, (listener) => {
-      if (timedOut) listener();
-      else aborting.add(listener);
-      return () => aborting.delete(listener);
-    }).then((reply) => {
-      if (timedOut) cancelBody(reply);
-      else if (reply.body !== null && 'cancel' in reply.body) aborting.add(() => cancelBody(reply));
-      return this.#readWhole(request, reply);
-    });
-    work.catch(() => undefined);
+    const deadline = new Deadline(
+      clock,
+      timeoutMs,
+      () => new DocumentError('timeout', `timeout: no complete reply in ${timeoutMs} ms`),
+    );
     try {
-      return await Promise.race([work, timeout]);
+      const sent = send(request.server, request.target, request.headers, deadline.onAbort);
+      const reply = await deadline.reply(sent);
+      return await deadline.race(this.#readWhole(request, reply));
     } finally {
-      stop();
-      aborting.clear();
+      deadline.end();
     }
   }
 
   async #readWhole(request: DocumentRequest, reply: Reply): Promise<FetchedDocument> {
     if (reply.status === 304 || reply.status === 404 || reply.status === 406) {
-      await drain(reply);
+      await drain(reply, ERROR_PAGE_BYTES_MAX);
       return { status: reply.status, headers: reply.headers, body: Buffer.alloc(0) };
     }
     if (reply.status !== 200) {
-      await drain(reply);
+      await drain(reply, ERROR_PAGE_BYTES_MAX);
       throw new DocumentError('status', `answered ${reply.status}`);
     }
     const mediaType = (headerValue(reply.headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
     if (!request.mediaTypes.includes(mediaType)) {
-      cancelBody(reply);
+      discard(reply);
       throw new DocumentError('content-type', `answered ${mediaType || 'no content type'}`);
     }
     const announced = Number(headerValue(reply.headers, 'content-length') ?? 0);
     if (announced > this.#limits.bodyBytesMax) {
-      cancelBody(reply);
+      discard(reply);
       throw new DocumentError('too-large', `${announced} bytes, more than ${this.#limits.bodyBytesMax}`);
     }
     const body = await readBody(reply.body, this.#limits.bodyBytesMax).catch((error: Error) => {
-      throw new DocumentError(error.message.startsWith('body is larger') ? 'too-large' : 'truncated', error.message);
+      throw new DocumentError(error instanceof BodyTooLargeError ? 'too-large' : 'truncated', error.message);
     });
     if (body.length > this.#limits.bodyBytesMax) {
       throw new DocumentError('too-large', `${body.length} bytes, more than ${this.#limits.bodyBytesMax}`);
@@ -197,17 +170,9 @@ export class DocumentFetcher {
       target: request.target,
       fault: fault.fault,
       why: fault.message,
+      advice: DOCUMENT_FAULTS[fault.fault].advice,
     });
     onFault(request.server, fault.fault);
     return fault;
   }
-}
-
-/** A short error page is read, which keeps the connection; anything longer is cut. */
-async function drain(reply: Reply): Promise<void> {
-  await readBody(reply.body, ERROR_PAGE_BYTES_MAX).catch(() => undefined);
-}
-
-function cancelBody(reply: Reply): void {
-  if (reply.body !== null && 'cancel' in reply.body) reply.body.cancel(new Error('not wanted'));
 }

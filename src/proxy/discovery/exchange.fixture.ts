@@ -2,7 +2,7 @@ import { Exchange } from '../../http/exchange.js';
 import type { Identity } from '../../http/identity.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
 
-/** A request as it leaves the request-info and identity filters. */
+/** An exchange as after the request-info and identity filters. */
 export function exchangeFor(
   target: string,
   options: { method?: string; headers?: readonly string[]; identity?: Identity; upgrade?: boolean } = {},

@@ -9,7 +9,7 @@ describe('mergeOrders', () => {
     expect(mergeOrders([['z', 'm'], ['b', 'm', 'a'], ['c']])).toEqual(['b', 'c', 'z', 'm', 'a']);
   });
 
-  it('has no answer for lists that contradict each other', () => {
+  it('returns undefined for lists that contradict each other', () => {
     expect(
       mergeOrders([
         ['a', 'b'],
@@ -33,7 +33,7 @@ describe('mergeOrders', () => {
     );
   });
 
-  it('preserves relative order wherever it answers', () => {
+  it('preserves the relative order of every list if there is no cycle', () => {
     fc.assert(
       fc.property(fc.array(letters, { maxLength: 4 }), (lists) => {
         const merged = mergeOrders(lists);
@@ -46,7 +46,7 @@ describe('mergeOrders', () => {
 });
 
 describe('orderByFirst', () => {
-  it('lets the first list rule and puts the rest behind their predecessors', () => {
+  it('keeps the first list and puts other items after their predecessors', () => {
     expect(
       orderByFirst([
         ['b', 'a'],
@@ -55,7 +55,7 @@ describe('orderByFirst', () => {
     ).toEqual(['x', 'b', 'z', 'a', 'y']);
   });
 
-  it('loses nothing and keeps the first list in order', () => {
+  it('keeps every item, and the order of the first list', () => {
     fc.assert(
       fc.property(fc.array(letters, { minLength: 1, maxLength: 4 }), (lists) => {
         const ordered = orderByFirst(lists);

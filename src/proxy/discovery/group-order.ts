@@ -1,7 +1,8 @@
 /**
- * One order out of several: what stands before another in any list stands before it in the result, and what no list
- * orders is ordered lexicographically. Undefined where the lists contradict each other (a cycle).
- * The result does not depend on the order of `lists`. A list must not hold an item twice.
+ * Merges several orders (topological sort): items keep their relative order in every list; items
+ * that no list orders are ordered lexicographically. Returns undefined if the lists contradict each
+ * other (a cycle). The result does not depend on the order of `lists`. A list must not contain an
+ * item twice.
  */
 export function mergeOrders(lists: readonly (readonly string[])[]): string[] | undefined {
   const after = new Map<string, Set<string>>();
@@ -11,7 +12,7 @@ export function mergeOrders(lists: readonly (readonly string[])[]): string[] | u
       if (!after.has(item)) after.set(item, new Set());
       if (!waitsFor.has(item)) waitsFor.set(item, 0);
     }
-    // Neighbours are enough: the rest of the order follows from them.
+    // Edges between neighbours are enough: the order is transitive.
     for (let i = 1; i < list.length; i++) {
       const followers = after.get(list[i - 1]!)!;
       if (followers.has(list[i]!)) continue;
@@ -35,8 +36,8 @@ export function mergeOrders(lists: readonly (readonly string[])[]): string[] | u
 }
 
 /**
- * For lists that contradict each other: the first list rules; what it lacks is put behind its nearest predecessor in
- * the list it comes from (or in front of everything if it has none there).
+ * Merges lists that contradict each other: the first list has precedence; an item that it lacks is
+ * placed after its nearest predecessor in its own list, or first if it has none.
  */
 export function orderByFirst(lists: readonly (readonly string[])[]): string[] {
   const ordered: string[] = [...(lists[0] ?? [])];
@@ -56,7 +57,10 @@ export function orderByFirst(lists: readonly (readonly string[])[]): string[] {
   return ordered;
 }
 
-/** A binary heap of strings in code unit order, which is the order Go and JavaScript share for ASCII names. */
+/**
+ * A binary heap of strings in code unit order, which for ASCII names is the same in Go and
+ * JavaScript.
+ */
 class LeastFirst {
   readonly #heap: string[] = [];
 

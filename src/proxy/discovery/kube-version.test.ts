@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compareApiVersions, compareServerVersions } from './kube-version.js';
 
 describe('compareApiVersions', () => {
-  it('sorts as Kubernetes does', () => {
+  it('sorts API versions by the priority of Kubernetes', () => {
     const versions = ['foo10', 'v1alpha1', 'v10', 'v1beta1', 'v2', 'v11beta2', 'foo1', 'v3beta1', 'v1', 'v12alpha1'];
     expect(versions.sort(compareApiVersions)).toEqual([
       'v10',
@@ -20,7 +20,7 @@ describe('compareApiVersions', () => {
 });
 
 describe('compareServerVersions', () => {
-  it('puts the newest first and a silent server last', () => {
+  it('sorts the newest server first and an unknown version last', () => {
     expect(['', 'v1.36.4', 'v1.9.0', 'v1.36.10', 'v1.36.4-gke.1'].sort(compareServerVersions)).toEqual([
       'v1.36.10',
       'v1.36.4',

@@ -1,6 +1,6 @@
 /**
- * Kubernetes' priority of API versions, for sorting, best first: v2 before v1 before v2beta1 before v1beta2 before
- * v1alpha1; anything that is no such version comes last, lexicographically.
+ * Compares API versions by Kubernetes' priority, best first: v2, v1, v2beta1, v1beta2, v1alpha1;
+ * other names last, lexicographically.
  */
 export function compareApiVersions(a: string, b: string): number {
   if (a === b) return 0;
@@ -10,7 +10,7 @@ export function compareApiVersions(a: string, b: string): number {
   return right.stability - left.stability || right.major - left.major || right.minor - left.minor || (a < b ? -1 : 1);
 }
 
-/** Servers' own versions (`v1.36.4`), newest first; one that says nothing is the oldest. */
+/** Compares server versions (`v1.36.4`), newest first; an unknown version is the oldest. */
 export function compareServerVersions(a: string, b: string): number {
   const left = parseServerVersion(a);
   const right = parseServerVersion(b);

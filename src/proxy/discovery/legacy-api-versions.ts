@@ -1,14 +1,14 @@
 import type { MergedDiscovery } from './merge.js';
 
-/** `/api` in the form before aggregated discovery. */
+/** The legacy form of `/api`. */
 export interface ApiVersions {
   readonly kind: 'APIVersions';
   readonly versions: readonly string[];
-  /** Where the asked server is to be reached: each server's own, so never merged. */
+  /** Addresses of the server that replies: different on each server, never merged. */
   readonly serverAddressByClientCIDRs: readonly unknown[];
 }
 
-/** The host's own answer with the versions of the core group that only peers have; undefined if it is no such answer. */
+/** Adds the core versions of peers to the host's reply; undefined if that is not an APIVersions. */
 export function completeApiVersions(own: unknown, merged: MergedDiscovery): ApiVersions | undefined {
   if (typeof own !== 'object' || own === null) return undefined;
   const { kind, versions, serverAddressByClientCIDRs } = own as Partial<ApiVersions>;

@@ -14,8 +14,8 @@ function everyVersion(groups: readonly GroupDiscovery[]) {
   return groups.flatMap((g) => (g.versions ?? []).map((v) => ({ group: g.metadata.name ?? '', version: v.version })));
 }
 
-describe('legacy lists', () => {
-  it('name the kind of a subresource that is of another group', () => {
+describe('legacy discovery', () => {
+  it('has group and version of a subresource kind of another group', () => {
     const scale = {
       subresource: 'scale',
       responseKind: { group: 'autoscaling', version: 'v1', kind: 'Scale' },
@@ -35,14 +35,14 @@ describe('legacy lists', () => {
     });
   });
 
-  it('leave out a resource that is only the parent of subresources', () => {
+  it('omits a resource that is only the parent of subresources', () => {
     const parent = resource('pods', { verbs: [], subresources: [{ subresource: 'metric', verbs: ['get'] }] });
     const merged = mergeDiscovery([server('a', surfaceOf([group('m.io', version('v1', parent))]))]);
     const list = legacyResourceList({ group: 'm.io', version: 'v1' }, findVersion(merged, 'm.io', 'v1')!, NO_HASHES);
     expect(list.resources.map((r) => r.name)).toEqual(['pods/metric']);
   });
 
-  it('agree with the aggregated form on groups, their order, versions and the preferred one', () => {
+  it('has the same groups, order, versions and preferred version as aggregated discovery', () => {
     fc.assert(
       fc.property(arbitraryServers, (servers) => {
         const merged = mergeDiscovery(servers);
@@ -57,7 +57,7 @@ describe('legacy lists', () => {
     );
   });
 
-  it('agree with the aggregated form on resources, and every verb they show is served by some server', () => {
+  it('has the same resources as aggregated discovery, and only verbs that some server serves', () => {
     fc.assert(
       fc.property(arbitraryServers, (servers) => {
         const merged = mergeDiscovery(servers);

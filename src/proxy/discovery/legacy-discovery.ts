@@ -9,13 +9,13 @@ import type { ReadyDocument } from './ready-document.js';
 import type { StorageHashReader } from './storage-hashes.js';
 import type { DiscoveryView } from './view-cache.js';
 
-/** A real answer has a few hundred bytes. */
+/** Bound on the host's reply to `/api`, which has a few hundred bytes. */
 const API_VERSIONS_BYTES_MAX = 1024 * 1024;
 
-/** `absent`: no server has it. `departed`: only servers that went away had it, so nobody can say that it is gone. */
+/** `absent`: no server has it. `departed`: only departed servers had it, so 404 would be wrong. */
 export type LegacyAnswer = ReadyDocument | 'absent' | 'departed';
 
-/** Discovery as clients from before the aggregated form ask for it, from the same view and in the same order. */
+/** Legacy discovery documents from the same view, in the same order as aggregated discovery. */
 export class LegacyDiscovery {
   readonly #hashes: StorageHashReader;
 
@@ -48,11 +48,15 @@ export class LegacyDiscovery {
     if (known) return known;
     const { hashes, complete } = await this.#hashes.of(view.servers, at);
     const make = () => encodeDocument(legacyResourceList(at, version, hashes), encoding);
-    // Without some server's hashes it is right but not all that can be said; the next request tries again.
+    // Without the hashes of some server the list is correct but incomplete: not cached, so that the
+    // next request retries.
     return complete ? view.document(name, make) : make();
   }
 
-  /** Completes the host's own answer to `/api`; undefined where that is none, with what was read of it. */
+  /**
+   * Completes the host's reply to `/api`; returns the body that was read if it is not an
+   * APIVersions.
+   */
   async apiVersions(
     view: DiscoveryView,
     own: Reply,

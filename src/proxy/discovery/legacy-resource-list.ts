@@ -2,19 +2,19 @@ import type { KindReference, ResourceDiscovery, VersionDiscovery } from '../../k
 import { groupVersion } from '../../kube/gvr.js';
 import type { MergedDiscovery } from './merge.js';
 
-/** A resource or subresource as `/apis/<group>/<version>` lists it; fields in Kubernetes' order. */
+/** A resource or subresource in `/apis/<group>/<version>`; fields in Kubernetes' order. */
 export interface LegacyResource {
   readonly name: string;
   readonly singularName: string;
   readonly namespaced: boolean;
-  /** Only where they differ from those of the list. */
+  /** Present only where they differ from those of the list. */
   readonly group?: string;
   readonly version?: string;
   readonly kind: string;
   readonly verbs: readonly string[];
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  /** Aggregated discovery does not carry it, so it comes from the servers' own legacy lists. */
+  /** Not part of aggregated discovery; read from the legacy lists of the servers. */
   readonly storageVersionHash?: string;
 }
 
@@ -24,7 +24,7 @@ export function findVersion(merged: MergedDiscovery, group: string, version: str
   return found?.versions?.find((candidate) => candidate.version === version);
 }
 
-/** `/apis/<group>/<version>` and `/api/v1` in the form before aggregated discovery. */
+/** Makes the legacy APIResourceList of `/apis/<group>/<version>` or `/api/v1`. */
 export function legacyResourceList(
   at: { readonly group: string; readonly version: string },
   version: VersionDiscovery,
@@ -35,7 +35,7 @@ export function legacyResourceList(
   );
   return {
     kind: 'APIResourceList',
-    // kube-apiserver leaves it out for the core group, and so do its golden files.
+    // kube-apiserver omits apiVersion for the core group.
     ...(at.group === '' ? {} : { apiVersion: 'v1' }),
     groupVersion: groupVersion(at.group, at.version),
     resources: resources.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)),
@@ -49,7 +49,7 @@ function entriesOf(
 ): LegacyResource[] {
   const namespaced = resource.scope !== 'Cluster';
   const entries: LegacyResource[] = [];
-  // Without verbs of its own it is only the parent of its subresources, which legacy lists leave out.
+  // A resource without verbs is only the parent of its subresources, and is not in legacy lists.
   if ((resource.verbs ?? []).length > 0) {
     entries.push({
       name: resource.resource,
@@ -74,7 +74,10 @@ function entriesOf(
   return entries;
 }
 
-/** Aggregated discovery leaves group and version empty where they are the list's own, and so does the legacy form. */
+/**
+ * Returns kind, and group and version only where they differ from those of the list. Empty ones
+ * mean those of the list.
+ */
 function kindFields(kind: KindReference | undefined, at: { readonly group: string; readonly version: string }) {
   const group = kind?.group ?? '';
   const version = kind?.version ?? '';

@@ -10,7 +10,7 @@ const versionsOf = (groups: readonly GroupDiscovery[], name: string) =>
   groups.find((g) => (g.metadata.name ?? '') === name)?.versions?.map((v) => v.version);
 
 describe('mergeDiscovery', () => {
-  it('unites groups, versions, resources, subresources and verbs', () => {
+  it('returns the union of groups, versions, resources, subresources and verbs', () => {
     const older = surfaceOf(
       [group('apps', version('v1', resource('deployments')))],
       [group('', version('v1', resource('pods', { verbs: ['list', 'get'], subresources: [{ subresource: 'log' }] })))],
@@ -47,7 +47,7 @@ describe('mergeDiscovery', () => {
     ]);
   });
 
-  it('unites the types a subresource accepts', () => {
+  it('returns the union of the accepted types of a subresource', () => {
     const sub = (version: string) =>
       resource('pods', {
         subresources: [{ subresource: 'eviction', acceptedTypes: [{ group: 'policy', version, kind: 'Eviction' }] }],
@@ -62,7 +62,7 @@ describe('mergeDiscovery', () => {
     ]);
   });
 
-  it('falls back to version priority where servers order versions differently', () => {
+  it('orders versions by priority if servers order them differently', () => {
     const merged = mergeDiscovery([
       server('a', surfaceOf([group('g', version('v1beta1'), version('v2'), version('v1'))])),
       server('b', surfaceOf([group('g', version('v1'), version('v1beta1'))])),
@@ -70,7 +70,7 @@ describe('mergeDiscovery', () => {
     expect(versionsOf(merged.groups, 'g')).toEqual(['v2', 'v1', 'v1beta1']);
   });
 
-  it("falls back to the newest server's order where servers order groups differently", () => {
+  it('orders groups like the newest server if servers order them differently', () => {
     const merged = mergeDiscovery([
       server('a', surfaceOf([group('x'), group('y'), group('z')], [], 'v1.35.8')),
       server('b', surfaceOf([group('y'), group('x')], [], 'v1.36.4')),
@@ -78,7 +78,7 @@ describe('mergeDiscovery', () => {
     expect(names(merged.groups)).toEqual(['y', 'z', 'x']);
   });
 
-  it("takes the newest living server's word where only one can stand", () => {
+  it('takes single values from the newest live server', () => {
     const of = (kind: string, kubernetesVersion: string) =>
       surfaceOf([group('g', version('v1', resource('as', { responseKind: { kind } })))], [], kubernetesVersion);
     const merged = mergeDiscovery([
@@ -89,7 +89,7 @@ describe('mergeDiscovery', () => {
     expect(merged.groups[0]!.versions![0]!.resources![0]!.responseKind!.kind).toBe('New');
   });
 
-  it('calls a version stale only where every living server does, or none lives that serves it', () => {
+  it('marks a version stale only if every live server does, or only departed servers serve it', () => {
     const one = (freshness: 'Current' | 'Stale') => surfaceOf([group('g', { version: 'v1', freshness })]);
     const freshness = (...servers: Parameters<typeof mergeDiscovery>[0][number][]) =>
       mergeDiscovery(servers).groups[0]!.versions![0]!.freshness;
@@ -100,7 +100,7 @@ describe('mergeDiscovery', () => {
     expect(freshness(server('a', one('Current'), true), server('b', one('Stale')))).toBe('Stale');
   });
 
-  it('is the same in whatever order the servers come', () => {
+  it('returns the same result for any order of servers', () => {
     fc.assert(
       fc.property(
         arbitraryServers.chain((servers) =>
@@ -113,7 +113,7 @@ describe('mergeDiscovery', () => {
     );
   });
 
-  it('changes nothing when merged with itself again', () => {
+  it('returns the same result when merged with itself', () => {
     fc.assert(
       fc.property(arbitraryServers, (servers) => {
         const once = mergeDiscovery(servers);
@@ -126,7 +126,7 @@ describe('mergeDiscovery', () => {
     );
   });
 
-  it('holds everything that any server serves, and nothing else', () => {
+  it('contains exactly the resources that some server serves', () => {
     fc.assert(
       fc.property(arbitraryServers, (servers) => {
         expect(facts(mergeDiscovery(servers))).toEqual(new Set(servers.flatMap((s) => [...facts(s.surface)])));
@@ -134,7 +134,7 @@ describe('mergeDiscovery', () => {
     );
   });
 
-  it('keeps the relative order of groups and versions of every server where they agree', () => {
+  it('keeps the relative order of groups and versions if the servers agree', () => {
     fc.assert(
       fc.property(arbitraryServers, (servers) => {
         const merged = names(mergeDiscovery(servers).groups);
@@ -146,7 +146,7 @@ describe('mergeDiscovery', () => {
   });
 });
 
-/** Every group, version, resource, verb and subresource as one flat set. */
+/** Returns every group, version, resource, verb and subresource as one flat set. */
 function facts(merged: MergedDiscovery): Set<string> {
   const found = new Set<string>();
   for (const g of [...merged.core, ...merged.groups]) {

@@ -9,25 +9,26 @@ import type { Surface } from '../../kube/surface.js';
 import { mergeOrders, orderByFirst } from './group-order.js';
 import { compareApiVersions, compareServerVersions } from './kube-version.js';
 
-/** One server's part in the merged result. */
+/** The surface of one server as input of a merge. */
 export interface ServerSurface {
   /** The same on every server of the control plane. */
   readonly identity: string;
   readonly surface: Surface;
-  /** It went away within the grace period: what only it served stays, as stale. */
+  /** The server departed within the grace period: its resources stay, as stale. */
   readonly departed: boolean;
 }
 
 export interface MergedDiscovery {
-  /** What `/api` lists: the core group. */
+  /** The core group, of `/api`. */
   readonly core: readonly GroupDiscovery[];
-  /** What `/apis` lists: the named groups. */
+  /** The named groups, of `/apis`. */
   readonly groups: readonly GroupDiscovery[];
 }
 
 /**
- * The union of what several servers serve. Pure, and the same whatever the order of `servers` and whichever of them
- * asks: all Straddles of a control plane must answer the same bytes.
+ * Returns the union of the discovery of several servers. Pure, and independent of the order of
+ * `servers` and of the server that computes it: all Straddles of a control plane must reply with
+ * the same bytes.
  */
 export function mergeDiscovery(servers: readonly ServerSurface[]): MergedDiscovery {
   const ranked = rankServers(servers);
@@ -37,14 +38,15 @@ export function mergeDiscovery(servers: readonly ServerSurface[]): MergedDiscove
   };
 }
 
-/** In order of precedence, whatever order they come in. */
+/** Sorts servers by precedence, independent of their order. */
 export function rankServers(servers: readonly ServerSurface[]): readonly ServerSurface[] {
   return [...servers].sort(byPrecedence);
 }
 
 /**
- * Whose word counts where a field can have one value only: the living before the departed, then the newest, then by
- * identity. The content itself settles what is left, so that not even two servers of one name make the result random.
+ * Precedence for fields with a single value: live before departed, then the newest version, then
+ * identity. The content breaks remaining ties, so that the result is deterministic even for two
+ * servers of one identity.
  */
 function byPrecedence(a: ServerSurface, b: ServerSurface): number {
   return (
@@ -56,7 +58,7 @@ function byPrecedence(a: ServerSurface, b: ServerSurface): number {
   );
 }
 
-/** A part of one server's discovery, with the server's standing. */
+/** A part of a server's discovery, and whether that server has departed. */
 interface Said<T> {
   readonly value: T;
   readonly departed: boolean;
@@ -131,8 +133,8 @@ function mergeSubresource(said: readonly Said<SubresourceDiscovery>[]): Subresou
 }
 
 /**
- * Merges lists of named things: the names in one common order, and everything said under one name made into one by
- * `combine`, which sees it in order of precedence. `onCycle` orders names whose lists contradict each other.
+ * Merges lists of named items: names in one common order; `combine` merges the items of one name,
+ * given in order of precedence. `onCycle` orders names whose lists contradict each other.
  */
 function mergeNamed<T>(
   lists: readonly (readonly Said<T>[])[],
@@ -169,13 +171,19 @@ function firstOf<T, V>(values: readonly T[], pick: (value: T) => V | undefined):
   return undefined;
 }
 
-/** An entry that only carries subresources names no kind; another server may know it. */
+/**
+ * Returns the first kind. An entry that has only subresources has no kind; another server may have
+ * it.
+ */
 function firstKind(values: readonly { readonly responseKind?: KindReference }[]): KindReference | undefined {
   const named = values.find((value) => value.responseKind?.kind) ?? values.find((value) => value.responseKind);
   return named && canonicalKind(named.responseKind!);
 }
 
-/** All three fields, always, in Kubernetes' own order: the bytes must not depend on a server's spelling. */
+/**
+ * Returns all three fields in Kubernetes' order: the bytes must not depend on the spelling of a
+ * server.
+ */
 function canonicalKind(kind: KindReference): KindReference {
   return { group: kind.group ?? '', version: kind.version ?? '', kind: kind.kind ?? '' };
 }

@@ -8,23 +8,29 @@ import { mergeSources, type SourceDocument } from './openapi-merge.js';
 import { etagOf } from './ready-document.js';
 
 export const OPENAPI_V2_TARGET = '/openapi/v2';
-/** One document has 2 MB on a plain server; a few states of both encodings fit. */
+/**
+ * Bound on cached bytes. One document has 2 MB on a plain server, so a few states of both encodings
+ * fit.
+ */
 export const OPENAPI_V2_CACHE_BYTES_MAX = 64 * 1024 * 1024;
-/** A server makes it when it is first asked for, out of everything it serves: seconds where there are many CRDs. */
+/**
+ * Timeout. A server builds the document on first demand, from everything it serves: seconds with
+ * many CRDs.
+ */
 export const OPENAPI_V2_TIMEOUT_MS = 15_000;
-/** How long the servers are believed to have what they had: asking each costs a round trip. */
+/** Time for which the last result is used without conditional requests to every server. */
 export const OPENAPI_V2_FRESH_MS = 5_000;
 
-/** What one server has: its tag, and the bytes if they just came along. */
+/** The document of one server: its ETag, and the bytes if they were just received. */
 interface ServerDocument {
   readonly server: string;
   readonly etag: string;
   readonly bytes: Buffer | undefined;
-  /** False if this is the last that is known of a server that does not answer. */
+  /** False if the server is unreachable and this is its last known state. */
   readonly reached: boolean;
 }
 
-/** `same`: all that have one have the same, and these answered, so each of them can serve it as it is. */
+/** `same`: the servers that have the same document and are reachable, if all documents are equal. */
 export type OpenApiV2Answer = MadeDocument | { readonly same: readonly string[] };
 
 interface Recent {
@@ -33,12 +39,12 @@ interface Recent {
   readonly answer: OpenApiV2Answer;
 }
 
-/** The one OpenAPI v2 document of everything, with what only peers have. */
+/** The OpenAPI v2 document of the control plane, merged from all servers. */
 export class OpenApiV2 {
   readonly #fetcher: DocumentFetcher;
   readonly #clock: Clock;
   readonly #cache: DocumentCache;
-  /** Last tag by encoding and server. Only servers of the control plane are kept. */
+  /** Last ETag by encoding and server. Only servers of the control plane are kept. */
   readonly #etags = new Map<OpenApiEncoding, ReadonlyMap<string, string>>();
   readonly #recent = new Map<OpenApiEncoding, Recent>();
   readonly #reading = new Map<OpenApiEncoding, { for: readonly ServerSurface[]; answer: Promise<OpenApiV2Answer> }>();
@@ -49,7 +55,7 @@ export class OpenApiV2 {
     this.#cache = new DocumentCache(cacheBytesMax);
   }
 
-  /** Rejects with DocumentError where no server gives its document. */
+  /** Returns the document. Rejects with DocumentError if no server returned one. */
   async get(servers: readonly ServerSurface[], encoding: OpenApiEncoding): Promise<OpenApiV2Answer> {
     const recent = this.#recent.get(encoding);
     if (recent?.for === servers && this.#clock.nowMs() - recent.atMs < OPENAPI_V2_FRESH_MS) return recent.answer;
@@ -73,7 +79,7 @@ export class OpenApiV2 {
     const had = asked.filter((document) => document !== undefined);
     this.#etags.set(encoding, new Map(had.map(({ server, etag }) => [server, etag])));
     const distinct = [...new Map(had.map((document) => [document.etag, document])).keys()];
-    if (distinct.length === 0) throw new DocumentError('connection', `no server could give ${OPENAPI_V2_TARGET}`);
+    if (distinct.length === 0) throw new DocumentError('connection', `no server returned ${OPENAPI_V2_TARGET}`);
     const reached = had.filter((document) => document.reached).map(({ server }) => server);
     if (distinct.length === 1 && reached.length > 0) return { same: reached };
     const hash = combinedHash(distinct);
@@ -81,7 +87,7 @@ export class OpenApiV2 {
     return { document: made.document, complete: made.complete && had.length === live.length };
   }
 
-  /** Only what changed is sent again. Undefined for a server of which nothing is known. */
+  /** Sends a conditional request. Returns undefined for a server whose document is not known. */
   async #ask(server: string, encoding: OpenApiEncoding, known?: string): Promise<ServerDocument | undefined> {
     const headers = known === undefined ? [] : ['If-None-Match', known];
     const fetched = await this.#fetch(server, encoding, headers).catch(() => undefined);
@@ -89,7 +95,7 @@ export class OpenApiV2 {
       const etag = headerValue(fetched.headers, 'etag') ?? etagOf(fetched.body);
       return { server, etag, bytes: fetched.body, reached: true };
     }
-    // It said that it has none (any more).
+    // 404: the server has no document (any more).
     if (known === undefined || fetched?.status === 404) return undefined;
     return { server, etag: known, bytes: undefined, reached: fetched !== undefined };
   }
@@ -109,11 +115,11 @@ export class OpenApiV2 {
     );
     const hash = combinedHash(etags.map(unquoted));
     const made = await mergeSources({ version: 'v2', encoding }, sources, hash);
-    if (!made) throw new DocumentError('connection', `no server could give ${OPENAPI_V2_TARGET}`);
+    if (!made) throw new DocumentError('connection', `no server returned ${OPENAPI_V2_TARGET}`);
     return made;
   }
 
-  /** The bytes that just came, or fetched again from a server that said they are still the same. */
+  /** Returns the bytes just received, or fetches them again from a server that confirmed the ETag. */
   async #source(candidates: readonly ServerDocument[], encoding: OpenApiEncoding): Promise<SourceDocument | undefined> {
     const inHand = candidates.find(({ bytes }) => bytes !== undefined);
     const reject = (server: string) => (why: string) =>

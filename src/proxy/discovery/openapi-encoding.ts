@@ -12,7 +12,10 @@ export function openApiMediaType(version: OpenApiVersion, encoding: OpenApiEncod
     : `application/com.github.proto-openapi.spec.${version}.v1.0+protobuf`;
 }
 
-/** Undefined where the client takes neither. The spelling with `@` is the name that protobuf had at first. */
+/**
+ * Returns the encoding for a client; undefined if it accepts neither. `@` is in the former name of
+ * the protobuf type.
+ */
 export function chooseOpenApiEncoding(exchange: Exchange, version: OpenApiVersion): OpenApiEncoding | undefined {
   const accept = headerValues(exchange.headers, 'accept');
   const protobuf = openApiMediaType(version, 'protobuf');
@@ -22,8 +25,8 @@ export function chooseOpenApiEncoding(exchange: Exchange, version: OpenApiVersio
 }
 
 /**
- * The hash of a document that is made of several: one that is known before the document is, and the same on every
- * server. `hashes` in order of precedence, which is part of the content.
+ * Returns the hash of a merged document. It is known before the document is made, and the same on
+ * every server. `hashes` are in order of precedence, which is part of the content.
  */
 export function combinedHash(hashes: readonly string[]): string {
   if (hashes.length === 1) return hashes[0]!;

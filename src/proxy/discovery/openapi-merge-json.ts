@@ -1,8 +1,9 @@
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * Which members of an OpenAPI document are unions, and how deep: `paths` down to the operation, `definitions` (v2) and
- * every section of `components` (v3) down to the name. Whatever is not listed has one value, the first document's.
+ * Depth to which members of an OpenAPI document are merged: `paths` down to the operation,
+ * `definitions` (v2) and every section of `components` (v3) down to the name. Other members have
+ * the value of the first document.
  */
 const UNION_DEPTH: Readonly<Record<string, number>> = {
   paths: 2,
@@ -13,7 +14,7 @@ const UNION_DEPTH: Readonly<Record<string, number>> = {
   responses: 1,
 };
 
-/** Undefined where `text` is no OpenAPI document of either version. */
+/** Parses a document; undefined if `text` is not OpenAPI v2 or v3. */
 export function parseOpenApi(text: string): Json | undefined {
   try {
     const document: unknown = JSON.parse(text);
@@ -25,7 +26,7 @@ export function parseOpenApi(text: string): Json | undefined {
   }
 }
 
-/** The union of documents that describe one thing on several servers; where they differ the first has the say. */
+/** Returns the union of the documents of several servers, with precedence for the first. */
 export function mergeOpenApi(documents: readonly Json[]): Json {
   const merged: Record<string, unknown> = {};
   for (const name of namesOf(documents)) {
@@ -35,7 +36,7 @@ export function mergeOpenApi(documents: readonly Json[]): Json {
   return merged;
 }
 
-/** Members in order of their names, as Go writes maps: every server must make the same bytes. */
+/** Merges members, sorted by name like maps in Go: every server must make the same bytes. */
 function union(values: readonly unknown[], depth: number): unknown {
   const objects = values.filter(isObject);
   if (depth === 0 || objects.length < 2) return values[0];
@@ -47,12 +48,12 @@ function union(values: readonly unknown[], depth: number): unknown {
   return merged;
 }
 
-/** Top-level members in the first document's order; what only others have comes after. */
+/** Returns the top-level members, in the order of the first document, then those of the others. */
 function namesOf(documents: readonly Json[]): readonly string[] {
   return [...new Set(documents.flatMap((document) => Object.keys(document)))];
 }
 
-/** A member called `__proto__` is data here, not the object's prototype. */
+/** Sets a member. `__proto__` is data here, not the prototype. */
 function define(target: Record<string, unknown>, name: string, value: unknown): void {
   if (name === '__proto__') Object.defineProperty(target, name, { value, enumerable: true, writable: true });
   else target[name] = value;

@@ -17,7 +17,7 @@ describe('mergeOpenApi', () => {
     components: { schemas: { Pod: { description: 'old', properties: { y: {} } }, Gone: {} } },
   };
 
-  it('unites paths, their operations and schemas; the first document has the say', () => {
+  it('merges paths, operations and schemas, with precedence for the first document', () => {
     expect(mergeOpenApi([newer, older])).toEqual({
       openapi: '3.0.0',
       info: { version: '1.36' },
@@ -29,7 +29,7 @@ describe('mergeOpenApi', () => {
     });
   });
 
-  it('unites the definitions of version 2', () => {
+  it('merges the definitions of version 2', () => {
     const merged = mergeOpenApi([
       { swagger: '2.0', paths: {}, definitions: { A: {} } },
       { swagger: '2.0', paths: { '/x': {} }, definitions: { A: { type: 'object' }, B: {} } },
@@ -37,14 +37,14 @@ describe('mergeOpenApi', () => {
     expect(merged).toEqual({ swagger: '2.0', paths: { '/x': {} }, definitions: { A: {}, B: {} } });
   });
 
-  it('takes a member called __proto__ for data', () => {
+  it('treats a member named __proto__ as data', () => {
     const hostile = parseOpenApi('{"openapi":"3.0.0","paths":{"__proto__":{"get":{}}}}')!;
     const merged = mergeOpenApi([newer, hostile]);
     expect(JSON.stringify(merged)).toContain('"__proto__":{"get":{}}');
     expect(({} as { get?: unknown }).get).toBeUndefined();
   });
 
-  it('knows what is no document', () => {
+  it('parseOpenApi returns undefined for text that is not an OpenAPI document', () => {
     for (const text of ['', '{', 'null', '[]', '"x"', '{}', '{"openapi":"3.0.0","paths":[]}', '<html>']) {
       expect(parseOpenApi(text)).toBeUndefined();
     }
@@ -70,7 +70,7 @@ const named = (name: string, value: string): Wire[] => [
 ];
 
 describe('mergeOpenApiProtobuf', () => {
-  it('unites the paths and definitions of version 2 by name, the first having the say', () => {
+  it('merges paths and definitions of version 2 by name, with precedence for the first document', () => {
     const newer = wire([1, '2.0'], [8, [[2, named('/b', 'new')]]], [9, [[1, named('Pod', 'new')]]], [15, 'kept']);
     const older = wire(
       [1, '2.0'],
@@ -111,7 +111,7 @@ describe('mergeOpenApiProtobuf', () => {
     );
   });
 
-  it('unites paths and schemas of version 3, and writes lengths above 127', () => {
+  it('merges paths and schemas of version 3, and writes lengths above 127', () => {
     const long = 'x'.repeat(200);
     const newer = wire([1, '3.0.0'], [4, [[1, named('/a', long)]]], [5, [[1, [[1, named('A', long)]]]]]);
     const older = wire(
@@ -152,12 +152,12 @@ describe('mergeOpenApiProtobuf', () => {
     );
   });
 
-  it('leaves a single document as it is', () => {
+  it('returns a single document unchanged', () => {
     const one = wire([1, '2.0'], [8, [[2, named('/a', 'x')]]]);
     expect(mergeOpenApiProtobuf('v2', [one])).toEqual(one);
   });
 
-  it('knows what is no document', () => {
+  it('returns undefined for bytes that are not an OpenAPI document', () => {
     const one = wire([1, '2.0'], [8, [[2, named('/a', 'x')]]]);
     for (const bytes of [
       Buffer.from('<html>'),
@@ -180,7 +180,7 @@ describe('mergeSources', () => {
   const json = (paths: object) => Buffer.from(JSON.stringify({ openapi: '3.0.0', paths }));
   const FORM = { version: 'v3', encoding: 'json' } as const;
 
-  it('goes by the promised hash only as a whole', async () => {
+  it('uses the expected hash as ETag only for a complete document', async () => {
     const whole = await mergeSources(FORM, [source(json({ '/a': {} })), source(json({ '/b': {} }))], 'H');
     expect(whole).toMatchObject({ complete: true, document: { etag: '"H"' } });
     const partial = await mergeSources(FORM, [source(json({ '/a': {} })), undefined], 'H');
@@ -189,11 +189,11 @@ describe('mergeSources', () => {
     expect((await mergeSources(FORM, [source(json({}), [], false)], 'H'))!.complete).toBe(false);
   });
 
-  it('leaves garbage out and says so', async () => {
+  it('ignores and reports malformed documents', async () => {
     const faults: string[] = [];
     const made = await mergeSources(FORM, [source(Buffer.from('{"openapi'), faults), source(json({ '/b': {} }))], 'H');
     expect(made!.document.bytes).toEqual(json({ '/b': {} }));
-    expect(faults).toEqual(['the answer is no OpenAPI document']);
+    expect(faults).toEqual(['the reply is not an OpenAPI document']);
     expect(await mergeSources(FORM, [source(Buffer.from('x'), faults)], 'H')).toBeUndefined();
   });
 });

@@ -5,17 +5,17 @@ import { mergeOpenApi, parseOpenApi } from './openapi-merge-json.js';
 import { mergeOpenApiProtobuf } from './openapi-merge-protobuf.js';
 import { etagOf, ReadyDocument } from './ready-document.js';
 
-/** One server's document as it was received. `reject` reports it as garbage. */
+/** The document of one server as received. `reject` reports it as malformed. */
 export interface SourceDocument {
   readonly bytes: Buffer;
-  /** It is the content that the hash stands for, and not one that has replaced it meanwhile. */
+  /** True if the content has the expected hash, false if it was replaced meanwhile. */
   readonly exact: boolean;
   reject(why: string): void;
 }
 
 /**
- * Makes one document of several, in order of precedence; garbage is reported and left out. Only the whole of it goes by
- * the hash that was promised. Undefined if nothing is left.
+ * Merges documents in order of precedence; malformed ones are reported and ignored. Only a complete
+ * result has `hash` as its ETag. Returns undefined if no document is left.
  */
 export async function mergeSources(
   form: { readonly version: OpenApiVersion; readonly encoding: OpenApiEncoding },
@@ -35,12 +35,12 @@ async function mergeJson(sources: readonly SourceDocument[]) {
   for (const source of sources) {
     const value = parseOpenApi(source.bytes.toString());
     if (value) parsed.push({ bytes: source.bytes, value });
-    else source.reject('the answer is no OpenAPI document');
-    // Each takes tens of milliseconds: other requests must not wait for all of them together.
+    else source.reject('the reply is not an OpenAPI document');
+    // Each document takes tens of milliseconds: other requests are served in between.
     await setImmediate();
   }
   if (parsed.length === 0) return undefined;
-  // A single one goes out as it came.
+  // A single document is passed on byte for byte.
   const bytes =
     parsed.length === 1
       ? parsed[0]!.bytes
@@ -51,7 +51,7 @@ async function mergeJson(sources: readonly SourceDocument[]) {
 function mergeProtobuf(version: OpenApiVersion, sources: readonly SourceDocument[]) {
   const sound = sources.filter((source) => {
     if (mergeOpenApiProtobuf(version, [source.bytes])) return true;
-    source.reject('the answer is no OpenAPI document');
+    source.reject('the reply is not an OpenAPI document');
     return false;
   });
   if (sound.length === 0) return undefined;

@@ -5,10 +5,13 @@ import { type OpenApiEncoding, openApiMediaType } from './openapi-encoding.js';
 import { mergeSources, type SourceDocument } from './openapi-merge.js';
 import { type DocumentSource, documentUrl, INDEX_TARGET, type IndexEntry } from './openapi-v3-index.js';
 
-/** All group-versions of two Kubernetes versions together have some 8 MB. */
+/** Bound on cached bytes. All group-versions of two Kubernetes versions together have some 8 MB. */
 export const OPENAPI_V3_CACHE_BYTES_MAX = 64 * 1024 * 1024;
 
-/** OpenAPI v3 documents of single group-versions: fetched when asked for, merged where servers differ, kept by hash. */
+/**
+ * OpenAPI v3 documents of single group-versions: fetched on demand, merged where servers differ,
+ * cached by hash.
+ */
 export class OpenApiV3Documents {
   readonly #fetcher: DocumentFetcher;
   readonly #cache: DocumentCache;
@@ -18,7 +21,7 @@ export class OpenApiV3Documents {
     this.#cache = new DocumentCache(cacheBytesMax);
   }
 
-  /** Rejects with DocumentError where no server that lists the document could give it. */
+  /** Returns a document. Rejects with DocumentError if no server that lists it returned it. */
   get(entry: IndexEntry, encoding: OpenApiEncoding): Promise<MadeDocument> {
     return this.#cache.get(`${encoding} ${documentUrl(entry)}`, () => this.#make(entry, encoding));
   }
@@ -29,10 +32,10 @@ export class OpenApiV3Documents {
     const made = await mergeSources({ version: 'v3', encoding }, sources, entry.hash);
     if (made) return made;
     const fault = fetched.every((each) => each === 'not-acceptable') ? 'not-acceptable' : 'connection';
-    throw new DocumentError(fault, `no server could give ${INDEX_TARGET}/${entry.path}`);
+    throw new DocumentError(fault, `no server returned ${INDEX_TARGET}/${entry.path}`);
   }
 
-  /** From the first server of those with the same content that has it to give. */
+  /** Fetches from the first server with this content that returns it. */
   async #fetch(
     path: string,
     source: DocumentSource,

@@ -1,10 +1,11 @@
 import type { Clock } from '../../base/clock.js';
+import { rawQuery } from '../../base/target.js';
 import type { DocumentFetcher } from './document-fetch.js';
 import { rankServers, type ServerSurface } from './merge.js';
 import { combinedHash } from './openapi-encoding.js';
 import { jsonDocument, type ReadyDocument } from './ready-document.js';
 
-/** One content of a document, and who has it. */
+/** One content of a document, and the servers that have it. */
 export interface DocumentSource {
   readonly hash: string;
   readonly servers: readonly string[];
@@ -13,31 +14,37 @@ export interface DocumentSource {
 export interface IndexEntry {
   /** `api/v1`, `apis/batch/v1`, … */
   readonly path: string;
-  /** Of the document as it is served from here. */
+  /** Hash of the document as Straddle serves it, merged or not. */
   readonly hash: string;
-  /** Distinct contents, in order of precedence. More than one: they are to be merged. */
+  /** Distinct contents, in order of precedence. If there are several, they are merged. */
   readonly sources: readonly DocumentSource[];
 }
 
 export interface OpenApiIndex {
   readonly entries: ReadonlyMap<string, IndexEntry>;
-  /** Servers whose part is the last one they gave, because they do not answer now. */
+  /** Servers that are unreachable now; their last list is used. */
   readonly unreachable: ReadonlySet<string>;
   readonly document: ReadyDocument;
 }
 
 export const INDEX_TARGET = '/openapi/v3';
 
-/** How long an index is believed. OpenAPI follows discovery on each server with a lag of its own, so not longer. */
+/**
+ * Time for which an index is reused. Short, because OpenAPI of a server follows its discovery with
+ * a delay.
+ */
 export const INDEX_FRESH_MS = 2_000;
 const ENTRIES_PER_SERVER_MAX = 20_000;
 const HASH_CHARS_MAX = 256;
 
-/** The union of all servers' lists of OpenAPI v3 documents. */
+/** Reads the union of the OpenAPI v3 indexes of all servers. */
 export class OpenApiIndexReader {
   readonly #fetcher: DocumentFetcher;
   readonly #clock: Clock;
-  /** The last list of each server, for when it does not answer. Only servers of the control plane are kept. */
+  /**
+   * Last list of each server, used while it is unreachable. Only servers of the control plane are
+   * kept.
+   */
   #lists = new Map<string, ReadonlyMap<string, string>>();
   #recent: { readonly for: readonly ServerSurface[]; readonly atMs: number; readonly index: OpenApiIndex } | undefined;
   #reading: { readonly for: readonly ServerSurface[]; readonly index: Promise<OpenApiIndex> } | undefined;
@@ -47,7 +54,7 @@ export class OpenApiIndexReader {
     this.#clock = clock;
   }
 
-  /** `servers` is one view's list: the same object as long as nothing changed. */
+  /** Returns the index. `servers` is the list of a view: the same object until a change. */
   async current(servers: readonly ServerSurface[]): Promise<OpenApiIndex> {
     const recent = this.#recent;
     if (recent?.for === servers && this.#clock.nowMs() - recent.atMs < INDEX_FRESH_MS) return recent.index;
@@ -83,24 +90,27 @@ export class OpenApiIndexReader {
   }
 
   async #readList(server: string): Promise<ReadonlyMap<string, string>> {
-    // The aggregator does not name the type of its index, and Go then guesses text.
+    // The aggregator sets no Content-Type for its index, so Go detects text/plain.
     const mediaTypes = ['application/json', 'text/plain'];
     const request = { server, target: INDEX_TARGET, headers: ['Accept', 'application/json'], mediaTypes };
     const { status, body } = await this.#fetcher.fetch(request);
-    // A server from before OpenAPI v3.
+    // 404: a server older than OpenAPI v3.
     if (status === 404) return new Map();
     const list = parseIndex(body);
-    if (!list) throw this.#fetcher.reportMalformed(request, 'the answer is no OpenAPI v3 index');
+    if (!list) throw this.#fetcher.reportMalformed(request, 'the reply is not an OpenAPI v3 index');
     return list;
   }
 }
 
-/** What the names of documents are made of. Anything else must not get into a request line. */
+/**
+ * Returns whether a path has only characters of document names. Others must not get into a request
+ * line.
+ */
 export function isDocumentPath(path: string): boolean {
   return /^[\w.~@:-][\w.~@:/-]{0,511}$/.test(path);
 }
 
-/** Path to hash. Entries that could not be asked for by hash are left to the server that lists them. */
+/** Parses an index into a map of path to hash. Entries without a valid hash are skipped. */
 export function parseIndex(body: Buffer): ReadonlyMap<string, string> | undefined {
   try {
     const { paths } = JSON.parse(body.toString()) as { paths?: unknown };
@@ -109,7 +119,7 @@ export function parseIndex(body: Buffer): ReadonlyMap<string, string> | undefine
     for (const [path, entry] of Object.entries(paths).slice(0, ENTRIES_PER_SERVER_MAX)) {
       const url = (entry as { serverRelativeURL?: unknown } | null)?.serverRelativeURL;
       if (typeof url !== 'string' || !isDocumentPath(path)) continue;
-      const hash = new URLSearchParams(url.slice(url.indexOf('?') + 1)).get('hash');
+      const hash = new URLSearchParams(rawQuery(url)).get('hash');
       if (hash && hash.length <= HASH_CHARS_MAX && /^[\w-]+$/.test(hash)) list.set(path, hash);
     }
     return list;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
-import { AttemptError } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
 import { BodyStream } from '../../http/body-stream.js';
 import { type ClientConnection, Exchange, type Reply } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';

@@ -1,12 +1,15 @@
 import { hash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
-import { isCredential, onBehalfOf } from '../../discovery/synthetic.js';
 import { readBody } from '../../http/body-stream.js';
+import { identifiesCaller } from '../../http/caller-headers.js';
+import { Deadline } from '../../http/deadline.js';
+import { drain } from '../../http/discard.js';
 import type { ClientConnection, Exchange, Handler, Reply } from '../../http/exchange.js';
 import { headerValue, type RawHeaders } from '../../http/headers.js';
 import type { Identity } from '../../http/identity.js';
-import { OWN_VIEW } from '../../kube/accept.js';
+import { AGGREGATED_V2BETA1, NO_PEER_VIEW } from '../../kube/accept.js';
 import { StatusError } from '../../kube/status-error.js';
+import { onBehalfOf } from './on-behalf-of.js';
 
 export interface PermissionLimits {
   /** How long a yes is believed; a right that is taken away works no longer than that. */
@@ -22,7 +25,7 @@ export const PERMISSION_LIMITS: PermissionLimits = {
 };
 
 /** Undefined when the caller may read the path; else the API server's own refusal, to be passed on. */
-export type Authorize = (exchange: Exchange, judge: Handler, path: string) => Promise<Reply | undefined>;
+export type AuthorizeDocument = (exchange: Exchange, judge: Handler, path: string) => Promise<Reply | undefined>;
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
 /** The largest document that is read to the end (and thrown away) to keep its connection; larger ones are cut off. */
@@ -31,13 +34,12 @@ const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
 const ETAGS_MAX = 64;
 
 const NO_DOCUMENT = 'application/x-straddle-none';
-const OWN_VIEW_OLDER = 'application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList;q=0.9';
 
 /**
  * Merged documents are made here, but who may read them is the API server's to say: it is asked the same path in the
  * caller's name, and only the yes is kept, for a short time. Callers who ask at the same time share one question.
  */
-export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_LIMITS): Authorize {
+export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_LIMITS): AuthorizeDocument {
   /** When each yes ends. Insertion order is age, so the first key is the one to drop. */
   const allowedUntilMs = new Map<string, number>();
   const asking = new Map<string, Promise<Reply | undefined>>();
@@ -48,7 +50,7 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
     if (reply.status < 400 || reply.status === 404 || reply.status === 406) {
       const etag = headerValue(reply.headers, 'etag');
       if (etag && (etags.has(path) || etags.size < ETAGS_MAX)) etags.set(path, etag);
-      await discard(reply);
+      await drain(reply, DISCARDED_BYTES_MAX);
       return undefined;
     }
     const body = await readBody(reply.body, REFUSAL_BYTES_MAX);
@@ -63,25 +65,19 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
       headers: smallestAnswer(path, etags.get(path)),
       nowMs: clock.nowMs(),
     });
-    const stop = clock.after(limits.judgeTimeoutMs, () => question.abort());
-    const late = new Promise<never>((_, reject) => {
-      question.onAbort(() =>
-        reject(new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'))),
-      );
-    });
-    const answer = judge(question);
+    const late = () => new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'));
+    const deadline = new Deadline(clock, limits.judgeTimeoutMs, late);
+    deadline.onAbort(() => question.abort());
     try {
-      return await Promise.race([answer, late]);
+      return await deadline.reply(judge(question));
     } catch (error) {
-      // An answer that comes after all is nobody's: its connection must not wait for a reader.
-      if (question.aborted) answer.then(discard).catch(() => undefined);
       if (error instanceof StatusError) throw error;
       throw new StatusError(
         'ServiceUnavailable',
         cannotJudge(path, error instanceof Error ? error.message : 'it failed'),
       );
     } finally {
-      stop();
+      deadline.end();
     }
   }
 
@@ -111,7 +107,7 @@ function smallestAnswer(path: string, etag: string | undefined): RawHeaders {
   // come in is refused with 406 before that, and after authorization; the index has one type only, and an ETag.
   if (path.startsWith('/openapi/')) return ['Accept', NO_DOCUMENT, 'If-None-Match', '*'];
   if (path !== '/api' && path !== '/apis') return ['Accept', 'application/json'];
-  const accept = `${OWN_VIEW},${OWN_VIEW_OLDER},application/json;q=0.8`;
+  const accept = `${NO_PEER_VIEW},${AGGREGATED_V2BETA1};q=0.9,application/json;q=0.8`;
   return ['Accept', accept, ...(etag ? ['If-None-Match', etag] : [])];
 }
 
@@ -129,7 +125,7 @@ function callerKey({ identity, headers, connection }: Exchange): string {
   const carried: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
     const name = headers[i]!.toLowerCase();
-    if (isCredential(name) || name.startsWith('impersonate-')) carried.push(name, headers[i + 1]!);
+    if (identifiesCaller(name)) carried.push(name, headers[i + 1]!);
   }
   const last = lastCallers.get(connection);
   if (last && sameIdentity(last.identity, identity) && sameTexts(last.carried, carried)) return last.key;
@@ -149,10 +145,6 @@ function sameIdentity(a: Identity, b: Identity): boolean {
 
 function sameTexts(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((text, i) => text === b[i]);
-}
-
-async function discard(reply: Reply): Promise<void> {
-  await readBody(reply.body, DISCARDED_BYTES_MAX).catch(() => undefined);
 }
 
 function cannotJudge(path: string, why: string): string {

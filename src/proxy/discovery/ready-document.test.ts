@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { headerValue } from '../../http/headers.js';
-import { answerWith, hasCurrent, jsonDocument, takesGzip } from './ready-document.js';
+import { answerWith, hasCurrent, jsonDocument } from './ready-document.js';
 
 const large = { items: Array.from({ length: 200 }, (_, i) => `item-${i}`) };
 const get = (...headers: string[]) => ({ method: 'GET', headers });
@@ -50,19 +50,5 @@ describe('hasCurrent', () => {
     expect(hasCurrent(['If-None-Match', '"b"', 'If-None-Match', '"a"'], '"a"')).toBe(true);
     expect(hasCurrent(['If-None-Match', 'a'], '"a"')).toBe(false);
     expect(hasCurrent([], '"a"')).toBe(false);
-  });
-});
-
-describe('takesGzip', () => {
-  it.each([
-    ['gzip', true],
-    ['br;q=1, GZIP;q=0.5', true],
-    ['*', true],
-    ['gzip;q=0, *', false],
-    ['gzip;q=0.000', false],
-    ['identity', false],
-    ['', false],
-  ])('reads %j as %s', (field, expected) => {
-    expect(takesGzip(['Accept-Encoding', field])).toBe(expected);
   });
 });

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
+import { takesGzip } from '../../http/accept-encoding.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { headerValue, headerValues, type RawHeaders } from '../../http/headers.js';
+import { headerValues, type RawHeaders } from '../../http/headers.js';
 
 const gzipBytes = promisify(gzip);
 
@@ -82,20 +83,4 @@ export function hasCurrent(headers: RawHeaders, etag: string): boolean {
     }
   }
   return false;
-}
-
-/** RFC 9110, 12.5.3. `*` takes gzip too unless gzip itself is refused. */
-export function takesGzip(headers: RawHeaders): boolean {
-  const field = headerValue(headers, 'accept-encoding');
-  if (field === undefined) return false;
-  // What Go's client sends.
-  if (field === 'gzip') return true;
-  let star = false;
-  for (const part of field.split(',', 32)) {
-    const [coding = '', ...params] = part.split(';').map((word) => word.trim().toLowerCase());
-    const refused = params.some((param) => /^q=0(\.0*)?$/.test(param));
-    if (coding === 'gzip' || coding === 'x-gzip') return !refused;
-    if (coding === '*' && !refused) star = true;
-  }
-  return star;
 }

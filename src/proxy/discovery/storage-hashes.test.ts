@@ -29,7 +29,7 @@ function list(by: string, ...names: string[]): string {
 }
 
 describe('StorageHashReader', () => {
-  it('asks the newest server, and others only for what that one lacks, once', async () => {
+  it('reads the newest server, and others only for resources that it lacks, once', async () => {
     const { hashes, asked } = reader({ a: list('a', 'jobs', 'olds'), b: list('b', 'jobs'), c: list('c', 'jobs') });
     const servers = [
       server('a', surface('v1.35.8', 'jobs', 'olds')),
@@ -49,7 +49,7 @@ describe('StorageHashReader', () => {
     expect(asked).toEqual(['b', 'a']);
   });
 
-  it("does without a server's hashes when it answers garbage", async () => {
+  it('is incomplete without the hashes of a server with malformed replies', async () => {
     for (const garbage of [
       '',
       '{"kind":',

@@ -2,7 +2,7 @@ import type { Surface } from '../../kube/surface.js';
 import { DocumentError, type DocumentFetcher } from './document-fetch.js';
 import { rankServers, type ServerSurface } from './merge.js';
 
-/** Storage version hashes by resource. `complete` is false where a server could not be asked. */
+/** Storage version hashes by resource. `complete` is false if a server could not be read. */
 export interface StorageHashes {
   readonly hashes: ReadonlyMap<string, string>;
   readonly complete: boolean;
@@ -14,12 +14,13 @@ interface GroupVersion {
 }
 
 /**
- * Storage version hashes, which only legacy lists carry. Each server is asked once per group-version and surface, and
- * only when somebody asks for that list; the newest server that has a resource has the say, so that all agree.
+ * Reads storage version hashes, which are only in legacy lists. Each server is read once per
+ * group-version and surface, on demand. The newest server that has a resource has precedence, so
+ * that all Straddles agree.
  */
 export class StorageHashReader {
   readonly #fetcher: DocumentFetcher;
-  /** Goes away with the surface it was read for. Bounded by the number of its group-versions. */
+  /** Freed together with its surface. Bounded by the number of group-versions. */
   readonly #known = new WeakMap<Surface, Map<string, Promise<ReadonlyMap<string, string>>>>();
 
   constructor(fetcher: DocumentFetcher) {
@@ -68,10 +69,10 @@ export class StorageHashReader {
     const target = at.group === '' ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
     const request = { server, target, headers: ['Accept', 'application/json'], mediaTypes: ['application/json'] };
     const { status, body } = await this.#fetcher.fetch(request);
-    // Its surface says that it serves this, so a 404 means that the surface is about to change.
-    if (status !== 200) throw new DocumentError('status', `${server} answered ${status} for ${target}`);
+    // The surface contains this group-version, so a 404 means that the surface is about to change.
+    if (status !== 200) throw new DocumentError('status', `${server} replied with ${status} to GET ${target}`);
     const hashes = parseHashes(body);
-    if (!hashes) throw this.#fetcher.reportMalformed(request, 'the answer is no list of resources');
+    if (!hashes) throw this.#fetcher.reportMalformed(request, 'the reply is not an APIResourceList');
     return hashes;
   }
 }

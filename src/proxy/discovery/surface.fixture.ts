@@ -4,7 +4,7 @@ import { gvrKey } from '../../kube/gvr.js';
 import type { ServedResource, Surface } from '../../kube/surface.js';
 import type { ServerSurface } from './merge.js';
 
-/** A surface as the peers folder makes it of two aggregated documents. */
+/** A surface of two aggregated documents, as proxy/peers builds it. */
 export function surfaceOf(
   groups: readonly GroupDiscovery[],
   core: readonly GroupDiscovery[] = [],
@@ -94,7 +94,7 @@ const core: fc.Arbitrary<GroupDiscovery[]> = versions.map((list) => [
   { metadata: {}, versions: list.filter((v) => v.version === 'v1') },
 ]);
 
-/** Servers of one control plane with anything different between them, contradicting orders included. */
+/** Servers of one control plane that differ in any way, contradicting orders included. */
 export const arbitraryServers: fc.Arbitrary<ServerSurface[]> = fc.uniqueArray(
   fc
     .record({

@@ -2,7 +2,7 @@ import { gvrKey } from '../../kube/gvr.js';
 import { type Surface, serves } from '../../kube/surface.js';
 import type { DepartedServer, Peer, PeerTable } from '../peers/peer-table.js';
 
-/** A peer table made of surfaces, without directory or connections. */
+/** A peer table from surfaces, without directory or connections. */
 export function tableOf(
   peers: Readonly<Record<string, Surface | undefined>>,
   departed: Readonly<Record<string, Surface>> = {},

@@ -24,7 +24,7 @@ function cache(self: string, local: Surface | undefined, table: PeerTable) {
 }
 
 describe('ViewCache', () => {
-  it('makes the same bytes and tag on every server', () => {
+  it('makes the same bytes and ETag on every server', () => {
     const a = cache('a', apps, tableOf({ b: batch })).views.current()!;
     const b = cache('b', batch, tableOf({ a: apps })).views.current()!;
     for (const root of ['core', 'groups'] as const) {
@@ -41,7 +41,7 @@ describe('ViewCache', () => {
     );
   });
 
-  it('is built once per change', () => {
+  it('builds a view once per change', () => {
     const { state, views } = cache('a', apps, tableOf({ b: batch }));
     const first = views.current();
     state.table = tableOf({ b: batch });
@@ -53,7 +53,7 @@ describe('ViewCache', () => {
     expect(alone.aggregated('groups', 'v2').bytes.toString()).not.toContain('batch');
   });
 
-  it('never tells an old state for a new one that cannot be merged', () => {
+  it('never returns an old view for new inputs that cannot be merged', () => {
     const { state, views } = cache('a', apps, tableOf({ b: batch }));
     expect(views.current()).toBeDefined();
     state.table = tableOf({ b: { ...batch, groups: [{ ...batch.groups[0]!, metadata: undefined as never }] } });
@@ -61,14 +61,14 @@ describe('ViewCache', () => {
     expect(state.hits).toBe(0);
   });
 
-  it('keeps a document that a change did not touch', () => {
+  it('reuses a document that a change did not affect', () => {
     const { state, views } = cache('a', apps, tableOf({ b: batch }));
     const before = views.current()!.aggregated('core', 'v2');
     state.table = tableOf({ b: surfaceOf([], batch.core) });
     expect(views.current()!.aggregated('core', 'v2')).toBe(before);
   });
 
-  it('keeps what a departed server served, as stale', () => {
+  it('keeps the groups of a departed server, as stale', () => {
     const { views } = cache('a', apps, tableOf({}, { b: batch }));
     const list = JSON.parse(views.current()!.aggregated('groups', 'v2').bytes.toString());
     expect(list.items.map((g: { versions: { freshness: string }[] }) => g.versions[0]!.freshness)).toEqual([
@@ -77,7 +77,7 @@ describe('ViewCache', () => {
     ]);
   });
 
-  it('says nothing while the own surface is unknown, and knows when it is alone', () => {
+  it('has no view while the local surface is unknown, and is alone without other servers', () => {
     expect(cache('a', undefined, tableOf({ b: batch })).views.current()).toBeUndefined();
     expect(cache('a', apps, tableOf({})).views.alone()).toBe(true);
     expect(cache('a', apps, tableOf({ b: undefined })).views.alone()).toBe(false);

@@ -1,20 +1,21 @@
-import type { AggregatedVersion } from '../../kube/accept.js';
+import { type AggregatedVersion, aggregatedParams } from '../../kube/accept.js';
 import type { GroupDiscoveryList } from '../../kube/discovery.js';
+import { StatusError } from '../../kube/status-error.js';
 import type { Surface } from '../../kube/surface.js';
 import type { PeerTable } from '../peers/peer-table.js';
 import { type DocumentEncoding, encodeDocument } from './discovery-encoding.js';
 import { type MergedDiscovery, mergeDiscovery, type ServerSurface } from './merge.js';
 import type { ReadyDocument } from './ready-document.js';
 
-/** Which of the two roots: `/api` (the core group) or `/apis` (the named ones). */
+/** One of the two roots: `/api` (the core group) or `/apis` (the named groups). */
 export type DiscoveryRoot = 'core' | 'groups';
 
 export interface ControlPlaneSources {
-  /** This server's own identity, the one its peers know it by. */
+  /** Identity of this server among its peers. */
   readonly self: string;
-  /** Undefined until the local host's discovery could be read once. */
+  /** Returns the local surface; undefined until it was read once. */
   local(): Surface | undefined;
-  /** A snapshot; synchronous and cheap. */
+  /** Returns an immutable snapshot; synchronous and cheap. */
   peers(): PeerTable;
 }
 
@@ -25,7 +26,7 @@ export interface DocumentHooks {
 
 type Documents = ReadonlyMap<string, ReadyDocument>;
 
-/** Everything that can be told from one state of the control plane. Immutable; documents are made when first asked for. */
+/** One state of the control plane and its documents. Immutable; documents are made on first use. */
 export class DiscoveryView {
   readonly servers: readonly ServerSurface[];
   readonly merged: MergedDiscovery;
@@ -35,7 +36,7 @@ export class DiscoveryView {
   constructor(servers: readonly ServerSurface[], before?: DiscoveryView) {
     this.servers = servers;
     this.merged = mergeDiscovery(servers);
-    // Its documents only: a chain of views would keep every document ever made.
+    // Only the documents, not the view: a chain of views would keep every document ever made.
     this.#before = before ? before.#documents : new Map();
   }
 
@@ -47,7 +48,7 @@ export class DiscoveryView {
         metadata: {},
         items: this.merged[root],
       };
-      return encodeDocument(list, encoding, `;g=apidiscovery.k8s.io;v=${version};as=APIGroupDiscoveryList`);
+      return encodeDocument(list, encoding, aggregatedParams(version));
     });
   }
 
@@ -55,7 +56,10 @@ export class DiscoveryView {
     return this.#documents.get(name);
   }
 
-  /** A document of this view by name, made once. Unchanged bytes keep the compressed form of the view before. */
+  /**
+   * Returns a document by name, made once. If the bytes are unchanged, the object of the previous
+   * view is reused with its compressed form.
+   */
   document(name: string, make: () => ReadyDocument): ReadyDocument {
     const known = this.#documents.get(name);
     if (known) return known;
@@ -67,12 +71,15 @@ export class DiscoveryView {
   }
 }
 
-/** Keeps the view of the control plane as it is now. A view is never served once one of its inputs has been replaced. */
+/**
+ * Caches the current view of the control plane. A view is not used once one of its inputs was
+ * replaced.
+ */
 export class ViewCache {
   readonly #sources: ControlPlaneSources;
   readonly #hooks: DocumentHooks;
   #view: DiscoveryView | undefined;
-  /** What the view was made of, or is known to be the same as. */
+  /** The inputs of the view, or inputs known to have the same surfaces. */
   #madeOf: { readonly local: Surface; readonly peers: PeerTable } | undefined;
 
   constructor(sources: ControlPlaneSources, hooks: DocumentHooks) {
@@ -80,18 +87,21 @@ export class ViewCache {
     this.#hooks = hooks;
   }
 
-  /** No other server is known, alive or departed: the local host's own documents say it all. */
+  /**
+   * Returns true if no other server is known, live or departed: the documents of the host are
+   * complete.
+   */
   alone(): boolean {
     const table = this.#sources.peers();
     return table.peers.length === 0 && table.departed.length === 0;
   }
 
-  /** Peers of which nothing is known yet: something missing here may be there. */
+  /** Returns peers with an unknown surface: a missing resource may be there. */
   unread(): readonly string[] {
     return this.#sources.peers().unread.map((peer) => peer.identity);
   }
 
-  /** Undefined while this server's own surface is not known. */
+  /** Returns the current view; undefined while the local surface is unknown. */
   current(): DiscoveryView | undefined {
     const local = this.#sources.local();
     if (!local) return undefined;
@@ -106,9 +116,19 @@ export class ViewCache {
       this.#hooks.cacheMiss();
       this.#view = new DiscoveryView(servers, this.#view);
     }
-    // Last: where making a view fails, the one before must not pass for it.
+    // Set last: if building a view throws, the previous view must not be used for the new inputs.
     this.#madeOf = { local, peers };
     return this.#view;
+  }
+
+  /**
+   * Like `current`; throws 503 while there is no view: without the part of the local server a
+   * document would be incomplete without a sign of it.
+   */
+  required(): DiscoveryView {
+    const view = this.current();
+    if (view) return view;
+    throw new StatusError('ServiceUnavailable', 'discovery of the local API server has not been read yet');
   }
 
   #servers(local: Surface, table: PeerTable): readonly ServerSurface[] {
@@ -121,7 +141,7 @@ export class ViewCache {
   }
 }
 
-/** Surfaces are immutable and replaced when they change, so comparing references is enough. */
+/** Compares by reference: surfaces are immutable and are replaced when they change. */
 function sameServers(a: readonly ServerSurface[], b: readonly ServerSurface[]): boolean {
   return (
     a.length === b.length &&

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
-import { AttemptError } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
 import { BodyStream, readBody } from '../../http/body-stream.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import type { OutgoingRequest } from '../../http/outgoing.js';
@@ -66,6 +66,9 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
       abandonWaiting: () => void state.abandoned++,
       close: async () => {},
     },
+    renew: () => {},
+    fetch: async () => OK,
+    advertisedAddress: 'local:6443',
     outgoingHeaders: () => ({ headers: ['Host', 'x'], lane: 'front-proxy' }),
     probe: async () => {
       state.probes++;

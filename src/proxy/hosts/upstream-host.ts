@@ -1,13 +1,23 @@
 import type { Clock } from '../../base/clock.js';
+import { ATTEMPT_ERROR_TYPES } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
-import { AttemptError, type Host } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
+import type { Authenticate } from '../../http/authenticate.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import type { Destination } from '../../http/outgoing.js';
 import type { HeaderRecipient, MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
+import type { SurfaceFetch } from '../peers/surface-reader.js';
 import { attempt } from '../routing/attempt.js';
+import type { Host } from './host.js';
 
 export interface UpstreamHostOptions {
   readonly destination: Destination;
+  /** Makes the destination use the present certificates. */
+  readonly renew: () => void;
+  /** GETs from the destination, as Straddle itself. */
+  readonly fetch: SurfaceFetch;
+  /** host:port as other machines reach the server. */
+  readonly advertisedAddress: string;
   readonly outgoingHeaders: MakeOutgoingHeaders;
   /** Asks the server's /readyz; resolves to true if it may be sent requests, else to why not; rejects if unreachable. */
   readonly probe: () => Promise<true | string>;
@@ -28,6 +38,9 @@ const RECIPIENT: HeaderRecipient = { kind: 'kube-apiserver', rerouted: false };
  */
 export class UpstreamHost implements Host {
   readonly readsBodies = false;
+  readonly fetch: SurfaceFetch;
+  readonly advertisedAddress: string;
+  readonly furtherAddresses: readonly string[];
   readonly #options: UpstreamHostOptions;
   #ready = false;
   /** Its first probe is over: until then nothing is known, which is no news either. */
@@ -38,6 +51,9 @@ export class UpstreamHost implements Host {
 
   constructor(options: UpstreamHostOptions) {
     this.#options = options;
+    this.fetch = options.fetch;
+    this.advertisedAddress = options.advertisedAddress;
+    this.furtherAddresses = [options.advertisedAddress, options.destination.address];
   }
 
   /** Begins to watch the server's health; resolves after the first probe, whatever it found. */
@@ -60,6 +76,15 @@ export class UpstreamHost implements Host {
     throw error;
   };
 
+  /** Returns `fromConnection`: credentials in requests are verified by the kube-apiserver. */
+  authenticate(fromConnection: Authenticate): Authenticate {
+    return fromConnection;
+  }
+
+  renew(): void {
+    this.#options.renew();
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelTimer();
@@ -68,7 +93,7 @@ export class UpstreamHost implements Host {
 
   #failed(error: AttemptError): void {
     if (error.type === 'aborted') return;
-    if (error.processed === 'unsent') this.#setReady(false, error.message);
+    if (error.processed === 'unsent') this.#setReady(false, error.message, ATTEMPT_ERROR_TYPES[error.type].advice);
     void this.#probeNow();
   }
 
@@ -86,24 +111,26 @@ export class UpstreamHost implements Host {
     try {
       const verdict = await probe();
       if (verdict === true && !this.#ready) await beforeReady();
-      this.#setReady(verdict === true, String(verdict));
+      this.#setReady(verdict === true, String(verdict), 'look at the log of the API server: its /readyz is not ok');
     } catch (error) {
-      this.#setReady(false, error instanceof Error ? error.message : String(error));
+      const advice = error instanceof AttemptError ? ATTEMPT_ERROR_TYPES[error.type].advice : undefined;
+      this.#setReady(false, error instanceof Error ? error.message : String(error), advice);
       // It hangs: what waits for it would wait in vain. A server that stops, in contrast, answers what it has begun.
       if (error instanceof AttemptError && error.type === 'timeout') {
-        this.#options.destination.abandonWaiting('the server does not answer');
+        this.#options.destination.abandonWaiting('timeout: no reply to a probe');
       }
     }
     if (this.#closed) return;
     this.#cancelTimer = clock.after(probeIntervalMs, () => void this.#probeNow());
   }
 
-  #setReady(ready: boolean, why: string): void {
+  #setReady(ready: boolean, why: string, advice: string | undefined): void {
     if (this.#closed || (this.#ready === ready && this.#judged)) return;
     this.#ready = ready;
     this.#judged = true;
     const { logger, destination } = this.#options;
-    if (ready) logger.info('the local API server takes requests', { address: destination.address });
-    else logger.warn('the local API server is down; peers take its requests', { address: destination.address, why });
+    const { address } = destination;
+    if (ready) logger.info('the local API server takes requests', { address });
+    else logger.warn('the local API server is down; peers take its requests', { address, why, advice });
   }
 }

@@ -46,7 +46,7 @@ const refusedBecause = (message: RegExp) =>
 const SPOOFED = ['X-Remote-User', 'root', 'X-Remote-Group', 'system:masters', 'x-kubernetes-peer-proxied', 'true'];
 
 describe('authenticate', () => {
-  it('makes a user of a certificate of the client authority, with its fingerprint', () => {
+  it('derives user and credential id from a certificate of the client CA', () => {
     const { authenticate } = setup();
     const fingerprint = createHash('sha256').update(jane.der).digest('hex');
     expect(authenticate(request(connect(jane)))).toEqual({
@@ -62,7 +62,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('believes a front proxy about user, uid, groups and extra', () => {
+  it('trusts a front proxy for user, uid, groups and extra', () => {
     const { authenticate } = setup();
     const headers = [
       ...['x-remote-user', 'jane', 'X-REMOTE-USER', 'second', 'X-Remote-Uid', 'u1', 'X-Remote-Group', 'dev'],
@@ -87,7 +87,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('believes only configured names of headers', () => {
+  it('trusts only the configured identity headers', () => {
     const { authenticate } = setup({ usernameHeaders: ['X-Who', 'X-Who-Else'], extraHeaderPrefixes: ['X-More-'] });
     const { identity } = authenticate(
       request(connect(proxy), ['X-Remote-User', 'root', 'X-Who-Else', 'jane', 'x-more-a', 'b']),
@@ -95,7 +95,7 @@ describe('authenticate', () => {
     expect(identity).toMatchObject({ user: 'jane', extra: new Map([['a', ['b']]]) });
   });
 
-  it('refuses names in bytes that are not UTF-8', () => {
+  it('refuses identity headers that are not UTF-8', () => {
     const { authenticate } = setup();
     expect(() => authenticate(request(connect(proxy), ['X-Remote-User', 'j\xff']))).toThrow('Unauthorized');
     expect(() => authenticate(request(connect(proxy), ['X-Remote-User', 'j', 'X-Remote-Extra-%ff', 'x']))).toThrow(
@@ -103,7 +103,7 @@ describe('authenticate', () => {
     );
   });
 
-  it('ignores identity and reroute headers of everyone else', () => {
+  it('ignores identity and reroute headers of other clients', () => {
     const { authenticate } = setup();
     expect(authenticate(request(connect(jane), SPOOFED))).toMatchObject({
       identity: { user: 'jane', groups: ['dev', 'ops'] },
@@ -117,7 +117,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('lets the client authority make no front proxies, whatever their name', () => {
+  it('does not accept a certificate of the client CA as front proxy, even with an allowed name', () => {
     const { authenticate } = setup();
     const pretender = makeClient(clientCa, { cn: 'front-proxy-client' });
     expect(authenticate(request(connect(pretender), SPOOFED))).toMatchObject({
@@ -127,7 +127,7 @@ describe('authenticate', () => {
     });
   });
 
-  it('lets the request-header authority make no users', () => {
+  it('does not accept a certificate of the request-header CA as user', () => {
     const { authenticate } = setup();
     const pretender = makeClient(proxyCa, { cn: 'root', organizations: ['system:masters'] });
     expect(() => authenticate(request(connect(pretender)))).toThrow(
@@ -136,7 +136,7 @@ describe('authenticate', () => {
     expect(authenticate(request(connect(proxy))).identity.kind).toBe('carried');
   });
 
-  it('does not mix the two bundles in one chain', () => {
+  it('does not build a chain from both CA bundles', () => {
     const { authenticate } = setup();
     expect(() => authenticate(request(connect(proxy, clientCa), ['X-Remote-User', '']))).not.toThrow();
     const forged = makeClient(makeCa('kubernetes'), { cn: 'root' });
@@ -145,13 +145,13 @@ describe('authenticate', () => {
     );
   });
 
-  it('allows any name for front proxies when no names are configured', () => {
+  it('accepts any name of a front proxy when no names are configured', () => {
     const { authenticate } = setup({ allowedNames: [] });
     const other = makeClient(proxyCa, { cn: 'other' });
     expect(authenticate(request(connect(other), ['X-Remote-User', 'jane']))).toMatchObject({ trustedProxy: true });
   });
 
-  it("takes a front proxy that names nobody for the carrier of the request's own credentials", () => {
+  it('forwards the credentials of a request from a front proxy without identity headers', () => {
     const { authenticate } = setup();
     const found = authenticate(
       request(connect(proxy), ['Authorization', 'Bearer abc', 'x-kubernetes-peer-proxied', 'true']),
@@ -161,7 +161,7 @@ describe('authenticate', () => {
     expect(authenticate(request(connect(proxy), ['x-kubernetes-peer-proxied', 'TRUE'])).peerProxied).toBe(false);
   });
 
-  it('never turns a caller behind a front proxy into the proxy, when one authority makes both', () => {
+  it('never gives a caller the identity of the front proxy when one CA is in both bundles', () => {
     const both = [clientCa.x509];
     const { authenticate } = setup({ requestHeaderCa: () => both, allowedNames: [] });
     expect(authenticate(request(connect(jane))).identity).toMatchObject({ user: 'jane' });
@@ -169,28 +169,33 @@ describe('authenticate', () => {
     expect(authenticate(request(connect(jane), ['x-kubernetes-peer-proxied', 'true'])).identity.kind).toBe('carried');
   });
 
-  it('prefers a verified certificate to a token', () => {
+  it('prefers a verified client certificate to a token', () => {
     const { authenticate } = setup();
     expect(authenticate(request(connect(jane), ['Authorization', 'Bearer abc'])).identity).toMatchObject({
       user: 'jane',
     });
   });
 
-  it('refuses a certificate nobody vouches for and says why, unless a token comes along', () => {
+  it('refuses an unverified certificate with the reason, unless the request has a token', () => {
     const { authenticate } = setup();
     const stranger = connect(makeClient(makeCa('elsewhere'), { cn: 'root' }));
     expect(() => authenticate(request(stranger))).toThrow(refusedBecause(/unknown authority/));
     expect(() => authenticate(request(stranger, ['Authorization', 'Basic abc']))).toThrow('Unauthorized');
     expect(() => authenticate(request(stranger, ['Authorization', 'Bearer  abc']))).toThrow('Unauthorized');
     expect(authenticate(request(stranger, ['authorization', 'bearer abc'])).identity.kind).toBe('carried');
-    const protocols = ['Sec-WebSocket-Protocol', 'v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.YWJj'];
+    const protocols = [
+      'Upgrade',
+      'websocket',
+      'Sec-WebSocket-Protocol',
+      'v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.YWJj',
+    ];
     expect(authenticate(request(stranger, protocols, true)).identity.kind).toBe('carried');
     expect(() => authenticate(request(stranger, protocols))).toThrow('Unauthorized');
     const old = connect(makeClient(clientCa, { cn: 'jane', notAfter: new Date(Date.now() - DAY_MS) }));
     expect(() => authenticate(request(old))).toThrow(refusedBecause(/expired at/));
   });
 
-  it('has no opinion on certificates without any bundle', () => {
+  it('ignores client certificates when no CA bundle is configured', () => {
     const none: X509Certificate[] = [];
     const { authenticate } = setup({ clientCa: () => none, requestHeaderCa: () => none });
     expect(authenticate(request(connect(jane), SPOOFED))).toMatchObject({
@@ -202,16 +207,16 @@ describe('authenticate', () => {
   it.each([
     ['a line break', 'jane\r\nX-Remote-Group: system:masters', []],
     ['a NUL', 'ja\0ne', []],
-    ['space that is trimmed on the way', 'jane', [' system:masters']],
+    ['leading space', 'jane', [' system:masters']],
     ['a tab at the end', 'jane', ['system:masters\t']],
-  ])('refuses a subject with %s', (_, cn, organizations) => {
+  ])('refuses a certificate whose subject has %s', (_, cn, organizations) => {
     const { authenticate } = setup();
     expect(() => authenticate(request(connect(makeClient(clientCa, { cn, organizations }))))).toThrow(
       refusedBecause(/no header can carry/),
     );
   });
 
-  it('reads one uid, and refuses several or an empty one', () => {
+  it('reads one uid of a subject, and refuses several or an empty one', () => {
     const { authenticate } = setup();
     const withUids = (...uids: string[]) =>
       connect(makeClient(clientCa, { subject: [[[OID.cn, 'jane']], ...uids.map((uid) => [[OID.uid, uid]] as const)] }));
@@ -220,17 +225,17 @@ describe('authenticate', () => {
     expect(() => authenticate(request(withUids('')))).toThrow(refusedBecause(/empty uid/));
   });
 
-  it('makes nobody of a certificate without a common name', () => {
+  it('derives no user from a certificate without a common name', () => {
     const { authenticate } = setup();
     const nameless = connect(makeClient(clientCa, { organizations: ['system:masters'] }));
-    // The request-header bundle refused it, and nobody else named a user.
+    // The request-header bundle refused it, and no bundle derived a user.
     expect(() => authenticate(request(nameless))).toThrow('Unauthorized');
     const none: X509Certificate[] = [];
     const alone = setup({ requestHeaderCa: () => none });
     expect(alone.authenticate(request(nameless)).identity.kind).toBe('carried');
   });
 
-  it('verifies a connection once, and again when a bundle changes or the certificate expires', async () => {
+  it('verifies a connection once, and again when a CA bundle changes or the certificate expires', async () => {
     let bundle = [clientCa.x509];
     const { authenticate, clock } = setup({ clientCa: () => bundle });
     const brief = connect(makeClient(clientCa, { cn: 'jane', notAfter: new Date(Date.now() + DAY_MS) }));
@@ -246,7 +251,7 @@ describe('authenticate', () => {
     expect(() => authenticate(request(brief))).toThrow(refusedBecause(/expired/));
   });
 
-  it('looks at a refused certificate again after a while', async () => {
+  it('verifies a refused certificate again after a while', async () => {
     const { authenticate, clock } = setup();
     const early = connect(makeClient(clientCa, { cn: 'jane', notBefore: new Date(Date.now() + 5_000) }));
     expect(() => authenticate(request(early))).toThrow(refusedBecause(/not valid before/));
@@ -254,7 +259,7 @@ describe('authenticate', () => {
     expect(authenticate(request(early)).identity).toMatchObject({ user: 'jane' });
   });
 
-  it('checks no signature again when it looks at a refused certificate of an open connection again', async () => {
+  it('repeats no signature check when it verifies a refused certificate again', async () => {
     const { authenticate, clock } = setup();
     const forged = connect(makeClient({ ...makeCa('x'), subjectDer: clientCa.subjectDer }, { cn: 'jane' }));
     const checks = vi.spyOn(X509Certificate.prototype, 'verify');

@@ -1,45 +1,43 @@
 import type { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { addressBlock } from '../../http/address-block.js';
+import type { Authenticate, Authenticated } from '../../http/authenticate.js';
+import { bearerCredential } from '../../http/bearer.js';
 import type { ClientConnection, Exchange } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
 import type { Identity } from '../../http/identity.js';
 import { ClientChain } from '../../http/tls/certificate-chain.js';
-import { bearerCredential } from '../../identity/bearer.js';
 import { StatusError } from '../../kube/status-error.js';
 import { type CertificateStanding, standingOf } from './certificate-standing.js';
 import type { CredentialProofs } from './credential-proofs.js';
 import { identityFromHeaders, type RequestHeaderNames, requestHeaderReader } from './request-header.js';
 
+export type { Authenticate } from '../../http/authenticate.js';
+
 export interface AuthenticatorOptions extends Partial<RequestHeaderNames> {
-  /** The bundles now. The same array as long as nothing changed: a new one makes every connection be verified again. */
+  /**
+   * Returns the current CA bundle. A new array makes every connection be verified again, so return
+   * the same until it changes.
+   */
   readonly clientCa: () => readonly X509Certificate[];
   readonly requestHeaderCa: () => readonly X509Certificate[];
-  /** Common names that front proxies may have; empty for any, as in kube-apiserver. */
+  /** Common names allowed for front proxies; empty allows any, as in kube-apiserver. */
   readonly allowedNames: readonly string[];
-  /** Tokens that API servers have accepted; without it no token counts as proven. */
+  /** Tokens that API servers have accepted; without it every token is unproven. */
   readonly proofs?: CredentialProofs;
   readonly clock: Clock;
 }
 
-export interface Authenticated {
-  readonly identity: Identity;
-  /** A verified front proxy says that a peer has carried the request already. */
-  readonly peerProxied: boolean;
-  /** The connection is a verified front proxy's: what it says about the caller's address is believed. */
-  readonly trustedProxy: boolean;
-}
-
-/** Throws StatusError (Unauthorized). */
-export type Authenticate = (exchange: Exchange) => Authenticated;
-
-/** How long a refused certificate stays refused without another look (its validity may begin, a clock may be set). */
+/**
+ * Time for which a refusal of a certificate is cached (its validity may begin, the clock may be
+ * set).
+ */
 export const REFUSAL_KEPT_MS = 10_000;
 
 interface CachedStanding {
   readonly clientCa: readonly X509Certificate[];
   readonly requestHeaderCa: readonly X509Certificate[];
-  /** Kept while refused: the next look repeats no signature check. */
+  /** The chain of a refused certificate, kept so that the next attempt repeats no signature check. */
   readonly refusedChain: ClientChain | undefined;
   readonly standing: CertificateStanding;
   readonly user: Authenticated | undefined;
@@ -47,8 +45,9 @@ interface CachedStanding {
 }
 
 /**
- * Tells who asks, in the order of kube-apiserver: a front proxy's word, then the client's own certificate, then
- * credentials in the request, which only the API server can judge and which are therefore carried along.
+ * Identifies the caller in the order of kube-apiserver: identity headers of a front proxy, then the
+ * client certificate, then credentials in the request. Only the API server can verify the latter,
+ * so they are forwarded.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const cached = new WeakMap<ClientConnection, CachedStanding>();
@@ -101,7 +100,8 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
       const named = identityFromHeaders(exchange.headers, headers);
       if (named) return { identity: named, peerProxied, trustedProxy: true };
       const credential = bearerCredential(exchange);
-      // One authority may stand in both bundles. The caller behind the proxy must then not become the proxy.
+      // One CA may be in both bundles. The caller behind the proxy must then not get the identity
+      // of the proxy.
       if (!user || peerProxied || credential) {
         return { identity: carried(exchange, credential), peerProxied, trustedProxy: true };
       }

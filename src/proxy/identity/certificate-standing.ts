@@ -11,21 +11,27 @@ export interface StandingOptions {
   readonly nowMs: number;
 }
 
-/** What a connection's certificate is good for. Each bundle is asked apart, and grants only its own half. */
+/**
+ * The roles that a client certificate grants. Each CA bundle is checked separately and grants only
+ * its own role.
+ */
 export interface CertificateStanding {
   /** Verified by the request-header bundle, with an allowed name. */
   readonly frontProxy: boolean;
   /** Verified by the client bundle. */
   readonly user: EstablishedIdentity | undefined;
-  /** Why a bundle that is there did not take it. Says nothing if the certificate is good for something else. */
+  /**
+   * Reasons of the configured bundles that refused the certificate; another bundle may have
+   * accepted it.
+   */
   readonly refusal: string | undefined;
-  /** Until when all this holds. */
+  /** Time until which this result is valid. */
   readonly notAfterMs: number;
 }
 
 const CREDENTIAL_ID = 'authentication.kubernetes.io/credential-id';
 
-/** `leafDer` is the first certificate of `chain`. */
+/** Checks a certificate chain. `leafDer` is the first certificate of `chain`. */
 export function standingOf(chain: ClientChain, leafDer: Uint8Array, options: StandingOptions): CertificateStanding {
   const proxy = frontProxyStanding(chain, leafDer, options);
   const user = userStanding(chain, leafDer, options);
@@ -44,7 +50,7 @@ function frontProxyStanding(
   { requestHeaderCa, allowedNames, nowMs }: StandingOptions,
 ): { granted: boolean; refusal?: string; notAfterMs: number } {
   const notAfterMs = Number.POSITIVE_INFINITY;
-  // Without a bundle there is no opinion, as in kube-apiserver.
+  // Without a bundle there is neither a grant nor a refusal, as in kube-apiserver.
   if (requestHeaderCa.length === 0) return { granted: false, notAfterMs };
   const verdict = chain.verify(requestHeaderCa, nowMs);
   if (!verdict.ok) return { granted: false, refusal: verdict.reason, notAfterMs };
@@ -65,7 +71,7 @@ function userStanding(
   const verdict = chain.verify(clientCa, nowMs);
   if (!verdict.ok) return { refusal: verdict.reason, notAfterMs };
   const { commonName, organizations, uids } = x509Subject(leafDer);
-  // Nobody is named: not a user, and not an error either.
+  // Without a common name the certificate identifies no user, which is not an error.
   if (commonName === '') return { notAfterMs: verdict.notAfterMs };
   const refusal = subjectRefusal(commonName, organizations, uids);
   if (refusal) return { refusal, notAfterMs };
@@ -90,7 +96,7 @@ function subjectRefusal(
   if (uids.length > 1) return 'its subject has more than one uid';
   if (uids[0] === '') return 'its subject has an empty uid';
   if (![commonName, ...organizations, ...uids].every(survivesWire)) {
-    return 'its subject has control characters, or space at the end of a name, that no header can carry';
+    return 'its subject has control characters or surrounding space, which no header can carry';
   }
   return undefined;
 }

@@ -7,7 +7,7 @@ import { CredentialProofs, PROVEN_CREDENTIALS_MAX } from './credential-proofs.js
 
 const replied = (status: number) => ({ status, headers: [], body: null });
 
-/** A request with a token, answered by a server. */
+/** Judges the reply of a server to a request with a token. */
 function judged(proofs: CredentialProofs, token: string, status: number, method = 'GET', routed = true): boolean {
   const exchange = exchangeFor('/api/v1/pods', { method, headers: bearer(token), identity: ANONYMOUS });
   const flow = proofs.flowOf(token);
@@ -22,29 +22,26 @@ function jwt(claims: object, signature: string): string {
 }
 
 describe('CredentialProofs', () => {
-  it.each([200, 201, 304, 403])('takes a token that a server answered with %d for proven', (status) => {
+  it.each([200, 201, 304, 403])('stores a token as proven after a %d reply', (status) => {
     const proofs = new CredentialProofs();
     expect(judged(proofs, 'abc', status)).toBe(true);
     expect(proofs.flowOf('abc')).toMatch(/^token:/);
   });
 
-  it.each([400, 401, 404, 408, 429, 500, 503])(
-    'learns nothing from a %d, which may come before authentication',
-    (status) => {
-      const proofs = new CredentialProofs();
-      expect(judged(proofs, 'abc', status)).toBe(false);
-      expect(proofs.flowOf('abc')).toBeUndefined();
-    },
-  );
+  it.each([400, 401, 404, 408, 429, 500, 503])('ignores a %d reply, which may precede authentication', (status) => {
+    const proofs = new CredentialProofs();
+    expect(judged(proofs, 'abc', status)).toBe(false);
+    expect(proofs.flowOf('abc')).toBeUndefined();
+  });
 
-  it('learns nothing from a preflight, nor from a reply that no server made', () => {
+  it('ignores the reply to a CORS preflight, and replies made by Straddle', () => {
     const proofs = new CredentialProofs();
     judged(proofs, 'abc', 200, 'OPTIONS');
     judged(proofs, 'abc', 200, 'GET', false);
     expect(proofs.size).toBe(0);
   });
 
-  it('forgets a token that a server refuses later', () => {
+  it('deletes a token after a 401 reply', () => {
     const proofs = new CredentialProofs();
     judged(proofs, 'abc', 200);
     expect(judged(proofs, 'abc', 404)).toBe(true);
@@ -58,7 +55,7 @@ describe('CredentialProofs', () => {
     ['Bearer abc with more'],
     ['Bearer abc with.two.dots'],
     ['Bearer abc ', `base64url.bearer.authorization.k8s.io.${Buffer.from('abc').toString('base64url')}`],
-  ])('knows a token however it is written: %j', (authorization: string, protocol?: string) => {
+  ])('recognises the same token in another spelling: %j', (authorization: string, protocol?: string) => {
     const proofs = new CredentialProofs();
     const headers = ['Authorization', authorization];
     const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: protocol !== undefined });
@@ -69,7 +66,7 @@ describe('CredentialProofs', () => {
     expect(proofs.size).toBe(1);
   });
 
-  it('learns nothing of two tokens in one request, of which the server may have accepted either', () => {
+  it('ignores a request with two tokens, of which the server may have accepted either', () => {
     const proofs = new CredentialProofs();
     const protocol = `base64url.bearer.authorization.k8s.io.${Buffer.from('accepted').toString('base64url')}`;
     const headers = ['Authorization', 'Bearer made-up', 'Sec-WebSocket-Protocol', protocol];
@@ -80,7 +77,22 @@ describe('CredentialProofs', () => {
     expect(proofs.size).toBe(0);
   });
 
-  it('counts all tokens of one subject as one caller', () => {
+  it('ignores a subprotocol token outside of WebSocket requests, as kube-apiserver does', () => {
+    const proofs = new CredentialProofs();
+    const protocol = `v4.channel.k8s.io, base64url.bearer.authorization.k8s.io.YWJj`;
+    const judgedWith = (upgrade: string): boolean => {
+      const headers = ['Upgrade', upgrade, 'Sec-WebSocket-Protocol', protocol];
+      const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: true });
+      exchange.routed = { to: 'local', why: 'served here' };
+      return proofs.judge(exchange, replied(403));
+    };
+    expect(judgedWith('SPDY/3.1')).toBe(false);
+    expect(proofs.size).toBe(0);
+    expect(judgedWith('websocket')).toBe(true);
+    expect(proofs.flowOf('abc')).toBeDefined();
+  });
+
+  it('gives all tokens of one subject the same flow', () => {
     const proofs = new CredentialProofs();
     const claims = { iss: 'https://issuer', sub: 'system:serviceaccount:a:b' };
     judged(proofs, jwt(claims, 'x'), 200);
@@ -95,7 +107,7 @@ describe('CredentialProofs', () => {
     expect(flows[2]).not.toBe(flows[0]);
   });
 
-  it('keeps a bounded number of tokens, those in use first', () => {
+  it('keeps a bounded number of tokens, the most recently used', () => {
     const proofs = new CredentialProofs();
     judged(proofs, 'used', 200);
     for (let i = 0; i < PROVEN_CREDENTIALS_MAX * 3; i++) {
@@ -108,7 +120,7 @@ describe('CredentialProofs', () => {
     expect(proofs.flowOf('x'.repeat(100_000))).toBeUndefined();
   });
 
-  it('makes bearers of unproven tokens one group, whatever tokens they make up', () => {
+  it('gives all bearers of unproven tokens from one address the same flow', () => {
     const proofs = new CredentialProofs();
     const authenticate = createAuthenticator({
       clientCa: () => [],

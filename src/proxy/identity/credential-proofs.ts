@@ -1,17 +1,19 @@
 import { hash } from 'node:crypto';
+import { bearerCredential, hasSecondBearer } from '../../http/bearer.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { bearerCredential, hasSecondBearer } from '../../identity/bearer.js';
 
-/** Credentials that are remembered as accepted. */
+/** Bound on stored credentials. */
 export const PROVEN_CREDENTIALS_MAX = 4096;
-/** Longer credentials stay unproven, so the memory is bounded by the product of the two. */
+/** Longer credentials are not stored, which bounds the memory to the product of the two. */
 export const PROVEN_CREDENTIAL_CHARS_MAX = 4096;
 
 /**
- * Remembers which bearer tokens an API server has accepted. Until then a token may be made up, and its bearer is an
- * unauthenticated caller to the limits. Made-up tokens never enter the memory, so they cannot push others out of it.
+ * Stores bearer tokens that an API server has accepted. Before that, a token may be made up, and
+ * the limits treat its bearer as unauthenticated. Only accepted tokens are stored, so made-up
+ * tokens cannot evict others.
  *
- * Keeps the most recent ones in two halves: when the young half is full it becomes the old one.
+ * Keeps the most recently used tokens in two generations: when the young one is full it replaces
+ * the old one.
  */
 export class CredentialProofs {
   #young = new Map<string, string>();
@@ -21,7 +23,7 @@ export class CredentialProofs {
     return this.#young.size + this.#old.size;
   }
 
-  /** The flow of a proven credential. */
+  /** Returns the flow of a proven credential, undefined for any other. */
   flowOf(credential: string): string | undefined {
     const young = this.#young.get(credential);
     if (young !== undefined) return young;
@@ -30,7 +32,10 @@ export class CredentialProofs {
     return old;
   }
 
-  /** Learns from a server's reply to a request whether its credential is accepted, and returns that. */
+  /**
+   * Records, from a server's reply, whether the request's credential was accepted, and returns
+   * that.
+   */
   judge(exchange: Exchange, { status }: Reply): boolean {
     const { identity, routed, method } = exchange;
     if (identity.kind !== 'carried' || routed === undefined) return false;
@@ -60,14 +65,18 @@ export class CredentialProofs {
 }
 
 /**
- * A success or a 403 follows authentication in kube-apiserver. Other refusals (a malformed timeout, a shutdown) may come
- * before it, and so does the reply to a CORS preflight.
+ * Returns whether a reply proves authentication: in kube-apiserver a success or a 403 follows it.
+ * Other errors (a malformed timeout, a shutdown) may precede it, and so does the reply to a CORS
+ * preflight.
  */
 function showsAcceptance(method: string, status: number): boolean {
   return method !== 'OPTIONS' && ((status >= 200 && status < 300) || status === 304 || status === 403);
 }
 
-/** One user may have thousands of tokens; those of service accounts and OpenID Connect name their subject. */
+/**
+ * Returns the flow name. One user may have thousands of tokens; JWTs of service accounts and OpenID
+ * Connect share their subject.
+ */
 function nameOf(credential: string): string {
   return subjectOf(credential) ?? `token:${hash('sha256', credential).slice(0, 16)}`;
 }

@@ -1,31 +1,37 @@
 import { hopByHopNames } from '../../http/headers.js';
 import { DEFAULT_REQUEST_HEADERS, type RequestHeaderNames, requestHeaderReader } from './request-header.js';
 
-/** What becomes of an incoming field, by its name alone. */
+/** Treatment of an incoming header field, by its name alone. */
 export type HeaderAction =
   | 'keep'
   | 'drop'
   | 'host'
   | 'credentials'
+  | 'websocket-protocol'
   | 'forwarded'
   | 'forwarded-for'
   | 'te'
   | 'upgrade'
   | 'malformed';
 
-/** Spellings remembered. Real clients use a few dozen; a hostile one only makes the memory start again. */
+/**
+ * Bound on cached spellings. Real clients use a few dozen; a hostile one only causes the cache to
+ * be cleared.
+ */
 export const SPELLINGS_MAX = 1024;
 const SPELLING_CHARS_MAX = 64;
 
 const FIXED: ReadonlyMap<string, HeaderAction> = new Map<string, HeaderAction>([
   ['host', 'host'],
   ['authorization', 'credentials'],
+  // May contain a bearer token.
+  ['sec-websocket-protocol', 'websocket-protocol'],
   ['forwarded', 'forwarded'],
   ['x-real-ip', 'forwarded'],
   ['x-forwarded-for', 'forwarded-for'],
   ['te', 'te'],
   ['upgrade', 'upgrade'],
-  // Answered by this hop already.
+  // Handled by this hop.
   ['expect', 'drop'],
   ['x-kubernetes-peer-proxied', 'drop'],
 ]);
@@ -33,9 +39,9 @@ const FIXED: ReadonlyMap<string, HeaderAction> = new Map<string, HeaderAction>([
 const HOP_BY_HOP = hopByHopNames([]);
 
 /**
- * Looks up what to do with a field. The kube-apiserver behind may read other names than the defaults, and a peer the
- * defaults, so both are dropped. Names are compared as Go compares them: case aside, and nothing else (`X_Remote_User`
- * is another name there too).
+ * Returns the function that maps a field name to its action. Both the configured and the default
+ * identity headers are dropped: the kube-apiserver behind may read the former, a peer the latter.
+ * Names are compared as in Go, by case folding only (`X_Remote_User` is another name there too).
  */
 export function headerActions(names: Partial<RequestHeaderNames>): (name: string) => HeaderAction {
   const all = [requestHeaderReader(names), requestHeaderReader(DEFAULT_REQUEST_HEADERS)];
@@ -49,7 +55,7 @@ export function headerActions(names: Partial<RequestHeaderNames>): (name: string
   const identityPrefixes = [...new Set(all.flatMap(({ extraHeaderPrefixes }) => extraHeaderPrefixes))];
 
   function classify(name: string): HeaderAction {
-    // HTTP/2's own fields say again what method and target say.
+    // HTTP/2 pseudo-headers repeat method and target.
     if (name.startsWith(':')) return name.toLowerCase() === ':authority' ? 'host' : 'drop';
     if (!/^[a-zA-Z0-9!#$%&'*+\-.^_`|~]+$/.test(name)) return 'malformed';
     const lower = name.toLowerCase();

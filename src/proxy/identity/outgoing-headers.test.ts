@@ -43,7 +43,7 @@ const lowerNames = (headers: readonly string[]) =>
   headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
 
 describe('outgoingHeaders', () => {
-  it('passes end-to-end fields in order and spelling, and drops those of the hop', () => {
+  it('keeps order and spelling of end-to-end fields, and drops hop-by-hop fields', () => {
     const { headers, lane } = outgoing(
       exchange([
         ...['Host', 'api:6443', 'aCCept', 'a', 'Connection', 'keep-alive, X-Mine', 'Keep-Alive', '5', 'X-Mine', 'x'],
@@ -70,13 +70,13 @@ describe('outgoingHeaders', () => {
     expect(lane).toBe('plain');
   });
 
-  it('drops te other than trailers, second hosts, and pseudo fields but the authority', () => {
+  it('drops TE other than trailers, a second Host, and pseudo-headers except :authority', () => {
     const { headers } = outgoing(exchange([':method', 'GET', ':authority', 'a', 'host', 'b', 'te', 'gzip']), LOCAL);
     expect(headers).toEqual(['Host', 'a', 'X-Forwarded-For', '127.0.0.9']);
     expect(headerValue(outgoing(exchange(['host', 'b']), { ...LOCAL, host: 'c' }).headers, 'host')).toBe('c');
   });
 
-  it('says who asks, on the lane where that is believed, and leaves the token behind', () => {
+  it('sends an established identity on the front-proxy lane, without the token', () => {
     const identity = person({
       uid: 'u1',
       groups: ['dev', '', 'żółw'],
@@ -91,7 +91,7 @@ describe('outgoingHeaders', () => {
     expect(lane).toBe('front-proxy');
   });
 
-  it('sends carried credentials to another Straddle on the front-proxy lane, without any identity field', () => {
+  it('sends forwarded credentials to another Straddle on the front-proxy lane, without identity fields', () => {
     const made = outgoing(exchange(['Authorization', 'Bearer abc', 'X-Remote-User', 'root']), {
       kind: 'straddle',
       rerouted: true,
@@ -102,7 +102,7 @@ describe('outgoingHeaders', () => {
     });
   });
 
-  it('drops identity and reroute fields in every spelling, from everyone, trusted proxies included', () => {
+  it('drops identity and reroute fields of every client, trusted proxies included, in any spelling', () => {
     const names = [
       'X-Remote-User',
       'x-remote-uid',
@@ -117,7 +117,7 @@ describe('outgoingHeaders', () => {
     }
   });
 
-  it('drops the configured names as well as the usual ones, and speaks through the configured ones', () => {
+  it('drops configured and default identity fields, and sends the configured ones', () => {
     const custom = createOutgoingHeaders({
       usernameHeaders: ['X-Who', 'X-Who-Else'],
       extraHeaderPrefixes: [' X-More- '],
@@ -139,8 +139,8 @@ describe('outgoingHeaders', () => {
     expect(custom(exchange([], { identity }), LOCAL).headers.slice(2)).toEqual(['X-Who', 'jane', 'X-More-k', 'v']);
   });
 
-  it('passes look-alikes that Go takes for other names, and refuses names that are no names', () => {
-    // Go compares names case aside and does nothing else: an underscore is not a hyphen there.
+  it('keeps field names that are different names in Go, and refuses malformed ones', () => {
+    // Go folds case only: an underscore is not a hyphen there.
     expect(lowerNames(outgoing(exchange(['X_Remote_User', 'root']), LOCAL).headers)).toContain('x_remote_user');
     for (const name of [
       'X-Remote-User ',
@@ -155,7 +155,7 @@ describe('outgoingHeaders', () => {
     }
   });
 
-  it('believes forwarding fields of trusted proxies only, and adds the caller', () => {
+  it('keeps forwarding fields of trusted proxies only, and appends the caller', () => {
     const claims = [
       'X-Forwarded-For',
       '1.1.1.1',
@@ -168,7 +168,7 @@ describe('outgoingHeaders', () => {
       'X-Real-IP',
       '1.1.1.1',
     ];
-    expect(outgoing(exchange(claims, { remoteAddress: '::ffff:10.0.0.1' }), LOCAL).headers).toEqual([
+    expect(outgoing(exchange(claims, { remoteAddress: '10.0.0.1' }), LOCAL).headers).toEqual([
       'X-Forwarded-For',
       '10.0.0.1',
     ]);
@@ -177,7 +177,7 @@ describe('outgoingHeaders', () => {
     expect(lowerNames(headers)).toEqual(['x-forwarded-proto', 'forwarded', 'x-real-ip', 'x-forwarded-for']);
   });
 
-  it('marks what is rerouted, and keeps the mark on what a peer has brought', () => {
+  it('marks rerouted requests, and keeps the mark of requests from a peer', () => {
     const mark = 'x-kubernetes-peer-proxied';
     expect(headerValue(outgoing(exchange([]), LOCAL).headers, mark)).toBeUndefined();
     expect(headerValues(outgoing(exchange([mark, 'x']), { ...LOCAL, rerouted: true }).headers, mark)).toEqual(['true']);
@@ -185,20 +185,20 @@ describe('outgoingHeaders', () => {
   });
 
   it.each(['Impersonate-User', 'Authorization', 'Content-Length', 'impersonate-extra-scopes'])(
-    'refuses a Connection field that would take %s away',
+    'refuses a Connection field that names %s',
     (name) => {
       expect(() => outgoing(exchange(['Connection', name, name, '1']), LOCAL)).toThrow(/Connection must not name/);
     },
   );
 
-  it('does not let a Connection field take the identity away', () => {
+  it('keeps the identity fields when a Connection field names them', () => {
     const named = ['Connection', 'X-Remote-User, X-Remote-Group, X-Kubernetes-Peer-Proxied', 'X-Remote-User', 'root'];
     const { headers } = outgoing(exchange(named, { identity: person() }), { ...LOCAL, rerouted: true });
     expect(headerValues(headers, 'x-remote-user')).toEqual(['jane']);
     expect(headerValue(headers, 'x-kubernetes-peer-proxied')).toBe('true');
   });
 
-  it('keeps what an upgrade needs', () => {
+  it('keeps the fields of an upgrade', () => {
     const protocols = 'v5.channel.k8s.io, base64url.bearer.authorization.k8s.io.YWJj';
     const asked = [
       'Connection',
@@ -214,28 +214,39 @@ describe('outgoingHeaders', () => {
     ];
     const { headers } = outgoing(exchange(asked, { upgrade: true, identity: person() }), LOCAL);
     expect(headers).toEqual([
-      ...['Sec-WebSocket-Key', 'k', 'Sec-WebSocket-Protocol', protocols, 'X-Stream-Protocol-Version', 'v4'],
+      ...['Sec-WebSocket-Key', 'k', 'Sec-WebSocket-Protocol', 'v5.channel.k8s.io', 'X-Stream-Protocol-Version', 'v4'],
       ...['Connection', 'Upgrade', 'Upgrade', 'websocket', 'X-Forwarded-For', '127.0.0.9', 'X-Remote-User', 'jane'],
     ]);
+    const carried = outgoing(exchange(asked, { upgrade: true }), LOCAL);
+    expect(headerValue(carried.headers, 'sec-websocket-protocol')).toBe(protocols);
     expect(() => outgoing(exchange(['A', 'b\r\nX-Remote-User: root'], { upgrade: true }), LOCAL)).toThrow(
       /control characters/,
     );
   });
 
+  it('removes bearer tokens from WebSocket subprotocols for an established identity', () => {
+    const token = 'base64url.bearer.authorization.k8s.io.YWJj';
+    const asked = ['Upgrade', 'websocket', 'Sec-WebSocket-Protocol', token, 'Sec-WebSocket-Protocol', `a, ${token}`];
+    const known = outgoing(exchange(asked, { upgrade: true, identity: person() }), LOCAL);
+    expect(headerValues(known.headers, 'sec-websocket-protocol')).toEqual(['a']);
+    const carried = outgoing(exchange(asked, { upgrade: true }), LOCAL);
+    expect(headerValues(carried.headers, 'sec-websocket-protocol')).toEqual([token, `a, ${token}`]);
+  });
+
   it.each(['ja\rne', 'ja\nne', 'ja\0ne', ' jane', 'jane ', '', '\ud800', 'ja\x7fne'])(
-    'refuses to send the user %j',
+    'refuses to send the user name %j',
     (user) => {
       expect(() => outgoing(exchange([], { identity: person({ user }) }), LOCAL)).toThrow('Unauthorized');
     },
   );
 
-  it('refuses control characters in groups, uid and extra too', () => {
+  it('refuses control characters in groups, uid and extra', () => {
     for (const more of [{ groups: ['a\r\nb'] }, { uid: 'a\nb' }, { extra: new Map([['k', ['a\0b']]]) }]) {
       expect(() => outgoing(exchange([], { identity: person(more) }), LOCAL)).toThrow('Unauthorized');
     }
   });
 
-  it('sends identities that read back exactly the same', () => {
+  it('sends identities that a receiver parses back to the same value', () => {
     const text = fc
       .string({ unit: 'grapheme', minLength: 1 })
       .filter((value) => !/[\x00-\x1f\x7f]|^\s|\s$/.test(value));
@@ -252,14 +263,14 @@ describe('outgoingHeaders', () => {
     );
   });
 
-  it('escapes extra keys as Kubernetes clients do', () => {
+  it('escapes extra keys like Kubernetes clients', () => {
     expect(escapeHeaderKey('scopes')).toBe('scopes');
     expect(escapeHeaderKey('a/b%c:ü')).toBe('a%2Fb%25c%3A%C3%BC');
     expect(escapeHeaderKey('Key')).toBe('%4Bey');
   });
 });
 
-describe('over real TLS', () => {
+describe('authenticate and outgoingHeaders over TLS', () => {
   const serverCa = makeCa('server ca');
   const clientCa = makeCa('kubernetes');
   const proxyCa = makeCa('front-proxy-ca');
@@ -273,7 +284,7 @@ describe('over real TLS', () => {
     clock: systemClock,
   });
 
-  /** Answers with the fields it would send on, or with the status it refuses with. */
+  /** Replies with the header fields that it would send on, or with the status of the refusal. */
   const server = createServer(
     { cert: serving.pem, key: serving.keyPem, requestCert: true, rejectUnauthorized: false },
     (req, res) => {
@@ -319,7 +330,7 @@ describe('over real TLS', () => {
     'X-Forwarded-For': '6.6.6.6',
   };
 
-  it('sends a client on as itself, whatever it claims', async () => {
+  it('sends the identity of the client certificate, not that of spoofed headers', async () => {
     const { headers, lane } = await ask(makeClient(clientCa, { cn: 'jane', organizations: ['dev'] }), SPOOFED);
     expect(headerValues(headers, 'x-remote-user')).toEqual(['jane']);
     expect(headerValues(headers, 'x-remote-group')).toEqual(['dev']);
@@ -328,20 +339,20 @@ describe('over real TLS', () => {
     expect(lane).toBe('front-proxy');
   });
 
-  it('sends a caller without certificate on with nothing but its token, on the plain lane', async () => {
+  it('sends a caller without certificate on the plain lane, with its token only', async () => {
     const { headers, lane } = await ask(undefined, { ...SPOOFED, Authorization: 'Bearer abc' });
     expect(headers.join().toLowerCase()).not.toMatch(/x-remote|peer-proxied|6\.6\.6\.6/);
     expect(headerValue(headers, 'authorization')).toBe('Bearer abc');
     expect(lane).toBe('plain');
   });
 
-  it("passes a front proxy's word on", async () => {
+  it('sends the identity that a front proxy asserts', async () => {
     const { headers } = await ask(makeClient(proxyCa, { cn: 'front-proxy-client' }), SPOOFED);
     expect(headerValues(headers, 'x-remote-user')).toEqual(['root']);
     expect(headerValues(headers, 'x-forwarded-for')).toEqual(['6.6.6.6, 127.0.0.1']);
   });
 
-  it('answers 401 to certificates of strangers and to front proxies of other names', async () => {
+  it('replies with 401 to certificates of an unknown CA and to front proxies without an allowed name', async () => {
     expect((await ask(makeClient(makeCa('kubernetes'), { cn: 'root' }), SPOOFED)).code).toBe(401);
     expect((await ask(makeClient(proxyCa, { cn: 'other' }), SPOOFED)).code).toBe(401);
     expect((await ask(makeServer(clientCa, { cn: 'front-proxy-client' }), SPOOFED)).code).toBe(401);

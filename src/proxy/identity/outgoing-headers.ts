@@ -1,3 +1,4 @@
+import { withoutBearerProtocols } from '../../http/bearer.js';
 import type { Exchange } from '../../http/exchange.js';
 import { hopByHopNames, type RawHeaders } from '../../http/headers.js';
 import type { EstablishedIdentity } from '../../http/identity.js';
@@ -9,9 +10,9 @@ import { DEFAULT_REQUEST_HEADERS, type RequestHeaderNames } from './request-head
 
 export interface HeaderRecipient {
   readonly kind: 'kube-apiserver' | 'straddle';
-  /** It goes to a peer instead of the local host, and must not travel on from there. */
+  /** The request is sent to a peer instead of the local host, and must not be rerouted again. */
   readonly rerouted: boolean;
-  /** Sent as `Host` in place of the client's own. */
+  /** Value of `Host` instead of the client's. */
   readonly host?: string;
 }
 
@@ -20,14 +21,18 @@ export interface OutgoingHeaders {
   readonly lane: Lane;
 }
 
-/** Throws StatusError (BadRequest, Unauthorized) for what can't be sent on without changing its meaning. */
+/**
+ * Throws StatusError (BadRequest, Unauthorized) for a request that cannot be sent on without
+ * changing its meaning.
+ */
 export type MakeOutgoingHeaders = (exchange: Exchange, to: HeaderRecipient) => OutgoingHeaders;
 
 const HOP_BY_HOP = hopByHopNames([]);
 
 /**
- * Makes the fields that a request leaves with, from those it came with and from who asks. Nothing that a server could
- * take for Straddle's own word (identity, reroute mark, caller's address) passes from the outside.
+ * Makes the header fields of an outgoing request from the incoming ones and the caller's identity.
+ * Fields that a server would trust as written by Straddle (identity, reroute mark, address of the
+ * caller) are never copied from untrusted clients.
  */
 export function createOutgoingHeaders(names: Partial<RequestHeaderNames> = {}): MakeOutgoingHeaders {
   const actionOf = headerActions(names);
@@ -52,6 +57,9 @@ export function createOutgoingHeaders(names: Partial<RequestHeaderNames> = {}): 
       else if (action === 'host') host ??= value;
       else if (action === 'credentials') {
         if (!established) headers.push(name, value);
+      } else if (action === 'websocket-protocol') {
+        const sent = established ? withoutBearerProtocols(value) : value;
+        if (sent !== '') headers.push(name, sent);
       } else if (action === 'forwarded') {
         if (trustedProxy) headers.push(name, value);
       } else if (action === 'forwarded-for') {
@@ -63,9 +71,10 @@ export function createOutgoingHeaders(names: Partial<RequestHeaderNames> = {}): 
     }
     if (host !== undefined) headers.push('Host', host);
     if (upgrade && protocol !== undefined) headers.push('Connection', 'Upgrade', 'Upgrade', protocol);
-    const address = plainAddress(exchange.connection.remoteAddress);
+    const address = exchange.connection.remoteAddress;
     if (address !== '') headers.push('X-Forwarded-For', forwardedFor === '' ? address : `${forwardedFor}, ${address}`);
-    // What a peer has carried here must not travel on through the API server's own proxy either.
+    // A request that a peer rerouted here must not be rerouted by the API server's peer proxy
+    // either.
     if (to.rerouted || exchange.peerProxied) headers.push('X-Kubernetes-Peer-Proxied', 'true');
     if (established) for (const field of identityFields(identity)) headers.push(field);
     return { headers, lane: established || to.kind === 'straddle' ? 'front-proxy' : 'plain' };
@@ -98,12 +107,10 @@ function malformed(message: string): StatusError {
   return new StatusError('BadRequest', message);
 }
 
-/** An IPv4 caller on a socket that listens for both reads as `::ffff:10.0.0.1`. */
-function plainAddress(address: string): string {
-  return address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
-}
-
-/** The fields that say who asks, made once for each identity: a connection keeps its identity object. */
+/**
+ * Returns the function that makes identity fields; cached per identity object, which a connection
+ * keeps.
+ */
 function identityFieldsOf(names: Partial<RequestHeaderNames>): (identity: EstablishedIdentity) => RawHeaders {
   const first = (field: keyof RequestHeaderNames) => names[field]?.[0]?.trim() || DEFAULT_REQUEST_HEADERS[field][0]!;
   const userField = first('usernameHeaders');
@@ -135,13 +142,14 @@ function wireValue(text: string): string {
 
 function unsendable(what: string): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized', {
-    causes: [{ reason: 'IdentityUnsendable', message: `the caller's identity can't be sent on: ${what}` }],
+    causes: [{ reason: 'IdentityUnsendable', message: `the caller's identity cannot be sent in headers: ${what}` }],
   });
 }
 
 /**
- * An extra key as part of a field name, as Kubernetes' clients write it: octets that no name may hold, and `%` itself,
- * become `%XX`. Capitals do too, which those clients forget: the receiver lowers a name's case before it decodes it.
+ * Escapes an extra key for a field name, as Kubernetes clients do: octets not allowed in names, and
+ * `%`, become `%XX`. Capitals are escaped too, unlike in those clients: the receiver converts names
+ * to lower case before it decodes them.
  */
 export function escapeHeaderKey(key: string): string {
   if (/^[a-z0-9!#$&'*+\-.^_`|~]*$/.test(key)) return key;

@@ -3,7 +3,7 @@ import type { EstablishedIdentity } from '../../http/identity.js';
 import { StatusError } from '../../kube/status-error.js';
 import { textFromWire } from './header-text.js';
 
-/** The fields a front proxy speaks through, as kube-apiserver's `--requestheader-*` flags name them. */
+/** Identity headers of a front proxy, as in kube-apiserver's `--requestheader-*` flags. */
 export interface RequestHeaderNames {
   readonly usernameHeaders: readonly string[];
   readonly uidHeaders: readonly string[];
@@ -18,7 +18,7 @@ export const DEFAULT_REQUEST_HEADERS: RequestHeaderNames = {
   extraHeaderPrefixes: ['X-Remote-Extra-'],
 };
 
-/** The names as they are compared: lower case, trimmed, defaults where nothing is configured. */
+/** Returns the names for comparison: lower case, trimmed, defaults where none are configured. */
 export function requestHeaderReader(names: Partial<RequestHeaderNames>): RequestHeaderNames {
   const lower = (configured: readonly string[] | undefined, fallback: readonly string[]) => {
     const given = (configured ?? []).map((name) => name.trim()).filter((name) => name !== '');
@@ -32,7 +32,10 @@ export function requestHeaderReader(names: Partial<RequestHeaderNames>): Request
   };
 }
 
-/** Whom a verified front proxy speaks for; undefined if it names nobody. `names` in lower case. */
+/**
+ * Returns the identity in the headers of a verified front proxy; undefined without a user. `names`
+ * in lower case.
+ */
 export function identityFromHeaders(headers: RawHeaders, names: RequestHeaderNames): EstablishedIdentity | undefined {
   const user = firstNonEmpty(headers, names.usernameHeaders);
   if (user === '') return undefined;
@@ -46,7 +49,7 @@ export function identityFromHeaders(headers: RawHeaders, names: RequestHeaderNam
   };
 }
 
-/** Of each name only the first field counts, even if it is empty. */
+/** Returns the first non-empty value of the names. Only the first field of each name is read. */
 function firstNonEmpty(headers: RawHeaders, lowerNames: readonly string[]): string {
   for (const name of lowerNames) {
     const value = headerValue(headers, name);
@@ -70,7 +73,7 @@ function readExtra(headers: RawHeaders, lowerPrefixes: readonly string[]): Map<s
   return extra;
 }
 
-/** Percent-encoded octets are decoded; a key with a stray percent sign is taken as it stands. */
+/** Decodes percent-encoded octets; a key with an invalid escape is returned unchanged. */
 function unescapeKey(key: string): string {
   if (!key.includes('%') || /%(?![0-9a-f]{2})/.test(key)) return key;
   try {
@@ -88,6 +91,6 @@ function readable(value: string): string {
 
 function unreadable(): StatusError {
   return new StatusError('Unauthorized', 'Unauthorized', {
-    causes: [{ reason: 'IdentityUnreadable', message: 'the front proxy named a user in bytes that are not UTF-8' }],
+    causes: [{ reason: 'IdentityUnreadable', message: 'an identity header of the front proxy is not UTF-8' }],
   });
 }

@@ -2,10 +2,10 @@ import { headerValue, type RawHeaders } from '../../http/headers.js';
 
 const MARK = 'X-Straddle-Server';
 
-/** Fields by which a Straddle's own health pages differ from those of a kube-apiserver. */
+/** Header fields that distinguish a Straddle's health pages from those of a kube-apiserver. */
 export const STRADDLE_MARK: RawHeaders = [MARK, 'true'];
 
-/** Whether a health page is a Straddle's. To be asked only of answers over verified TLS. */
+/** Returns whether a health page is from a Straddle. Valid only for replies over verified TLS. */
 export function isStraddlePage(headers: RawHeaders): boolean {
   return headerValue(headers, MARK.toLowerCase()) === 'true';
 }

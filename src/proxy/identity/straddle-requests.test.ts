@@ -7,7 +7,7 @@ import { until } from '../../base/manual-clock.fixture.js';
 import { PooledDestination } from '../../http/client/pooled-destination.js';
 import type { Exchange } from '../../http/exchange.js';
 import { closedAddress, peerName, serveTls, type TlsServer, textOf, tls } from '../../http/tls/tls-server.fixture.js';
-import { OWN_USER, OwnRequests, sendDirectly, sendThrough } from '../../transport/own-requests.js';
+import { STRADDLE_USER, StraddleRequests, sendDirectly, sendThrough } from './straddle-requests.js';
 
 const never = () => () => {};
 let server: TlsServer;
@@ -25,27 +25,27 @@ async function start(...args: Parameters<typeof serveTls>): Promise<void> {
 
 const to = (address: string) => new PooledDestination({ address, tls, connectTimeoutMs: 1_000, keepAliveMs: 1_000 });
 
-const withCertificate = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+const withCertificate = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
 
-describe('own requests', () => {
-  it('to a server are made as Straddle’s own user, and not to be carried further', async () => {
+describe('requests of Straddle', () => {
+  it('StraddleRequests sends as user system:straddle, marked against a further reroute', async () => {
     await start((req, res) => res.end(peerName(req)));
     const reply = await withCertificate.fetchFrom(destination)('/apis', ['Accept', 'x/y'], never);
     expect(await textOf(reply)).toBe('front-proxy-client');
     expect(server.requests[0]).toMatchObject({
       url: '/apis',
-      headers: { 'x-remote-user': OWN_USER, accept: 'x/y', 'x-kubernetes-peer-proxied': 'true' },
+      headers: { 'x-remote-user': STRADDLE_USER, accept: 'x/y', 'x-kubernetes-peer-proxied': 'true' },
     });
   });
 
-  it('are anonymous without a certificate', async () => {
+  it('StraddleRequests is anonymous without a certificate', async () => {
     await start((req, res) => res.end(peerName(req) ?? 'nobody'));
-    const anonymous = new OwnRequests({ frontProxy: false, userHeader: 'X-Remote-User' });
+    const anonymous = new StraddleRequests({ frontProxy: false, userHeader: 'X-Remote-User' });
     expect(await textOf(await anonymous.fetchFrom(destination)('/', [], never))).toBe('nobody');
     expect(server.requests[0]!.headers['x-remote-user']).toBeUndefined();
   });
 
-  it('through the router carry their identity and their body', async () => {
+  it('sendThrough passes identity and body to the router', async () => {
     let seen: Exchange | undefined;
     const send = sendThrough(
       () => async (exchange) => {
@@ -62,7 +62,7 @@ describe('own requests', () => {
     await send('PUT', '/api/v1/pods/x', ['A', 'b'], Buffer.from('x'), onAbort);
     expect(seen).toMatchObject({
       method: 'PUT',
-      identity: { user: OWN_USER },
+      identity: { user: STRADDLE_USER },
       info: { resource: 'pods', verb: 'update' },
     });
     expect(seen!.gatheredBody).toEqual(Buffer.from('x'));
@@ -70,7 +70,7 @@ describe('own requests', () => {
     expect(seen!.aborted).toBe(true);
   });
 
-  it('with a kubeconfig use its token, read anew each time, below its path', async () => {
+  it('sendDirectly reads the token file of a kubeconfig each time, and uses its path prefix', async () => {
     await start((_, res) => res.end());
     const directory = await mkdtemp(join(tmpdir(), 'straddle-'));
     const tokenFile = join(directory, 'token');
@@ -87,28 +87,28 @@ describe('own requests', () => {
   });
 });
 
-describe('a probe', () => {
+describe('StraddleRequests.probeReady', () => {
   it.each([
     [200, true],
     [401, '/readyz answers 401'],
     [403, '/readyz answers 403'],
     [500, '/readyz answers 500'],
     [503, '/readyz answers 503'],
-  ])('that is answered %i means %s', async (status, verdict) => {
+  ])('maps status %i to %s', async (status, verdict) => {
     await start((_, res) => res.writeHead(status).end('x'));
     expect(await withCertificate.probeReady(destination, 1_000)).toBe(verdict);
     expect(server.requests[0]!.url).toBe('/readyz');
   });
 
-  it('fails when nobody is there, and in bounded time when nobody answers or the answer does not end', async () => {
+  it('rejects when the connection is refused, and after a timeout without a complete reply', async () => {
     await start((_, res) => {
       if (server.requests.length > 1) res.writeHead(200).write('half');
     });
     await expect(withCertificate.probeReady(to(await closedAddress()), 1_000)).rejects.toMatchObject({
       processed: 'unsent',
     });
-    await expect(withCertificate.probeReady(destination, 50)).rejects.toThrow(/no answer/);
-    await expect(withCertificate.probeReady(destination, 50)).rejects.toThrow(/no answer/);
+    await expect(withCertificate.probeReady(destination, 50)).rejects.toThrow(/timeout/);
+    await expect(withCertificate.probeReady(destination, 50)).rejects.toThrow(/timeout/);
     await until(() => destination.inFlight === 0, 'nothing to be left behind');
   });
 });

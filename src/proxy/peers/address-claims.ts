@@ -1,23 +1,23 @@
 import type { PeerEndpoint } from './peer-table.js';
 import type { Selves, Sighting } from './sighting.js';
 
-/** A server that has answered, verified by TLS, at some of its addresses. */
+/** A server that has answered at some of its addresses, verified by TLS. */
 export interface KnownServer {
   readonly identity: string;
-  /** Lower case; empty if no source names it. */
+  /** Lower case; empty if no source has a host name for the server. */
   readonly hosts: readonly string[];
-  /** One of its host names is a Straddle's, which names the server on purpose. */
+  /** True if one of the host names is from a Straddle lease, where an operator chose it. */
   readonly namedByStraddle: boolean;
-  /** Addresses at which it has answered. */
+  /** Addresses at which the server has answered. */
   readonly addresses: readonly { readonly address: string /** Usable now. */; readonly answering: boolean }[];
 }
 
 /** Leases that claim one address for several host names. */
 export interface AddressConflict {
   readonly address: string;
-  /** The server that keeps the address; undefined if nobody gets it. */
+  /** The server that keeps the address; undefined if the address is not used at all. */
   readonly holder: string | undefined;
-  /** Host names that do not get it, sorted. */
+  /** Host names whose claims to the address are refused, sorted. */
   readonly refused: readonly string[];
 }
 
@@ -27,8 +27,10 @@ export interface SettledClaims {
 }
 
 /**
- * Two leases that give one address to two host names: an address that moved if the older one has not been renewed for
- * this long (leases are renewed every 10 s), else one that stands for no single server, such as a load balancer's.
+ * Age difference at which the older of two claims to one address is ignored. Leases are renewed
+ * every 10 s, so an address whose older claim was not renewed for this long has moved to another
+ * server. With two fresh claims the address is that of no single server (a load balancer, for
+ * example).
  */
 export const ADDRESS_CLAIM_STALE_MS = 60_000;
 
@@ -37,15 +39,19 @@ type Role = PeerEndpoint['kind'] | 'upstream';
 interface Claim {
   readonly role: Role;
   readonly address: string;
-  /** Empty for a lease without a host name, which neither contests an address nor joins two. */
+  /**
+   * Empty for a lease without a host name; such a claim neither contests an address nor joins two
+   * servers.
+   */
   readonly host: string;
   readonly renewedAtMs: number;
 }
 
 /**
- * Removes addresses from sightings that have no good claim to them. Anybody who may write leases can claim any address,
- * so a server that has answered at an address keeps it, as long as a source still tells of it there and it either answers
- * or has a recent claim of its own. Otherwise its address passes to the next name at once, with what is known of it.
+ * Removes the addresses from sightings whose claims to them are refused. Every user who may write
+ * leases can claim any address. Therefore a server that has answered at an address keeps it while a
+ * source still names the server there, and the server either answers or has a recent claim itself.
+ * Otherwise the address passes to the next claimant at once.
  */
 export function settleClaims(
   sightings: readonly Sighting[],
@@ -58,7 +64,8 @@ export function settleClaims(
   const conflicts = new Map<string, Set<string>>();
   const conflict = ({ address, host }: Claim) =>
     conflicts.set(address, (conflicts.get(address) ?? new Set()).add(host));
-  // An address that two servers of one kind claim at once belongs to none, whatever else mentions it.
+  // An address with two fresh claims of one role belongs to no server, even if another role claims
+  // it too.
   for (const { standing, owner } of owners.values()) if (owner === undefined) standing.forEach(conflict);
   const contested = new Set(conflicts.keys());
   for (const claim of claims) if (!holders.admits(claim) && !holders.isSelf(claim.address)) conflict(claim);
@@ -81,12 +88,15 @@ export function settleClaims(
   };
 }
 
-/** Which known server holds which address, and whose claims to it are admitted besides its own. */
+/**
+ * The known server that holds each address, and the further claims that are admitted to a held
+ * address.
+ */
 class Holders {
   readonly #self: KnownServer;
   readonly #byAddress = new Map<string, KnownServer>();
   readonly #byHost = new Map<string, KnownServer>();
-  /** Servers whose addresses a host name claims. */
+  /** Holders of the addresses that a host name claims. */
   readonly #claimedBy = new Map<string, Set<KnownServer>>();
 
   constructor(sightings: readonly Sighting[], claims: readonly Claim[], known: readonly KnownServer[], selves: Selves) {
@@ -126,8 +136,10 @@ class Holders {
   }
 
   /**
-   * A held address is open to its holder. A host name that is nobody else's, and claims nothing of anybody else, may be
-   * the first to name a server, or be the Straddle before it, which may be called differently.
+   * Returns whether a claim to an address is valid. A held address is open to its holder's names. A
+   * new host name is admitted if it belongs to no other known server and claims addresses of one
+   * holder only: it may be the first name of an unnamed server, or the name of the Straddle in
+   * front of it.
    */
   admits({ role, address, host }: Claim): boolean {
     const holder = this.of(address);
@@ -140,11 +152,11 @@ class Holders {
 
 interface Ownership {
   readonly standing: readonly Claim[];
-  /** Undefined if several host names claim the address. */
+  /** Undefined if several host names have fresh claims to the address. */
   readonly owner: string | undefined;
 }
 
-/** Who owns addresses that no known server holds, by role and address. */
+/** Owners of the addresses that no known server holds, by role and address. */
 function ownersOf(claims: readonly Claim[]): Map<string, Ownership> {
   return new Map(
     [...recentClaims(claims, keyOf)].map(([key, recent]) => {
@@ -156,7 +168,10 @@ function ownersOf(claims: readonly Claim[]): Map<string, Ownership> {
   );
 }
 
-/** Claims without those that another to the same has outlived, by address or another key. */
+/**
+ * Groups claims by key (the address by default), without those that are stale compared with the
+ * newest claim.
+ */
 function recentClaims(
   claims: readonly Claim[],
   key: (claim: Claim) => string = ({ address }) => address,

@@ -1,13 +1,16 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import { OncePerSubject } from '../../peers/once-per-subject.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import type { AddressConflict } from './address-claims.js';
 
-/** Lines about conflicts in `LINES_WINDOW_MS`: leases can be written faster than anybody reads a log. */
+/**
+ * Bound on log lines about conflicts per `LINES_WINDOW_MS`: leases can be written faster than a log
+ * is read.
+ */
 export const CONFLICT_LINES_MAX = 10;
 const LINES_WINDOW_MS = 60_000;
 
-/** Logs each address that several host names claim once, until that is settled. */
+/** Logs each address conflict once, and again only if it was resolved and returns. */
 export class ConflictLog {
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -30,13 +33,13 @@ export class ConflictLog {
       if (!this.#hasRoom() || !this.#told.isNew(address)) continue;
       this.#warn(
         holder === undefined
-          ? 'leases of several host names claim one address, which is therefore not used'
-          : 'a lease claims the address of another server and is ignored there',
+          ? 'address ignored: identity leases of several host names claim it'
+          : 'claim of an identity lease refused: the address belongs to another server',
         { address, ...(holder === undefined ? {} : { holder }), claimedBy: refused.slice(0, NAMES_MAX) },
       );
     }
     if (leftOutCount > 0 && this.#leftOutCount === 0 && this.#hasRoom()) {
-      this.#warn('too many servers are sighted, some are left out', { leftOut: leftOutCount });
+      this.#warn('too many servers in identity leases and EndpointSlices; some are ignored', { leftOut: leftOutCount });
     }
     this.#leftOutCount = leftOutCount;
   }
@@ -57,5 +60,5 @@ export class ConflictLog {
 }
 
 const ADVICE = 'run `straddle check`, and delete identity leases in kube-system that belong to no server';
-/** Host names in one line. */
+/** Bound on host names in one log line. */
 const NAMES_MAX = 5;

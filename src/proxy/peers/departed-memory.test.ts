@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
-import { buildSurface, parseAggregated } from '../../kube/discovery-documents.js';
+import { parseAggregated } from '../../kube/discovery-documents.js';
 import { DepartedMemory } from './departed-memory.js';
 import { aggregated } from './fake-server.fixture.js';
+import { buildSurface } from './surface-documents.js';
 
 const surface = (name: string) =>
   buildSurface({
@@ -24,12 +25,12 @@ beforeEach(async () => {
 });
 afterEach(() => rm(stateDir, { recursive: true, force: true }));
 
-const open = (more: { stateDir?: string; ownNames?: string[] } = {}) =>
+const open = (more: { stateDir?: string; selfNames?: string[] } = {}) =>
   DepartedMemory.open({ clock, logger: silentLogger, graceMs: 60_000, ...more });
 const names = (memory: DepartedMemory) => memory.departed().map((server) => server.identity);
 
-describe('a departed server', () => {
-  it('is remembered until the grace period is over', async () => {
+describe('DepartedMemory', () => {
+  it('keeps the surface of a departed server until the grace period is over', async () => {
     const memory = await open();
     let expired = 0;
     memory.onExpiry(() => expired++);
@@ -41,7 +42,7 @@ describe('a departed server', () => {
     expect(expired).toBe(1);
   });
 
-  it('is no longer remembered once it was read again, also under another name', async () => {
+  it('deletes a departed server once it is read again, also under another name', async () => {
     const memory = await open();
     memory.depart(b, clock.nowMs());
     memory.present({ ...b, surface: surface('other/v1/xs') });
@@ -51,7 +52,7 @@ describe('a departed server', () => {
     expect(names(memory)).toEqual([]);
   });
 
-  it('is forgotten when an operator says so, but not if it left after that', async () => {
+  it('deletes a departed server with a forget mark, unless it departed after the mark', async () => {
     const memory = await open();
     memory.depart(b, clock.nowMs());
     memory.forget([
@@ -63,7 +64,7 @@ describe('a departed server', () => {
     expect(names(memory)).toEqual([]);
   });
 
-  it('is not remembered for what live servers serve too, even when those stop serving it later', async () => {
+  it('removes resources of departed servers that a live server serves, even if it later stops', async () => {
     const memory = await open({ stateDir });
     const both = buildSurface({
       core: [],
@@ -78,7 +79,7 @@ describe('a departed server', () => {
     expect([...later.departed()[0]!.surface.resources.keys()]).toEqual(['only/v1/bs']);
   });
 
-  it('outlives a restart, with its time of departure', async () => {
+  it('restores departed servers and their time of departure after a restart', async () => {
     const memory = await open({ stateDir });
     const departedAtMs = clock.nowMs();
     memory.depart(b, departedAtMs);
@@ -91,8 +92,8 @@ describe('a departed server', () => {
   });
 });
 
-describe('the memory file', () => {
-  it('makes a server that was live at the stop count as departed until it is found again', async () => {
+describe('DepartedMemory state file', () => {
+  it('restores a server that was live at the stop as departed until it is found again', async () => {
     const memory = await open({ stateDir });
     memory.present(b);
     expect(names(memory)).toEqual([]);
@@ -101,10 +102,10 @@ describe('the memory file', () => {
     expect(names(later)).toEqual(['b']);
     later.present(b);
     expect(names(later)).toEqual([]);
-    expect(names(await open({ stateDir, ownNames: ['B'] }))).toEqual([]);
+    expect(names(await open({ stateDir, selfNames: ['B'] }))).toEqual([]);
   });
 
-  it('keeps every name of a server', async () => {
+  it('stores every host name of a server', async () => {
     const memory = await open({ stateDir });
     memory.present({ ...b, hosts: ['b', 'straddle-b'] });
     await memory.close();
@@ -118,7 +119,7 @@ describe('the memory file', () => {
     'null',
     '{"format":1,"servers":[{}]}',
     '{"format":1,"servers":[{"identity":"b","addresses":[],"groups":[4]}]}',
-  ])('that is corrupt (%s) is said once, and the memory starts empty and works', async (text) => {
+  ])('logs a corrupt file (%s) once, starts empty and replaces the file', async (text) => {
     await writeFile(join(stateDir, 'servers.json'), text);
     const warnings: string[] = [];
     const logger = { ...silentLogger, warn: (message: string) => void warnings.push(message) };

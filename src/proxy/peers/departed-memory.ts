@@ -1,34 +1,35 @@
 import { join } from 'node:path';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import { buildSurface, parseAggregated } from '../../kube/discovery-documents.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
+import { parseAggregated } from '../../kube/discovery-documents.js';
 import type { Surface } from '../../kube/surface.js';
-import { OncePerSubject } from '../../peers/once-per-subject.js';
 import type { DepartedServer } from './peer-table.js';
 import type { ForgetMark, Sighting } from './sightings.js';
 import { StateFile } from './state-file.js';
 import { subtractSurface } from './subtract-surface.js';
+import { buildSurface } from './surface-documents.js';
 
 export interface DepartedMemoryOptions {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long what a departed server served is held back from being "not found". */
+  /** Time after its departure during which the resources of a server get 503 instead of 404. */
   readonly graceMs?: number;
-  /** Where the memory is kept across restarts; without it, it lives in this process only. */
+  /** Folder of the state file; without it, a restart forgets departed servers. */
   readonly stateDir?: string | undefined;
-  /** Names of this server itself, which is never remembered as departed. */
-  readonly ownNames?: readonly string[];
+  /** Names of the server behind this process, which is never stored as departed. */
+  readonly selfNames?: readonly string[];
 }
 
 const GRACE_MS_DEFAULT = 10 * 60_000;
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
 const SERVERS_MAX = 256;
-/** Changes that come close together (a CRD seen on every peer) are written once. */
+/** Delay that batches close changes (a CRD that every peer starts to serve) into one write. */
 const WRITE_DELAY_MS = 500;
 
 export interface RememberedServer {
   readonly identity: string;
-  /** Every host name that it is sighted by; absent if nothing but the identity is known. */
+  /** Every host name of the server in sightings; absent if only the identity is known. */
   readonly hosts?: readonly string[];
   readonly addresses: readonly string[];
   readonly surface: Surface;
@@ -40,8 +41,9 @@ interface Entry extends RememberedServer {
 }
 
 /**
- * What servers served that are no longer there. Live servers are kept too: one that goes away while this process is
- * down has departed all the same. Only the last surface counts: what a live server stopped serving is forgotten.
+ * Stores the surfaces of departed servers for the grace period. Live servers are stored too: after
+ * a restart, those that are not found again count as departed. Only the last surface is kept, so a
+ * resource that a live server stopped serving is not remembered.
  */
 export class DepartedMemory {
   readonly #options: DepartedMemoryOptions;
@@ -60,34 +62,40 @@ export class DepartedMemory {
     if (options.stateDir) this.#file = new StateFile(join(options.stateDir, fileName(options)), FILE_BYTES_MAX);
   }
 
-  /** Never rejects: a file that cannot be read is said in the log, and the memory starts empty. */
+  /**
+   * Opens the memory. Never rejects: if the state file cannot be read, logs a warning and starts
+   * empty.
+   */
   static async open(options: DepartedMemoryOptions): Promise<DepartedMemory> {
     const memory = new DepartedMemory(options);
     try {
       const text = await memory.#file?.read();
       if (text !== undefined) memory.#restore(parseEntries(text));
     } catch (error) {
-      options.logger.warn('the memory of departed servers cannot be read and starts empty', { why: error });
+      options.logger.warn('state file of departed servers cannot be read; starting empty', { why: error });
     }
     return memory;
   }
 
-  /** Called after `departed()` has changed by time alone. */
+  /** Sets the listener that is called after `departed()` has changed because a grace period ended. */
   onExpiry(listener: () => void): void {
     this.#onChange = listener;
   }
 
-  /** Servers that went away within the grace period, sorted by identity. The same array until something changes. */
+  /**
+   * Returns servers in their grace period, sorted by identity. Returns the same array until a
+   * change.
+   */
   departed(): readonly DepartedServer[] {
     return this.#departed;
   }
 
-  /** Every server that is remembered, live or departed. */
+  /** Returns every stored server, live or departed. */
   servers(): IterableIterator<Omit<RememberedServer, 'surface'>> {
     return this.#entries.values();
   }
 
-  /** Whether a server of this name or at one of these addresses is remembered. */
+  /** Returns whether a server with this identity or one of these addresses is stored. */
   knows({ hostname, address, upstreamAddress }: Partial<Sighting>): boolean {
     if (hostname !== undefined && this.#entries.has(hostname.toLowerCase())) return true;
     for (const { addresses } of this.#entries.values()) {
@@ -96,7 +104,7 @@ export class DepartedMemory {
     return false;
   }
 
-  /** The server is there and its surface was just read: whatever was remembered of it gives way to that. */
+  /** Stores a live server whose surface was just read. Replaces earlier entries of the same server. */
   present(server: RememberedServer): void {
     const known = this.#entries.get(server.identity);
     const stale = [...this.#entries.values()].filter((entry) => entry !== known && isSameServer(entry, server));
@@ -107,15 +115,18 @@ export class DepartedMemory {
     this.#put({ ...server, departedAtMs: undefined });
   }
 
-  /** The server went away, with this as the last it was known to serve. */
+  /**
+   * Stores a server as departed, with the last surface read from it. No effect if it has departed
+   * already.
+   */
   depart(server: RememberedServer, departedAtMs: number): void {
     if (this.#entries.get(server.identity)?.departedAtMs !== undefined) return;
     this.#put({ ...server, departedAtMs });
   }
 
   /**
-   * Live servers serve this. What a departed server had in common with them did not go away with it, so whether it is
-   * still there is for them to say from now on.
+   * Removes the resources of a live server's surface from the departed ones: as long as a live
+   * server serves them, its discovery decides whether they exist.
    */
   servedByOthers(surface: Surface): void {
     let less = false;
@@ -129,12 +140,15 @@ export class DepartedMemory {
     if (less) this.#changed();
   }
 
-  /** The server is now known by another name; it has not gone. */
+  /** Deletes the entry of a live server that has a new identity. No effect on a departed server. */
   rename(identity: string): void {
     if (this.#entries.get(identity)?.departedAtMs === undefined && this.#entries.delete(identity)) this.#changed();
   }
 
-  /** Drops servers that an operator gave up, unless they were there again since. */
+  /**
+   * Deletes departed servers that an operator marked with `straddle forget`, unless they were seen
+   * after the mark.
+   */
   forget(marks: readonly ForgetMark[]): void {
     let dropped = false;
     for (const mark of marks) {
@@ -142,14 +156,16 @@ export class DepartedMemory {
         if (entry.departedAtMs === undefined || entry.departedAtMs > mark.atMs) continue;
         if (entry.identity !== mark.identity && !entry.addresses.includes(mark.identity)) continue;
         this.#entries.delete(entry.identity);
-        this.#options.logger.info('forgetting a departed server as told', { server: entry.identity });
+        this.#options.logger.info('departed server forgotten: an operator ran straddle forget', {
+          server: entry.identity,
+        });
         dropped = true;
       }
     }
     if (dropped) this.#changed();
   }
 
-  /** Writes what is not written yet. Never rejects. */
+  /** Writes pending changes to the state file. Never rejects. */
   async close(): Promise<void> {
     this.#cancelExpiry();
     this.#cancelWrite?.();
@@ -163,7 +179,10 @@ export class DepartedMemory {
     this.#changed();
   }
 
-  /** The first of the departed in the map left first; live servers are bounded by the directory. */
+  /**
+   * Evicts the departed server that is first in the map, or the first live one if none has
+   * departed. The directory bounds the number of live servers.
+   */
   #dropOldest(): void {
     const oldest = [...this.#entries.values()].find((entry) => entry.departedAtMs !== undefined);
     const victim = oldest ?? this.#entries.values().next().value;
@@ -172,11 +191,11 @@ export class DepartedMemory {
 
   #restore(entries: readonly Entry[]): void {
     const nowMs = this.#options.clock.nowMs();
-    const own = new Set((this.#options.ownNames ?? []).map((name) => name.toLowerCase()));
+    const own = new Set((this.#options.selfNames ?? []).map((name) => name.toLowerCase()));
     for (const entry of entries.slice(0, SERVERS_MAX)) {
       if (own.has(entry.identity)) continue;
-      // One that was live when this process stopped counts as departed now, until it is found again. A time in the
-      // future is a clock that was set back.
+      // A server that was live when this process stopped counts as departed now, until it is found
+      // again. A departure in the future means that the clock was set back.
       const departedAtMs = Math.min(entry.departedAtMs ?? nowMs, nowMs);
       this.#entries.set(entry.identity, { ...entry, departedAtMs });
     }
@@ -197,11 +216,11 @@ export class DepartedMemory {
       if (departedAtMs === undefined) continue;
       if (departedAtMs + this.#graceMs <= nowMs) {
         this.#entries.delete(identity);
-        this.#options.logger.info('grace period of a departed server is over', { server: identity });
+        this.#options.logger.info('grace period of a departed server has expired', { server: identity });
         continue;
       }
       nextExpiryMs = Math.min(nextExpiryMs, departedAtMs + this.#graceMs);
-      // The same object while nothing changes, so that the table need not be built anew.
+      // Reuses the object of an unchanged server, so that the peer table is not rebuilt.
       const shown = this.#departed.find((server) => server.identity === identity);
       const same = shown && shown.surface === surface && shown.departedAtMs === departedAtMs;
       departed.push(same ? shown : { identity, surface, departedAtMs });
@@ -223,7 +242,9 @@ export class DepartedMemory {
       this.#complaints.forget('write');
     } catch (error) {
       if (!this.#complaints.isNew('write')) return;
-      this.#options.logger.warn('the memory of departed servers cannot be written', { why: error });
+      this.#options.logger.warn('state file of departed servers cannot be written; check the state directory', {
+        why: error,
+      });
     }
   }
 
@@ -243,7 +264,10 @@ export class DepartedMemory {
 
 const FORMAT = 1;
 
-/** A server without a host name is known by its address, and may come back under a name, or the other way round. */
+/**
+ * Compares servers by identity, or by address if one of the two is known by its address only: a
+ * server may get or lose its host name.
+ */
 function isSameServer(remembered: RememberedServer, found: RememberedServer): boolean {
   if (remembered.identity === found.identity) return true;
   if (remembered.addresses.includes(remembered.identity)) return found.addresses.includes(remembered.identity);
@@ -252,11 +276,12 @@ function isSameServer(remembered: RememberedServer, found: RememberedServer): bo
 
 function parseEntries(text: string): Entry[] {
   const state = JSON.parse(text) as { format?: unknown; servers?: unknown } | null;
-  if (state?.format !== FORMAT || !Array.isArray(state.servers)) throw new Error('not a file of this format');
+  if (state?.format !== FORMAT || !Array.isArray(state.servers)) throw new Error('unknown format of the state file');
   return state.servers.map((value: unknown): Entry => {
     const server = (value ?? {}) as Record<string, unknown>;
     const { identity, hosts, addresses, departedAtMs, kubernetesVersion } = server;
-    if (typeof identity !== 'string' || !Array.isArray(addresses)) throw new Error('a server without a name');
+    if (typeof identity !== 'string' || !Array.isArray(addresses))
+      throw new Error('entry without identity or addresses');
     const list = (items: unknown, path: string) =>
       parseAggregated({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items }, path);
     return {
@@ -273,8 +298,11 @@ function parseEntries(text: string): Entry[] {
   });
 }
 
-/** Several Straddles of one machine may share a state directory: each has a file of its own, named for its server. */
-function fileName({ ownNames }: DepartedMemoryOptions): string {
-  const own = (ownNames?.[0] ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '_');
+/**
+ * Returns the name of the state file. It has the server's name in it, because several Straddles of
+ * one machine may share a state directory.
+ */
+function fileName({ selfNames }: DepartedMemoryOptions): string {
+  const own = (selfNames?.[0] ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '_');
   return own === '' ? 'servers.json' : `servers-seen-by-${own}.json`;
 }

@@ -12,7 +12,7 @@ export interface PeerDescription {
     readonly inFlight: number;
     readonly lastError?: string;
   }[];
-  /** Since its surface was last confirmed; absent if it was never read. */
+  /** Time since the surface was last confirmed; absent if it was never read. */
   readonly surfaceAgeMs?: number;
   readonly kubernetesVersion: string;
 }
@@ -26,9 +26,9 @@ export interface DirectoryDescription {
     readonly departedAtMs: number;
     readonly kubernetesVersion: string;
   }[];
-  /** Addresses that leases claim for several host names. */
+  /** Addresses that identity leases claim for several host names. */
   readonly conflicts: readonly AddressConflict[];
-  /** Servers beyond the bound. */
+  /** Number of servers that were ignored because of the bound. */
   readonly leftOutCount: number;
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
-import { EndpointHealth, HEALTH_BOUNDS } from './endpoint-health.js';
+import { COOL_DOWN } from '../../http/server-health.js';
+import { EndpointHealth } from './endpoint-health.js';
 
-describe('endpoint health', () => {
-  it('needs a probe to become usable, at first and after each failure', () => {
+describe('EndpointHealth', () => {
+  it('becomes usable by a successful probe only, at first and after each failure', () => {
     const health = new EndpointHealth({ clock: new ManualClock() });
     expect(health.usable()).toBe(false);
     expect(health.probeInMs()).toBe(0);
@@ -17,7 +18,7 @@ describe('endpoint health', () => {
     expect(health.usable()).toBe(true);
   });
 
-  it('cools down longer with each failure up to the bound, also when probes answer in between', async () => {
+  it('doubles the cool-down with each failure up to the bound, also if probes succeed in between', async () => {
     const clock = new ManualClock();
     const health = new EndpointHealth({ clock, random: () => 1 });
     const delays: number[] = [];
@@ -29,16 +30,16 @@ describe('endpoint health', () => {
     }
     expect(delays).toEqual([100, 200, 400, 800, 1_600, 3_200, 4_000, 4_000]);
     health.probed();
-    await clock.advance(HEALTH_BOUNDS.forgiveAfterMs);
+    await clock.advance(COOL_DOWN.forgiveAfterMs);
     health.probed();
     health.failed('again');
     expect(health.probeInMs()).toBe(100);
   });
 
-  it('takes many failures at once for one', () => {
+  it('counts many simultaneous failures as one', () => {
     const health = new EndpointHealth({ clock: new ManualClock(), random: () => 1 });
     health.probed();
     for (let i = 0; i < 50; i++) health.failed('reset');
-    expect(health.probeInMs()).toBe(HEALTH_BOUNDS.coolDownFirstMs);
+    expect(health.probeInMs()).toBe(COOL_DOWN.coolDownFirstMs);
   });
 });

@@ -1,35 +1,25 @@
 import type { Clock } from '../../base/clock.js';
-
-export interface HealthBounds {
-  /** Cool-down after the first failure; doubles with each further one. */
-  readonly coolDownFirstMs: number;
-  /** Short, because a server that is back must be found soon, and one probe of a dead address costs next to nothing. */
-  readonly coolDownMaxMs: number;
-  /** Failures are forgiven after this long without one; a probe that answers does not yet forgive. */
-  readonly forgiveAfterMs: number;
-}
-
-export const HEALTH_BOUNDS: HealthBounds = { coolDownFirstMs: 100, coolDownMaxMs: 4_000, forgiveAfterMs: 10_000 };
+import { COOL_DOWN, type CoolDownBounds } from '../../http/server-health.js';
 
 export interface EndpointHealthOptions {
   readonly clock: Clock;
   readonly random?: () => number;
-  readonly bounds?: Partial<HealthBounds>;
+  readonly bounds?: Partial<CoolDownBounds>;
   /** Called after `usable()` has changed. */
   readonly onChange?: (() => void) | undefined;
 }
 
 /**
- * Whether an address may get traffic. It starts out unusable; any failure makes it so again; only a probe that
- * answered, sent after the cool-down, makes it usable.
+ * Whether an address may get traffic. Unusable at first and after any failure; usable after a
+ * successful probe. The caller schedules probes: `probeInMs` is the rest of the cool-down.
  */
 export class EndpointHealth {
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #bounds: HealthBounds;
+  readonly #bounds: CoolDownBounds;
   readonly #onChange: () => void;
   #usable = false;
-  /** Since the last forgiving, for the cool-down. */
+  /** Failures since the last reset by `forgiveAfterMs`; exponent of the cool-down. */
   #failures = 0;
   #failureCount = 0;
   #failedAtMs = Number.NEGATIVE_INFINITY;
@@ -40,7 +30,7 @@ export class EndpointHealth {
   constructor(options: EndpointHealthOptions) {
     this.#clock = options.clock;
     this.#random = options.random ?? Math.random;
-    this.#bounds = { ...HEALTH_BOUNDS, ...options.bounds };
+    this.#bounds = { ...COOL_DOWN, ...options.bounds };
     this.#onChange = options.onChange ?? (() => {});
   }
 
@@ -56,22 +46,28 @@ export class EndpointHealth {
     return this.#answeredAtMs;
   }
 
-  /** Grows with each failure that counted; tells a probe whether traffic failed while it was under way. */
+  /**
+   * Number of failures that started a cool-down. A probe compares it to detect traffic that failed
+   * meanwhile.
+   */
   get failureCount(): number {
     return this.#failureCount;
   }
 
-  /** How long a probe must wait still. */
+  /** Returns the rest of the cool-down in ms, 0 if a probe may be sent now. */
   probeInMs(): number {
     return Math.max(0, this.#probeFromMs - this.#clock.nowMs());
   }
 
-  /** A request got its answer. Says nothing new of an endpoint that is cooling down: it may be an old request's. */
+  /**
+   * Records that a request was answered. Ignored during a cool-down: the request may have been sent
+   * before the failure.
+   */
   answered(): void {
     if (this.#usable) this.#answeredAtMs = this.#clock.nowMs();
   }
 
-  /** A probe got its answer. */
+  /** Records that a probe was answered. */
   probed(): void {
     const nowMs = this.#clock.nowMs();
     this.#setUsable(true);
@@ -80,7 +76,10 @@ export class EndpointHealth {
     if (nowMs - this.#failedAtMs >= this.#bounds.forgiveAfterMs) this.#failures = 0;
   }
 
-  /** A request or a probe failed. Failures within a cool-down are echoes of the first and do not lengthen it. */
+  /**
+   * Records a failed request or probe. Failures during a cool-down have the same cause and do not
+   * lengthen it.
+   */
   failed(why: string): void {
     this.#lastError = why;
     const nowMs = this.#clock.nowMs();

@@ -1,26 +1,33 @@
 import type { Clock } from '../../base/clock.js';
 import type { Destination } from '../../http/outgoing.js';
-import { EndpointHealth, type HealthBounds } from './endpoint-health.js';
+import type { CoolDownBounds } from '../../http/server-health.js';
+import { EndpointHealth } from './endpoint-health.js';
 import type { SightedEndpoint } from './sightings.js';
 import { type SurfaceFetch, SurfaceReader } from './surface-reader.js';
 import { TrackedEndpoint } from './tracked-endpoint.js';
 
 export interface EndpointPoolOptions {
   makeDestination(endpoint: SightedEndpoint): Destination;
-  /** How Straddle's own requests go there, with its own identity on them. */
+  /** Returns the function that sends requests there with Straddle's identity. */
   makeFetch(destination: Destination, kind: SightedEndpoint['kind']): SurfaceFetch;
   readonly clock: Clock;
   readonly random: () => number;
   readonly readTimeoutMs: number;
   readonly readyTimeoutMs: number;
-  /** How long connections to an address stay open after it was last sighted: answers under way get their time. */
+  /**
+   * Time that connections to an address stay open after it was last sighted, so that replies in
+   * flight can finish.
+   */
   readonly lingerMs: number;
-  readonly healthBounds?: Partial<HealthBounds> | undefined;
+  readonly healthBounds?: Partial<CoolDownBounds> | undefined;
   readonly onHealth?: (() => void) | undefined;
   readonly onHang?: ((endpoint: TrackedEndpoint, why: string) => void) | undefined;
 }
 
-/** Endpoints by address, kept while sighted, so that regrouping servers loses neither connections nor health. */
+/**
+ * Endpoints by address, kept while sighted, so that regrouping addresses into servers loses neither
+ * connections nor health.
+ */
 export class EndpointPool {
   readonly #options: EndpointPoolOptions;
   readonly #endpoints = new Map<string, TrackedEndpoint>();
@@ -43,7 +50,7 @@ export class EndpointPool {
     return endpoint;
   }
 
-  /** Lets go of everything that is not among these. */
+  /** Closes endpoints that are not in `sighted`, after `lingerMs`. */
   retain(sighted: readonly SightedEndpoint[]): void {
     const kept = new Set(sighted.map(keyOf));
     for (const [key, endpoint] of this.#endpoints) {

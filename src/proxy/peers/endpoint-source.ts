@@ -1,15 +1,18 @@
 import { joinAddress } from '../../base/address.js';
 import type { Logger } from '../../base/logger.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import type { KubeClient, KubeObject } from '../../kube/client/kube-client.js';
 import { explainKubeError, KubeError } from '../../kube/client/kube-error.js';
 import { WatchList } from '../../kube/client/watch-list.js';
-import { OncePerSubject } from '../../peers/once-per-subject.js';
 import type { PeerSource } from './peer-source.js';
 import type { Sighting } from './sightings.js';
 
 export const ENDPOINT_SLICES_PATH = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 const SELECTOR = 'kubernetes.io/service-name=kubernetes';
-/** Bounds on what is taken from slices; an HA control plane has one slice of a few addresses. */
+/**
+ * Bounds on EndpointSlices and their endpoints; an HA control plane has one slice with a few
+ * addresses.
+ */
 const SLICES_MAX = 100;
 const ENDPOINTS_PER_SLICE_MAX = 1_000;
 
@@ -23,7 +26,10 @@ export interface EndpointSourceOptions {
   readonly logger: Logger;
 }
 
-/** The addresses behind Service `default/kubernetes`, which every kube-apiserver enters itself into. */
+/**
+ * Source of the addresses of Service `default/kubernetes`, to which every kube-apiserver adds
+ * itself.
+ */
 export function createEndpointSource({ client, logger }: EndpointSourceOptions): PeerSource {
   const slices = new Map<string, readonly Sighting[]>();
   const complaints = new OncePerSubject();
@@ -37,7 +43,10 @@ export function createEndpointSource({ client, logger }: EndpointSourceOptions):
       name,
       sightingsOf(slice, (garbage) => {
         if (complaints.isNew(`${name} ${garbage}`))
-          logger.warn('ignoring an address of service kubernetes', { slice: name, address: garbage });
+          logger.warn('address in an EndpointSlice of Service kubernetes ignored: not ip:port', {
+            slice: name,
+            address: garbage,
+          });
       }),
     );
   };
@@ -59,7 +68,7 @@ export function createEndpointSource({ client, logger }: EndpointSourceOptions):
       },
       onError: (error) => {
         if (complaints.isNew('watch'))
-          logger.warn('cannot watch the endpoints of service kubernetes', { why: explainKubeError(error) });
+          logger.warn('watch of the EndpointSlices of Service kubernetes failed', { why: explainKubeError(error) });
         if (answered || !(error instanceof KubeError && error.refused)) return;
         answered = true;
         onChange();
@@ -80,7 +89,7 @@ function sightingsOf(slice: EndpointSlice, complain: (garbage: string) => void):
   const port = (ports.find((entry) => entry?.name === 'https') ?? ports[0])?.port;
   const endpoints = Array.isArray(slice.endpoints) ? slice.endpoints.slice(0, ENDPOINTS_PER_SLICE_MAX) : [];
   return endpoints.flatMap((endpoint): Sighting[] => {
-    // Absent means ready, as for every reader of slices.
+    // An absent condition means ready, by the EndpointSlice API.
     if (endpoint?.conditions?.ready === false) return [];
     const ip = Array.isArray(endpoint?.addresses) ? endpoint.addresses[0] : undefined;
     const address = typeof ip === 'string' && typeof port === 'number' ? joinAddress(ip, port) : undefined;

@@ -9,15 +9,15 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Clock } from '../../base/clock.js';
 import { BodyStream } from '../../http/body-stream.js';
-import type { OnAbort } from '../../http/deadline.js';
 import type { Reply } from '../../http/exchange.js';
 import type { RawHeaders } from '../../http/headers.js';
+import type { OnAbort } from '../../http/on-abort.js';
 import type { Destination } from '../../http/outgoing.js';
 import { KubeClient, type KubeObject } from '../../kube/client/kube-client.js';
 import { STRADDLE_MARK } from '../identity/straddle-mark.js';
 import type { SurfaceFetch } from './surface-reader.js';
 
-/** A real HTTP server on a free port, answering as a test says. */
+/** Starts a real HTTP server on a free port with the handler of a test. */
 export async function listen(handler: (req: IncomingMessage, res: ServerResponse) => void) {
   const server: Server = createServer(handler);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -33,7 +33,7 @@ export async function listen(handler: (req: IncomingMessage, res: ServerResponse
   };
 }
 
-/** A request over a real socket, answered as a streaming Reply. */
+/** Sends a request over a real socket; resolves with a streaming Reply. */
 export function sendTo(
   port: number,
   method: string,
@@ -77,7 +77,10 @@ export function jsonReply(value: unknown, status = 200, headers: RawHeaders = []
   };
 }
 
-/** Aggregated discovery from `group/version/resource: verbs` pairs; `resource/sub` for a subresource. */
+/**
+ * Aggregated discovery document from `group/version/resource: verbs` pairs; `resource/sub` is a
+ * subresource.
+ */
 export function aggregated(resources: Readonly<Record<string, string>>) {
   const groups = new Map<string, Map<string, Map<string, { verbs: string[]; subs: [string, string[]][] }>>>();
   for (const [name, verbs] of Object.entries(resources)) {
@@ -110,12 +113,15 @@ export function aggregated(resources: Readonly<Record<string, string>>) {
   };
 }
 
-/** A server of a control plane, played in memory: serves discovery, refuses, hangs or is not ready, as told. */
+/**
+ * API server in memory. `mode` makes it serve discovery, refuse connections, hang, be unready or
+ * malformed.
+ */
 export class PlayedServer {
   mode: 'up' | 'refusing' | 'hanging' | 'starting' | 'malformed' = 'up';
   groups: Record<string, string>;
   version = 'v1.36.4';
-  /** Answers as a Straddle does. */
+  /** The server marks its /readyz as a Straddle does. */
   isStraddle = false;
   requests: string[] = [];
   abandoned = 0;
@@ -154,7 +160,7 @@ export class PlayedServer {
   }
 }
 
-/** A little Kubernetes API of one collection, over a real socket, that can be made to fail. */
+/** Kubernetes API of one collection, over a real socket; `failWith` makes every request fail. */
 export class FakeApi {
   readonly objects = new Map<string, KubeObject>();
   readonly log: string[] = [];

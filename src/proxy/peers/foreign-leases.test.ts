@@ -21,7 +21,7 @@ const lease = (hostname: string, address: string, more: Partial<Sighting> = {}):
 });
 const straddle = (hostname: string, address: string, upstreamAddress: string): Sighting =>
   lease(hostname, address, { kind: 'straddle', upstreamAddress });
-/** Nobody answers there. */
+/** Address at which no server listens. */
 const dead = (number: number): string => `10.9.${number >> 8}.${number & 255}:6443`;
 const ONLY_B = parseRequestInfo('GET', '/apis/only-b/v1/bs/x')!;
 const ONLY_C = parseRequestInfo('GET', '/apis/only-c/v1/cs/x')!;
@@ -93,7 +93,7 @@ const addressesFor = (info: typeof ONLY_B) =>
 const unreadCount = () => directory.snapshot().unread.length;
 const REAL = [lease('b', B), lease('c', C)];
 
-describe('a lease that names no real server', () => {
+describe('PeerDirectory with a forged lease', () => {
   it.each([
     ['the address of a live server under another name', [lease('evil', B)]],
     ['the address of a live server as a Straddle', [lease('evil', B, { kind: 'straddle' })]],
@@ -104,7 +104,7 @@ describe('a lease that names no real server', () => {
     ["a live server's address under another live server's name", [lease('c', B), lease('b', C)]],
     ['the address of a live server under the name of this one', [straddle('a', B, C)]],
     ['a time of renewal in the future', [lease('evil', B, { renewedAtMs: 4e12 })]],
-  ])('does not take a live server away by claiming %s', async (_, foreign) => {
+  ])('keeps a live server reachable when the lease claims %s', async (_, foreign) => {
     await see(...REAL);
     await see(...REAL, ...foreign);
     await clock.advance(20_000);
@@ -115,7 +115,7 @@ describe('a lease that names no real server', () => {
   it.each([
     ['a Straddle', 'kube-apiserver', { kind: 'straddle' as const }],
     ['a kube-apiserver', 'straddle', {}],
-  ])('does not make %s of a server that is a %s: its own answer decides', async (_, kind, claimed) => {
+  ])('does not take a server for %s if its reply shows a %s', async (_, kind, claimed) => {
     servers.get(B)!.isStraddle = kind === 'straddle';
     await see(lease('b', B, claimed));
     const [endpoint] = directory.snapshot().peers[0]!.endpoints;
@@ -123,7 +123,7 @@ describe('a lease that names no real server', () => {
     expect(endpoint!.kind).toBe(kind);
   });
 
-  it('does not take the address of a server that restarts meanwhile', async () => {
+  it('keeps the address of a server that restarts while the lease claims it', async () => {
     const renewed = () => [
       lease('b', B, { renewedAtMs: clock.nowMs() }),
       lease('evil', B, { renewedAtMs: clock.nowMs() }),
@@ -140,7 +140,7 @@ describe('a lease that names no real server', () => {
     expect(addressesFor(ONLY_B)).toEqual([[B]]);
   });
 
-  it('does not take the address of a server that answered before this process was restarted', async () => {
+  it('keeps the address of a server that answered before this process was restarted', async () => {
     await see(...REAL);
     await directory.close();
     await open();
@@ -149,7 +149,7 @@ describe('a lease that names no real server', () => {
     expect(directory.snapshot().capable(ONLY_B)[0]?.identity).toBe('b');
   });
 
-  it('gets an address once the server there has gone and no longer claims it', async () => {
+  it('gives the address to the new lease once the former server has departed and its lease ended', async () => {
     await see(...REAL);
     servers.get(B)!.mode = 'refusing';
     await clock.advance(10_000);
@@ -159,7 +159,7 @@ describe('a lease that names no real server', () => {
     expect(directory.snapshot().capable(ONLY_B)[0]?.identity).toBe('new');
   });
 
-  it('is logged once for each address, a few lines a minute, and described', async () => {
+  it('logs each conflict once, a bounded number per minute, and describes it', async () => {
     await see(...REAL);
     await see(...REAL, lease('evil', B));
     await see(...REAL, lease('evil', B), lease('worse', B));
@@ -179,8 +179,8 @@ describe('a lease that names no real server', () => {
   });
 });
 
-describe('many leases that name no real server', () => {
-  it('push no server out that has answered, even if they sort before it', async () => {
+describe('PeerDirectory with many forged leases', () => {
+  it('keeps a server that has answered, even if the forged names sort before it', async () => {
     await see(...REAL);
     const flood = Array.from({ length: SERVERS_MAX + 50 }, (_, i) => lease(`a-${i}`, dead(i)));
     await see(...flood, ...REAL);
@@ -190,14 +190,14 @@ describe('many leases that name no real server', () => {
     expect(directory.describe()).toMatchObject({ leftOutCount: 52 });
   });
 
-  it('push no server out that the EndpointSlice names', async () => {
+  it('keeps a server that an EndpointSlice names', async () => {
     const flood = Array.from({ length: SERVERS_MAX }, (_, i) => lease(`0-${i}`, dead(i)));
     await see(...flood, { source: 'endpoints', kind: 'kube-apiserver', address: B });
     await clock.advance(1_000);
     expect(addressesFor(ONLY_B)).toEqual([[B]]);
   });
 
-  it('push no address out at which a server of the same name has answered', async () => {
+  it('keeps an address at which a server has answered when its name is forged', async () => {
     await see(...REAL);
     const flood = Array.from({ length: ENDPOINTS_PER_SERVER_MAX }, (_, i) => lease('b', `10.0.0.1:${i + 1}`));
     await see(...flood, ...REAL);
@@ -210,7 +210,7 @@ describe('many leases that name no real server', () => {
     ['new names for one address', (i: number) => [lease(`new-${i}`, dead(0))]],
     ['new addresses for one name', (i: number) => [lease('new', dead(i))]],
     ['two at a time', (i: number) => [lease(`new-${i}`, dead(i)), lease(`more-${i}`, dead(i + 1_000))]],
-  ])('hold back "not found" for a bounded time when they are replaced for ever by %s', async (_, foreign) => {
+  ])('turns 404 into 503 for a bounded time when forged leases are replaced for ever by %s', async (_, foreign) => {
     await see(...REAL);
     let heldMs = 0;
     for (let ms = 0; ms < NEWCOMER_BOUNDS.refillMs; ms += 1_000) {
@@ -222,7 +222,7 @@ describe('many leases that name no real server', () => {
     expect(heldMs).toBeLessThanOrEqual(2 * NEWCOMER_BOUNDS.holdMsMax);
   });
 
-  it('leave a real new server its place: it counts as soon as it answers, and its time is given back', async () => {
+  it('counts a real new server as soon as it answers, and refunds its time', async () => {
     await see(...REAL);
     for (let i = 0; i < 10; i++) {
       await see(...REAL, lease(`new-${i}`, dead(i)));
@@ -240,8 +240,8 @@ describe('many leases that name no real server', () => {
   });
 });
 
-describe('a server that is renamed', () => {
-  it('stays reachable at its address when the lease of its former name ends', async () => {
+describe('PeerDirectory with a renamed server', () => {
+  it('keeps the server reachable at its address when the lease of its former name ends', async () => {
     await see(lease('former', B));
     await see(lease('former', B), lease('present', B));
     expect(addressesFor(ONLY_B)).toEqual([[B]]);
@@ -253,8 +253,8 @@ describe('a server that is renamed', () => {
   });
 });
 
-describe('a server whose Straddle has another name', () => {
-  it('is reported without a conflict after a restart of this process', async () => {
+describe('PeerDirectory with a server whose Straddle has another name', () => {
+  it('reports no conflict after a restart of this process', async () => {
     const address = '10.0.0.2:7443';
     servers.set(address, new PlayedServer({ 'only-b/v1/bs': 'get' }));
     servers.get(address)!.isStraddle = true;

@@ -6,7 +6,7 @@ import { FakeApi } from './fake-server.fixture.js';
 import { IDENTITY_LABEL, LEASES_MAX, type Lease, LeaseSource } from './lease-source.js';
 import type { PeerSource } from './peer-source.js';
 import type { Sighting } from './sightings.js';
-import { OwnLease, ownLeaseName } from './straddle-lease.js';
+import { StraddleLease, straddleLeaseName } from './straddle-lease.js';
 
 let api: FakeApi;
 let clock: ManualClock;
@@ -56,14 +56,14 @@ const leases = () => started(new LeaseSource({ client: api.client(clock), clock,
 const hosts = (source: PeerSource) => source.sightings().map((s) => s.hostname);
 const watching = () => until(() => api.watchers.size === 1, 'a watch');
 
-describe('the lease source', () => {
-  it('takes no time of renewal in the future, which would outlive the claims of all others', async () => {
+describe('LeaseSource', () => {
+  it('clamps a renewal in the future to the local time', async () => {
     api.put(lease('b', 'kube-apiserver', { renewTime: '2999-01-01T00:00:00.000000Z' }));
     const source = await leases();
     expect(source.sightings()).toMatchObject([{ hostname: 'b', renewedAtMs: clock.nowMs() }]);
   });
 
-  it('keeps leases of servers that have answered before, however many others come first', async () => {
+  it('keeps leases of servers that have answered before when the bound is reached', async () => {
     for (let i = 0; i < LEASES_MAX; i++) api.put(lease(`a-${i}`, 'kube-apiserver'));
     api.put(lease('b', 'kube-apiserver'));
     const isKnown = ({ hostname }: Sighting) => hostname === 'b';
@@ -73,7 +73,7 @@ describe('the lease source', () => {
     expect(warnings).toEqual([expect.stringContaining('too many identity leases')]);
   });
 
-  it('lists, then follows what comes and goes', async () => {
+  it('lists leases, then follows additions and deletions', async () => {
     api.put(
       lease('b', 'straddle', {
         annotations: {
@@ -94,7 +94,7 @@ describe('the lease source', () => {
     expect(hosts(source)).toEqual(['c']);
   });
 
-  it('drops a lease that is not renewed, by its own clock, whatever the holder’s says', async () => {
+  it('expires a lease by the local clock, not by that of its holder', async () => {
     api.put(lease('b', 'straddle', { renewTime: '1999-01-01T00:00:00.000000Z' }));
     const source = await leases();
     await watching();
@@ -112,7 +112,7 @@ describe('the lease source', () => {
     expect(hosts(source)).toEqual([]);
   });
 
-  it('ignores an address that is garbage, with one line, and reads forget marks', async () => {
+  it('ignores a malformed address, logs it once, and reads forget marks', async () => {
     api.put(lease('b', 'straddle', { annotations: { 'kubernetes.io/peer-advertise-address': 'evil.example:443' } }));
     api.put(lease('f', 'straddle-forget', { holder: 'B' }));
     const source = await leases();
@@ -122,7 +122,7 @@ describe('the lease source', () => {
     expect(warnings.filter((line) => line.includes('evil.example'))).toHaveLength(1);
   });
 
-  it('says once which right is missing, counts as answered, and goes on trying', async () => {
+  it('logs a missing right once, counts as answered, and retries', async () => {
     api.failWith = { code: 403, reason: 'Forbidden', message: 'no' };
     const source = await leases();
     expect(source.sightings()).toEqual([]);
@@ -136,7 +136,7 @@ describe('the lease source', () => {
     await until(() => source.sightings().length === 1);
   });
 
-  it('goes on from the last event after a watch ended, and lists anew after 410', async () => {
+  it('resumes an ended watch from the last event, and lists again after 410', async () => {
     const source = await leases();
     await watching();
     api.put(lease('b', 'straddle'));
@@ -156,8 +156,8 @@ describe('the lease source', () => {
   });
 });
 
-describe('the endpoint source', () => {
-  it('takes ready addresses with the https port, and none that is garbage', async () => {
+describe('endpoint source', () => {
+  it('reports ready addresses with the https port, and ignores malformed ones', async () => {
     api.put({
       metadata: { name: 'kubernetes' },
       ports: [{ name: 'https', port: 6443 }],
@@ -177,9 +177,9 @@ describe('the endpoint source', () => {
   });
 });
 
-describe('the own lease', () => {
+describe('StraddleLease', () => {
   const own = () =>
-    new OwnLease({
+    new StraddleLease({
       client: api.client(clock),
       clock,
       logger: logger(),
@@ -187,9 +187,9 @@ describe('the own lease', () => {
       advertiseAddress: '10.0.0.1:7443',
       upstreamAddress: '10.0.0.1:6443',
     });
-  const stored = () => api.objects.get(ownLeaseName('a')) as Lease | undefined;
+  const stored = () => api.objects.get(straddleLeaseName('a')) as Lease | undefined;
 
-  it('is made at start, renewed, and deleted at the end', async () => {
+  it('creates the lease at start, renews it, and deletes it on close', async () => {
     const mine = own();
     await mine.start();
     expect(stored()).toMatchObject({
@@ -208,8 +208,8 @@ describe('the own lease', () => {
     expect(stored()).toBeUndefined();
   });
 
-  it('takes over what a killed process left, and removes other stale leases of this server only', async () => {
-    api.put(lease(ownLeaseName('a'), 'straddle', { holder: 'killed' }));
+  it('takes over the lease of a killed process, and deletes other stale leases of this server only', async () => {
+    api.put(lease(straddleLeaseName('a'), 'straddle', { holder: 'killed' }));
     api.put({
       ...lease('old-form', 'straddle', { annotations: { 'kubernetes.io/peer-advertise-address': '10.0.0.1:7443' } }),
     });
@@ -218,11 +218,11 @@ describe('the own lease', () => {
     await mine.start();
     expect(stored()!.spec).toMatchObject({ leaseTransitions: 1 });
     expect(stored()!.spec!.holderIdentity).toMatch(/^a_/);
-    expect([...api.objects.keys()].sort()).toEqual(['b', ownLeaseName('a')].sort());
+    expect([...api.objects.keys()].sort()).toEqual(['b', straddleLeaseName('a')].sort());
     await mine.close();
   });
 
-  it('is left alone at the end if a successor has it by then', async () => {
+  it('does not delete the lease on close if a successor holds it', async () => {
     const mine = own();
     await mine.start();
     api.put({ ...stored()!, spec: { ...stored()!.spec, holderIdentity: 'successor' } } as Lease);
@@ -230,7 +230,7 @@ describe('the own lease', () => {
     expect(stored()!.spec!.holderIdentity).toBe('successor');
   });
 
-  it('is tried again, slowly and with one warning, while the right is missing', async () => {
+  it('retries slowly, with one warning, while the right is missing', async () => {
     api.failWith = { code: 403, reason: 'Forbidden', message: 'no' };
     const mine = own();
     await mine.start();

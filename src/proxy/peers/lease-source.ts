@@ -1,10 +1,10 @@
 import { canonicalAddress } from '../../base/address.js';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import type { KubeClient, KubeObject } from '../../kube/client/kube-client.js';
 import { explainKubeError, KubeError } from '../../kube/client/kube-error.js';
 import { WatchList } from '../../kube/client/watch-list.js';
-import { OncePerSubject } from '../../peers/once-per-subject.js';
 import type { PeerSource } from './peer-source.js';
 import type { ForgetMark, Sighting } from './sightings.js';
 
@@ -13,10 +13,13 @@ export const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 export const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 export const PEER_ADDRESS_ANNOTATION = 'kubernetes.io/peer-advertise-address';
 export const UPSTREAM_ANNOTATION = 'straddle.dev/upstream';
-/** Holds a server name that is too long, or has characters not allowed, for the label. */
+/**
+ * Annotation with the server name where it is too long for the label or has characters not allowed
+ * there.
+ */
 export const SERVER_NAME_ANNOTATION = 'straddle.dev/server-name';
 const SELECTOR = `${IDENTITY_LABEL} in (kube-apiserver,straddle,straddle-forget)`;
-/** Bound on the leases kept; a control plane has one or two for each server. */
+/** Bound on stored leases; a control plane has one or two for each server. */
 export const LEASES_MAX = 2_000;
 const LEASE_DURATION_SECONDS_MAX = 24 * 3600;
 
@@ -34,20 +37,24 @@ export interface LeaseSourceOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Whether a server of that name or address has answered before; such leases keep their places at the bound. */
+  /**
+   * Returns whether a server of that name or address has answered before; at the bound, its leases
+   * are kept.
+   */
   readonly isKnown?: (sighting: Sighting) => boolean;
 }
 
 interface SeenLease {
   readonly lease: Lease;
   readonly renewTime: string;
-  /** When we saw it renewed, by our own clock: the holder's may be wrong. */
+  /** Time by the local clock at which the renewal was seen: the holder's clock may be wrong. */
   readonly seenAtMs: number;
 }
 
 /**
- * Identity leases in kube-system, watched. An expired lease drops out by itself; a live one says little, because a
- * kube-apiserver's lease outlives it by an hour, so whether a server is there is for its monitor to find out.
+ * Watches identity leases in kube-system. A lease drops out when it expires. A live lease does
+ * not prove a live server (the lease of a kube-apiserver outlives it by up to an hour): PeerMonitor
+ * decides that by probes.
  */
 export class LeaseSource implements PeerSource {
   readonly name = 'leases';
@@ -115,11 +122,14 @@ export class LeaseSource implements PeerSource {
     if (known || this.#leases.size < LEASES_MAX || this.#makeRoomFor(seen)) this.#leases.set(name, seen);
   }
 
-  /** At the bound, a lease of a server that has answered before replaces one of a server that has not. */
+  /** At the bound, replaces the lease of a server that never answered, if this one's server has. */
   #makeRoomFor(seen: SeenLease): boolean {
     if (this.#complaints.isNew('too many')) {
       const advice = 'delete identity leases in kube-system that belong to no server';
-      this.#options.logger.warn('too many identity leases, some are ignored', { max: LEASES_MAX, advice });
+      this.#options.logger.warn('too many identity leases in kube-system; some are ignored', {
+        max: LEASES_MAX,
+        advice,
+      });
     }
     if (!this.#isKnown(seen)) return false;
     for (const [name, other] of this.#leases) {
@@ -136,7 +146,10 @@ export class LeaseSource implements PeerSource {
     return this.#options.isKnown?.(this.#sightingOf(seen, kind)) ?? false;
   }
 
-  /** What the live leases say now; renewals, which are most events, change nothing and are not reported. */
+  /**
+   * Rebuilds sightings and forget marks from live leases. Calls `onChange` only if they differ,
+   * which most renewals do not cause.
+   */
   #recount(force = false): void {
     this.#answered = true;
     const nowMs = this.#options.clock.nowMs();
@@ -171,7 +184,7 @@ export class LeaseSource implements PeerSource {
     const hostname = textOf(annotations?.[SERVER_NAME_ANNOTATION]) ?? textOf(labels?.[HOSTNAME_LABEL]);
     const address = this.#addressOf(lease, PEER_ADDRESS_ANNOTATION);
     const upstreamAddress = kind === 'straddle' ? this.#addressOf(lease, UPSTREAM_ANNOTATION) : undefined;
-    // A time in the future would make the claims of all others look stale.
+    // Clamped to the local time: a renewal in the future would make the claims of all others stale.
     const renewedAtMs = Math.min(Date.parse(lease.spec?.renewTime ?? ''), seenAtMs);
     const holder = textOf(lease.spec?.holderIdentity);
     return {
@@ -192,14 +205,18 @@ export class LeaseSource implements PeerSource {
     const name = lease.metadata.name ?? '';
     if (address === undefined && this.#complaints.isNew(`${name} ${annotation} ${text}`)) {
       const shown = String(text).slice(0, 100);
-      this.#options.logger.warn('ignoring an address that is not ip:port', { lease: name, annotation, address: shown });
+      this.#options.logger.warn('address in an identity lease ignored: not ip:port', {
+        lease: name,
+        annotation,
+        address: shown,
+      });
     }
     return address;
   }
 
   #failed(error: Error): void {
     if (this.#complaints.isNew('watch')) {
-      this.#options.logger.warn('cannot watch identity leases', { why: explainKubeError(error) });
+      this.#options.logger.warn('watch of the identity leases failed', { why: explainKubeError(error) });
     }
     if (this.#answered || !(error instanceof KubeError && error.refused)) return;
     this.#answered = true;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { READ_FAILURES } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
 import type { Surface } from '../../kube/surface.js';
 import type { SurfaceReader } from './surface-reader.js';
@@ -6,20 +7,29 @@ import type { SurfaceReader } from './surface-reader.js';
 export interface LocalSurfaceOptions {
   readonly reader: SurfaceReader;
   readonly readEveryMs: number;
-  /** A server that starts or stops shows only part of its discovery, so it is read only while it takes requests. */
+  /**
+   * Returns whether the server takes requests. During start and shutdown its discovery is
+   * incomplete and is not read.
+   */
   readonly hostReady: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onReadFailed?: () => void;
 }
 
-/** A local surface as those see it who do not read it themselves. */
+/**
+ * A local surface for code that does not read it itself; implemented by LocalSurface and
+ * ReplicaSurface.
+ */
 export type KnownSurface = Pick<
   LocalSurface,
   'surface' | 'confirmedAtMs' | 'onChange' | 'start' | 'readAnew' | 'refresh' | 'close'
 >;
 
-/** What the server behind this process serves, read again every few seconds and kept while that server is down. */
+/**
+ * The surface of the server behind this process: read every few seconds, kept while that server is
+ * down.
+ */
 export class LocalSurface {
   readonly #options: LocalSurfaceOptions;
   readonly #listeners = new Set<() => void>();
@@ -37,7 +47,7 @@ export class LocalSurface {
     return this.#surface;
   }
 
-  /** When the server last said that this is what it serves. */
+  /** Time at which the server last confirmed this surface. */
   get confirmedAtMs(): number {
     return this.#confirmedAtMs;
   }
@@ -47,18 +57,21 @@ export class LocalSurface {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Reads now and then every few seconds; resolves after the first reading, whatever became of it. */
+  /** Starts periodic reads; resolves after the first read, even if it failed. */
   start(): Promise<void> {
     return this.#turn();
   }
 
-  /** Reads now whatever is known: the server has just come up, perhaps as another version. Rejects if it can't be read. */
+  /**
+   * Reads now, /version included, also while `hostReady` is false: the server has just started,
+   * perhaps as another version. Rejects if the read fails.
+   */
   async readAnew(): Promise<void> {
     this.#options.reader.reconnected();
     this.#take((await this.#options.reader.read()).surface);
   }
 
-  /** Reads now because an answer did not fit. Never rejects. */
+  /** Reads now because a reply contradicted the surface. Never rejects. */
   async refresh(): Promise<void> {
     if (this.#options.hostReady()) await this.#read();
   }
@@ -81,14 +94,17 @@ export class LocalSurface {
     const { reader, logger, hostReady } = this.#options;
     try {
       const { surface } = await reader.read();
-      // It went down while it was being read: what it said may be half.
+      // The server went down during the read: the document may be incomplete.
       if (!hostReady()) return;
       this.#take(surface);
     } catch (error) {
       if (this.#closed) return;
       this.#options.onReadFailed?.();
       if (!this.#complained)
-        logger.warn("the local server's discovery could not be read; the last one stands", { error });
+        logger.warn('discovery of the local API server cannot be read; the last surface stays in use', {
+          error,
+          advice: READ_FAILURES.local.advice,
+        });
       this.#complained = true;
     }
   }

@@ -1,9 +1,9 @@
 import type { Clock } from '../../base/clock.js';
 
 export interface NewcomerBounds {
-  /** How long, in all, servers that never answered may hold back a "not found". */
+  /** Total time for which servers that never answered may turn 404 into 503. */
   readonly holdMsMax: number;
-  /** Time in which all of that is available again. */
+  /** Time in which the whole budget is refilled. */
   readonly refillMs: number;
 }
 
@@ -12,14 +12,15 @@ export const NEWCOMER_BOUNDS: NewcomerBounds = { holdMsMax: 60_000, refillMs: 60
 export interface NewcomerGraceOptions {
   readonly clock: Clock;
   readonly bounds: NewcomerBounds;
-  /** The time is used up: nobody holds any more. */
+  /** Called when the budget is used up; no newcomer holds any more. */
   onExhausted(): void;
 }
 
 /**
- * Limits the time in which unknown resources are answered with 503 because of servers that only leases tell of and that
- * have never answered. Without it, whoever may write leases could go on for ever with ever new names. Time counts once
- * however many hold at once, and is given back for a server that does answer.
+ * Bounds the time for which unknown resources get 503 because of servers that only leases name and
+ * that have never answered. Otherwise a user who may write leases could prevent 404 for ever by
+ * adding new names. The budget is charged once for any number of simultaneous holders, and refunded
+ * for a server that does answer.
  */
 export class NewcomerGrace {
   readonly #options: NewcomerGraceOptions;
@@ -34,7 +35,7 @@ export class NewcomerGrace {
     this.#countedAtMs = options.clock.nowMs();
   }
 
-  /** Returns false, and does nothing, if no time is left. */
+  /** Starts holding for a newcomer. Returns false, without effect, if the budget is used up. */
   begin(newcomer: string): boolean {
     this.#count();
     if (this.#availableMs <= 0) return false;
@@ -43,7 +44,7 @@ export class NewcomerGrace {
     return true;
   }
 
-  /** Does nothing for one that does not hold. */
+  /** Stops holding. No effect for a newcomer that does not hold. */
   end(newcomer: string, answered: boolean): void {
     this.#count();
     const sinceMs = this.#holding.get(newcomer);

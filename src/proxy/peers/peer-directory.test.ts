@@ -81,8 +81,8 @@ const capable = (info = ONLY) =>
 const unread = () => directory.snapshot().unread.map((peer) => peer.identity);
 const departed = () => directory.snapshot().departed.map((server) => server.identity);
 
-describe('a peer', () => {
-  it('is unread at first, then capable of what it serves, down to verb and subresource', async () => {
+describe('PeerDirectory', () => {
+  it('lists a new peer as unread, then as capable of its resources, down to verb and subresource', async () => {
     servers.get(B)!.mode = 'starting';
     await source.see(lease('b', B), lease('c', C));
     expect(unread()).toEqual(['b']);
@@ -96,7 +96,7 @@ describe('a peer', () => {
     expect(directory.snapshot().peers.every((peer) => peer.endpoints.every((e) => e.usable()))).toBe(true);
   });
 
-  it('that fails gets no traffic until a probe answered, and stays capable meanwhile', async () => {
+  it('keeps a failed peer capable but unusable until a probe succeeds', async () => {
     await source.see(lease('b', B));
     const [endpoint] = directory.snapshot().peers[0]!.endpoints;
     servers.get(B)!.mode = 'refusing';
@@ -110,7 +110,7 @@ describe('a peer', () => {
     expect(endpoint!.usable()).toBe(true);
   });
 
-  it('that hangs is found out, and whoever waits for it is told', async () => {
+  it('detects a peer that hangs, and fails the requests that wait for it', async () => {
     await source.see(lease('b', B), lease('c', C));
     servers.get(B)!.mode = 'hanging';
     await clock.advance(7_000);
@@ -126,7 +126,7 @@ describe('a peer', () => {
     expect(departed()).toEqual(['b']);
   });
 
-  it('that is unreachable for long departs although its lease lives, and is back with the first probe', async () => {
+  it('departs an unreachable peer although its lease is live, and restores it with the first probe', async () => {
     await source.see(lease('b', B));
     servers.get(B)!.mode = 'refusing';
     await clock.advance(8_500);
@@ -142,7 +142,7 @@ describe('a peer', () => {
     expect(capable()).toEqual(['b']);
   });
 
-  it('whose lease is deleted departs at once, and is remembered for the grace period', async () => {
+  it('departs a peer at once when its lease is deleted, and keeps its surface for the grace period', async () => {
     await source.see(lease('b', B));
     await source.see();
     expect(directory.snapshot().peers).toEqual([]);
@@ -151,7 +151,7 @@ describe('a peer', () => {
     expect(directory.snapshot().departedWith(ONLY)).toBeUndefined();
   });
 
-  it('that stopped serving something while alive is not remembered for it', async () => {
+  it('does not keep a resource that a live peer stopped serving', async () => {
     await source.see(lease('b', B));
     servers.get(B)!.groups = COMMON;
     await clock.advance(2_500);
@@ -162,7 +162,7 @@ describe('a peer', () => {
     expect(departed()).toEqual(['b']);
   });
 
-  it('that was restarted between two reads is not believed to have lost anything before it is ready', async () => {
+  it('keeps the surface of a peer that restarted between two reads until it is ready', async () => {
     await source.see(lease('b', B));
     servers.get(B)!.mode = 'starting';
     await clock.advance(2_500);
@@ -170,7 +170,7 @@ describe('a peer', () => {
     expect(directory.snapshot().peers[0]!.endpoints[0]!.usable()).toBe(false);
   });
 
-  it('that was never reached stops standing for the unknown after a while, until it answers', async () => {
+  it('removes a peer that was never reached from unread after a while, until it answers', async () => {
     servers.get(B)!.mode = 'refusing';
     await source.see(lease('b', B));
     await clock.advance(29_000);
@@ -183,7 +183,7 @@ describe('a peer', () => {
     expect(capable()).toEqual(['b']);
   });
 
-  it('that is ready but whose discovery is malformed stays unread', async () => {
+  it('keeps a ready peer with malformed discovery unread', async () => {
     servers.get(B)!.mode = 'malformed';
     await source.see(lease('b', B));
     await clock.advance(100_000);
@@ -191,7 +191,7 @@ describe('a peer', () => {
     expect(directory.describe().peers[0]!.endpoints[0]!.lastError).toMatch(/apiVersion|items/);
   });
 
-  it('is dropped from memory when an operator forgets it', async () => {
+  it('deletes a departed peer when an operator forgets it', async () => {
     await source.see(lease('b', B));
     servers.get(B)!.mode = 'refusing';
     await clock.advance(10_000);
@@ -203,7 +203,7 @@ describe('a peer', () => {
     expect(directory.snapshot().peers).toEqual([]);
   });
 
-  it('keeps its surface and health when it turns out to have a name', async () => {
+  it('keeps surface and health of a peer whose host name becomes known', async () => {
     await source.see({ source: 'endpoints', kind: 'kube-apiserver', address: B });
     expect(capable()).toEqual([B]);
     await source.see({ source: 'endpoints', kind: 'kube-apiserver', address: B }, lease('b', B));
@@ -212,7 +212,7 @@ describe('a peer', () => {
     expect(directory.snapshot().peers[0]!.endpoints[0]!.usable()).toBe(true);
   });
 
-  it('is reached through its Straddle when its own address fails', async () => {
+  it('uses the Straddle of a peer when the address of its kube-apiserver fails', async () => {
     servers.set(B_STRADDLE, new PlayedServer(servers.get(B)!.groups));
     servers.get(B_STRADDLE)!.isStraddle = true;
     await source.see(lease('b', B_STRADDLE, { kind: 'straddle', upstreamAddress: B }));
@@ -227,7 +227,7 @@ describe('a peer', () => {
     expect(directory.describe().peers[0]!.surfaceAgeMs).toBeLessThan(3_000);
   });
 
-  it('is read again at once when its answer was surprising, or when it was started anew', async () => {
+  it('reads a peer again at once on refresh, or when it was restarted', async () => {
     await source.see(lease('b', B, { incarnation: '1' }));
     servers.get(B)!.groups = { ...servers.get(B)!.groups, 'new/v1/ns': 'get' };
     const fresh = asks('GET', '/apis/new/v1/ns/x');
@@ -241,8 +241,8 @@ describe('a peer', () => {
   });
 });
 
-describe('the table', () => {
-  it('is the same object until something changes, and then listeners hear of it', async () => {
+describe('PeerTable', () => {
+  it('is the same object until a change, after which listeners are called', async () => {
     await source.see(lease('b', B));
     let changes = 0;
     directory.onChange(() => changes++);
@@ -256,7 +256,7 @@ describe('the table', () => {
     expect(changes).toBe(1);
   });
 
-  it('finds who is capable once for each resource and verb, however many servers there are', async () => {
+  it('computes the capable peers once per resource and verb', async () => {
     const groups: Record<string, string> = { 'only/v1/bs': 'get' };
     for (let i = 0; i < 2_000; i++) groups[`g${i % 50}/v1/r${i}`] = 'get list';
     const many = Array.from({ length: 50 }, (_, i) => `10.0.1.${i + 1}:6443`);
@@ -265,7 +265,7 @@ describe('the table', () => {
     await clock.advance(100);
     const table = directory.snapshot();
     expect(table.capable(ONLY)).toHaveLength(50);
-    // The answer is kept: the same list for whoever asks for the same, whatever the object.
+    // The result is cached: the same list for another object of the resource.
     expect(table.capable(asks('GET', '/apis/only/v1/namespaces/y/bs/other'))).toBe(table.capable(ONLY));
   });
 });

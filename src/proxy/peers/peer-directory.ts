@@ -1,15 +1,16 @@
 import type { Clock } from '../../base/clock.js';
+import type { ReadFailure } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
 import type { Destination } from '../../http/outgoing.js';
+import { type CoolDownBounds, PROBE_TIMEOUT_MS } from '../../http/server-health.js';
 import type { Surface } from '../../kube/surface.js';
 import type { KnownServer } from './address-claims.js';
 import { ConflictLog } from './conflict-log.js';
 import type { DepartedMemory } from './departed-memory.js';
 import { type DirectoryDescription, describePeer } from './directory-description.js';
-import type { HealthBounds } from './endpoint-health.js';
 import { EndpointPool } from './endpoint-pool.js';
 import { NEWCOMER_BOUNDS, type NewcomerBounds, NewcomerGrace } from './newcomer-grace.js';
-import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor, type ReadFailure } from './peer-monitor.js';
+import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor } from './peer-monitor.js';
 import type { PeerSource } from './peer-source.js';
 import type { DepartedServer, Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
 import {
@@ -23,18 +24,18 @@ import type { SurfaceFetch } from './surface-reader.js';
 import { buildPeerTable } from './table-index.js';
 
 export interface PeerTimings extends MonitorTimings {
-  /** For one whole read of a surface. */
+  /** Timeout of one whole surface read. */
   readonly readTimeoutMs: number;
   readonly readyTimeoutMs: number;
   readonly lingerMs: number;
-  /** Sightings are looked over this often even if no source reports, because claims to an address age. */
+  /** Interval of reviews without a report of a source, because claims to an address age. */
   readonly reviewEveryMs: number;
 }
 
 export const PEER_TIMINGS: PeerTimings = {
   ...MONITOR_TIMINGS,
   readTimeoutMs: 4_000,
-  readyTimeoutMs: 2_000,
+  readyTimeoutMs: PROBE_TIMEOUT_MS,
   lingerMs: 30_000,
   reviewEveryMs: 15_000,
 };
@@ -47,15 +48,18 @@ export interface PeerDirectoryOptions {
   readonly logger: Logger;
   readonly selves: Selves;
   readonly memory: DepartedMemory;
-  /** What this process's own server serves, undefined while it is down or not read yet. */
+  /** Surface of the server behind this process; undefined while it is down or not read yet. */
   readonly local?: { surface(): Surface | undefined; onChange(listener: () => void): () => void };
   readonly timings?: Partial<PeerTimings>;
-  readonly healthBounds?: Partial<HealthBounds>;
+  readonly healthBounds?: Partial<CoolDownBounds>;
   readonly newcomerBounds?: NewcomerBounds;
   readonly random?: () => number;
-  /** For metrics: a probe or a read of a peer failed. */
+  /** Called for metrics after a probe or a surface read of a peer failed. */
   readonly onReadFailed?: (identity: string, type: ReadFailure) => void;
-  /** Some endpoint became usable or ceased to be: the table stays the same, what its endpoints say does not. */
+  /**
+   * Called after an endpoint became usable or unusable. The table stays the same; `usable()` of its
+   * endpoints differs.
+   */
   readonly onHealth?: (() => void) | undefined;
   readonly onHang?: ((endpoint: PeerEndpoint, why: string) => void) | undefined;
 }
@@ -73,7 +77,7 @@ export function createPeerDirectory(options: PeerDirectoryOptions): RunningPeerD
 interface Watched {
   readonly monitor: PeerMonitor;
   readonly server: SightedServer;
-  /** What the table shows of it; replaced when that changes. */
+  /** Entry of the peer table; replaced when its surface changes. */
   peer: Peer | undefined;
 }
 
@@ -169,7 +173,7 @@ class Directory implements RunningPeerDirectory {
     };
   }
 
-  /** Brings the watched servers in line with what the sources see now. */
+  /** Starts, restarts and stops monitors according to the current sightings. */
   #review(): void {
     if (this.#closed) return;
     this.#cancelReview();
@@ -206,7 +210,7 @@ class Directory implements RunningPeerDirectory {
     this.#touch();
   }
 
-  /** Servers that have answered, by what was found in this run and by what is remembered of an earlier one. */
+  /** Returns servers that have answered: those of this run, and those in the memory of earlier runs. */
   #known(): KnownServer[] {
     const found = [...this.#watched.values()]
       .filter(({ monitor }) => monitor.surface !== undefined)
@@ -231,12 +235,12 @@ class Directory implements RunningPeerDirectory {
     return [...found, ...remembered];
   }
 
-  /** Leases alone tell of these servers, and all the time that such servers get is used up. */
+  /** Ends the holding of all servers that only leases name: the budget of NewcomerGrace is used up. */
   #giveUpNewcomers(): void {
     for (const { monitor, server } of this.#watched.values()) if (!server.vouched) monitor.giveUpUnread();
   }
 
-  /** Whether a server that has not answered counts as one that may serve anything, for a while. */
+  /** Returns whether a server that has not answered yet may turn 404 into 503 for a while. */
   #mayHoldBack(server: SightedServer): boolean {
     return server.vouched || this.#grace.begin(server.identity);
   }
@@ -261,13 +265,16 @@ class Directory implements RunningPeerDirectory {
     });
     if (!before) {
       const endpoints = server.endpoints.map((endpoint) => `${endpoint.kind} ${endpoint.address}`);
-      logger.info('peer sighted', { peer: server.identity, endpoints });
+      logger.info('peer discovered', { peer: server.identity, endpoints });
     }
     this.#watched.set(server.identity, { monitor, server, peer: undefined });
     monitor.start();
   }
 
-  /** A server that no source sees any more has left, unless it is only called or reached differently now. */
+  /**
+   * Stores a server without sightings as departed, unless it has another name or other addresses
+   * now.
+   */
   #settleDeparture({ monitor, server }: Watched, servers: readonly SightedServer[]): void {
     const { memory, clock, logger, selves } = this.#options;
     const self = server.endpoints.some((endpoint) => selves.addresses.includes(endpoint.address));
@@ -275,7 +282,7 @@ class Directory implements RunningPeerDirectory {
       if (!servers.some((other) => other.identity === server.identity)) memory.rename(server.identity);
       return;
     }
-    logger.info('peer has left', { peer: server.identity });
+    logger.info('peer removed: no source names it any more', { peer: server.identity });
     if (monitor.state === 'present' && monitor.surface) {
       memory.depart(remembered(monitor, monitor.surface, server.hosts), clock.nowMs());
     }
@@ -292,14 +299,18 @@ class Directory implements RunningPeerDirectory {
     if (monitor.surface) {
       const server = remembered(monitor, monitor.surface, this.#watched.get(monitor.identity)?.server.hosts ?? []);
       if (monitor.state === 'present') memory.present(server);
-      // The last moment it was there, not the later one when that was noticed: an operator may have been faster.
+      // Departure is dated at the last reply, not at its detection: a forget mark may be between
+      // the two.
       else if (monitor.state === 'departed') memory.depart(server, monitor.answeredAtMs);
     }
     this.#applyForgetMarks();
     this.#touch();
   }
 
-  /** Something changed: the next snapshot shows it, and listeners hear of it once for all that happens in this turn. */
+  /**
+   * Marks the table as stale. Listeners are called once per microtask turn, if the rebuilt table
+   * differs.
+   */
   #touch(): void {
     this.#dirty = true;
     if (this.#announcing || this.#closed) return;
@@ -344,7 +355,7 @@ class Directory implements RunningPeerDirectory {
     this.#table = buildPeerTable({ peers, unread, departed });
   }
 
-  /** The departed, with what only they served. */
+  /** Returns departed servers with the resources that no live server serves. */
   #departedBut(peers: readonly Peer[]): readonly DepartedServer[] {
     const { memory, local } = this.#options;
     if (memory.departed().length === 0) return memory.departed();
@@ -355,7 +366,10 @@ class Directory implements RunningPeerDirectory {
   }
 }
 
-/** Endpoints at which it has answered: a lease can name addresses that are not the server's. */
+/**
+ * Returns endpoints at which the server has answered: a lease can name addresses that are not the
+ * server's.
+ */
 function answeredAt(monitor: PeerMonitor) {
   return monitor.endpoints.filter((endpoint) => endpoint.verified);
 }
@@ -365,7 +379,10 @@ function remembered(monitor: PeerMonitor, surface: Surface, hosts: readonly stri
   return { identity: monitor.identity, hosts, addresses, surface };
 }
 
-/** Whether a server sighted now is the one that was watched, under another name or with other addresses. */
+/**
+ * Returns whether a server sighted now is the one that was monitored, under another name or with
+ * other addresses.
+ */
 function continues(server: SightedServer, { server: before }: Pick<Watched, 'server'>): boolean {
   if (server.identity === before.identity) return true;
   return server.endpoints.some((endpoint) => before.endpoints.some((known) => known.address === endpoint.address));

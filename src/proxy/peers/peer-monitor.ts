@@ -1,17 +1,22 @@
 import type { Clock } from '../../base/clock.js';
+import { READ_FAILURES, type ReadFailure } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
 import { DeadlineError } from '../../http/deadline.js';
-import { lostSomething, SurfaceDocumentError } from '../../kube/discovery-documents.js';
+import { DiscoveryDocumentError } from '../../kube/discovery-documents.js';
 import type { Surface } from '../../kube/surface.js';
+import { lostSomething } from './surface-documents.js';
 import { SurfaceReadError } from './surface-reader.js';
 import type { TrackedEndpoint } from './tracked-endpoint.js';
 
 export interface MonitorTimings {
-  /** Between two reads of a healthy peer, before jitter. */
+  /** Interval between two reads of a healthy peer, before jitter. */
   readonly readEveryMs: number;
-  /** Unreachable on all its endpoints for this long, a peer counts as departed, whatever its lease says. */
+  /**
+   * Time without a reply on any endpoint after which a peer counts as departed, even if its lease
+   * is live.
+   */
   readonly goneAfterMs: number;
-  /** A peer that was never reached stops standing for "something unknown may be served" after this long. */
+  /** Time after which a peer that was never reached no longer turns 404 into 503. */
   readonly unreadGraceMs: number;
   /** Bound on the wait of `refresh`. */
   readonly refreshWaitMs: number;
@@ -24,7 +29,10 @@ export const MONITOR_TIMINGS: MonitorTimings = {
   refreshWaitMs: 2_000,
 };
 
-/** Share of the interval by which visits are spread, so that many servers do not ask one peer in step. */
+/**
+ * Share of the interval by which probes are spread, so that many servers do not probe one peer at
+ * the same time.
+ */
 const JITTER = 0.2;
 
 export interface PeerMonitorOptions {
@@ -34,27 +42,30 @@ export interface PeerMonitorOptions {
   readonly logger: Logger;
   readonly timings: MonitorTimings;
   readonly random: () => number;
-  /** Something that the peer table shows has changed. */
+  /** Called after a change that the peer table shows. */
   readonly onChange: () => void;
-  /** Surface known from before, when a server is seen under a new name. */
+  /** Surface from before, when a server is sighted under a new name. */
   readonly inherited?: { readonly surface: Surface; readonly readAtMs: number } | undefined;
-  /** Since when the server is sighted and never answered, under another name or with other addresses; now if undefined. */
+  /**
+   * Time since which the server is sighted without a reply, also under another name or other
+   * addresses; now if undefined.
+   */
   readonly unreadSinceMs?: number | undefined;
-  /** It does not count as a server whose surface is unknown until it answers. */
+  /**
+   * Starts in state `abandoned`: until it answers, the server does not count as one with an unknown
+   * surface.
+   */
   readonly abandoned?: boolean | undefined;
   readonly onReadFailed?: ((identity: string, type: ReadFailure) => void) | undefined;
 }
 
-/** Why a surface could not be read, for metrics. */
-export type ReadFailure = 'timeout' | 'malformed' | 'status' | 'unreachable';
-
-/** Watches over one peer: one loop for each of its endpoints, so that nothing that hangs holds up anything else. */
+/** Monitors one peer: one loop per endpoint, so that an endpoint that hangs delays no other. */
 export class PeerMonitor {
   readonly identity: string;
   readonly endpoints: readonly TrackedEndpoint[];
   readonly #options: PeerMonitorOptions;
   readonly #loops: EndpointLoop[];
-  /** Since when it is sighted and not read. */
+  /** Time since which the server is sighted and not read. */
   readonly unreadSinceMs: number;
   #surface: Surface | undefined;
   #readAtMs: number | undefined;
@@ -91,13 +102,13 @@ export class PeerMonitor {
     return this.#readAtMs;
   }
 
-  /** The last moment it was known to be there, or when it was first seen. */
+  /** Time of the last reply, or of the first sighting. */
   get answeredAtMs(): number {
     const reported = this.endpoints.map((endpoint) => endpoint.health.answeredAtMs ?? 0);
     return Math.max(this.#answeredAtMs, ...reported);
   }
 
-  /** Every endpoint was tried once, or one was enough. */
+  /** True if every endpoint was tried once, or the surface was read through one of them. */
   get tried(): boolean {
     return this.#readAtMs !== undefined || this.#triedEndpoints.size === this.endpoints.length;
   }
@@ -118,12 +129,15 @@ export class PeerMonitor {
     for (const loop of this.#loops) loop.close();
   }
 
-  /** Visits every endpoint as soon as its cool-down allows. */
+  /** Probes every endpoint as soon as its cool-down allows. */
   wake(): void {
     for (const loop of this.#loops) loop.wake();
   }
 
-  /** Reads the surface anew; resolves when a read begun after this call is over, or after a bounded wait. */
+  /**
+   * Reads the surface again; resolves when a read that began after this call has ended, or after
+   * `refreshWaitMs`.
+   */
   refresh(): Promise<void> {
     const reading = this.#loops[this.#readerIndex()]!.visitAnew();
     return new Promise((resolve) => {
@@ -135,13 +149,16 @@ export class PeerMonitor {
     });
   }
 
-  /** Whether this endpoint is the one to read through: the first that is usable, or any while none is. */
+  /**
+   * Returns whether a probe of this endpoint reads the surface: the first usable endpoint, those
+   * preferred to it, or any while none is usable.
+   */
   reads(endpoint: TrackedEndpoint): boolean {
     const usable = this.endpoints.find((candidate) => candidate.usable());
     return usable === undefined || this.endpoints.indexOf(endpoint) <= this.endpoints.indexOf(usable);
   }
 
-  /** It says that it is ready; what it serves is not known yet (again). */
+  /** Records that /readyz of an endpoint replied 200 before the surface was read. */
   answering(): void {
     if (this.#state === 'departed') this.#enter('returning');
     if (this.#state === 'abandoned') this.#enter('expected');
@@ -152,7 +169,10 @@ export class PeerMonitor {
     const { clock, logger } = this.#options;
     const changed = this.#surface !== surface || this.#state !== 'present';
     if (this.#state !== 'present')
-      logger.info('peer is there', { peer: this.identity, version: surface.kubernetesVersion });
+      logger.info('peer is reachable and its discovery was read', {
+        peer: this.identity,
+        version: surface.kubernetesVersion,
+      });
     this.#cancelUnread();
     this.#surface = surface;
     this.#readAtMs = clock.nowMs();
@@ -171,7 +191,10 @@ export class PeerMonitor {
     if (!wasTried && this.tried) this.#options.onChange();
   }
 
-  /** Traffic or a probe failed: look at the others now, one of them may have to take over. */
+  /**
+   * After a failed request or probe: probes the endpoint that takes over, and starts the timer of
+   * the departure.
+   */
   #afterFailure(endpoint: TrackedEndpoint, error: unknown): void {
     this.#options.onReadFailed?.(this.identity, failureOf(error));
     this.#complain(endpoint, error);
@@ -181,15 +204,16 @@ export class PeerMonitor {
     this.#watchForDeparture();
   }
 
-  /** Once for each kind of trouble with an address, until it is well again. */
+  /** Logs each type of failure of an endpoint once, until it has recovered. */
   #complain(endpoint: TrackedEndpoint, error: unknown): void {
     const failure = failureOf(error);
     if (this.#complaints.get(endpoint) === failure) return;
     this.#complaints.set(endpoint, failure);
-    this.#options.logger.warn('what a peer serves cannot be read', {
+    this.#options.logger.warn('discovery of a peer cannot be read', {
       peer: this.identity,
       address: endpoint.destination.address,
       why: error instanceof Error ? error.message : String(error),
+      advice: READ_FAILURES[failure].advice,
     });
   }
 
@@ -206,20 +230,28 @@ export class PeerMonitor {
     const why = this.endpoints
       .map((endpoint) => `${endpoint.destination.address}: ${endpoint.health.lastError}`)
       .join('; ');
-    logger.warn('peer is gone', { peer: this.identity, why });
+    logger.warn('peer departed: no reply at any of its addresses', {
+      peer: this.identity,
+      why,
+      advice: goneAdvice(this.identity),
+    });
     this.#enter('departed');
   }
 
-  /** Leaves the server out until it answers, unless it has answered already. */
+  /**
+   * Abandons a server that was never reached. One that is reachable, but could not be read, gets
+   * another grace period.
+   */
   giveUpUnread(): void {
     if (this.#state !== 'expected') return;
     this.#cancelUnread();
     const reachable = this.endpoints.some((endpoint) => endpoint.health.answeredAtMs !== undefined);
     if (!reachable && !this.#answersNow()) {
       const why = this.endpoints.map((endpoint) => endpoint.health.lastError).join('; ');
-      this.#options.logger.warn('peer was never reached and is left out until it answers', {
+      this.#options.logger.warn('peer unreachable since it was discovered; ignored until it replies', {
         peer: this.identity,
         why,
+        advice: READ_FAILURES.unreachable.advice,
       });
       this.#enter('abandoned');
       return;
@@ -227,7 +259,10 @@ export class PeerMonitor {
     this.#cancelUnread = this.#options.clock.after(this.#options.timings.unreadGraceMs, () => this.giveUpUnread());
   }
 
-  /** Ready, although its discovery cannot be read: it may well serve what nobody else does. */
+  /**
+   * Returns whether /readyz replied 200 to the last probe: a server with unreadable discovery may
+   * still be the only one that serves a resource.
+   */
   #answersNow(): boolean {
     return this.#loops.some((loop) => loop.ready);
   }
@@ -245,15 +280,15 @@ export class PeerMonitor {
 }
 
 /**
- * - expected: sighted, nothing read yet;
- * - present: read, and answering or not yet gone for long enough;
- * - departed: it was present and does not answer any more;
- * - returning: it was departed and says it is ready, but has not been read again;
- * - abandoned: sighted, but never reached in all the time allowed.
+ * - expected: sighted, surface not read yet;
+ * - present: surface read; replies, or has not been silent for `goneAfterMs` yet;
+ * - departed: was present, does not reply any more;
+ * - returning: was departed, is ready again, surface not read again yet;
+ * - abandoned: sighted, but never reached during the time allowed.
  */
 export type PeerState = 'expected' | 'present' | 'departed' | 'returning' | 'abandoned';
 
-/** Visits one endpoint, over and over. */
+/** Probes one endpoint periodically. */
 class EndpointLoop {
   readonly #monitor: PeerMonitor;
   readonly #endpoint: TrackedEndpoint;
@@ -262,7 +297,7 @@ class EndpointLoop {
   #visit: Promise<void> | undefined;
   #closed = false;
   #again = false;
-  /** The last visit was told that the server is ready. */
+  /** The last probe found the server ready. */
   ready = false;
 
   constructor(monitor: PeerMonitor, endpoint: TrackedEndpoint, options: PeerMonitorOptions) {
@@ -294,7 +329,7 @@ class EndpointLoop {
     this.#cancelPause = this.#options.clock.after(waitMs, () => this.#begin());
   }
 
-  /** A visit that starts from now on, even if one is under way. */
+  /** Probes from now on, after a probe that is in progress. */
   async visitAnew(): Promise<void> {
     if (this.#visit) await this.#visit;
     if (this.#closed) return;
@@ -331,7 +366,7 @@ class EndpointLoop {
     const failuresBefore = health.failureCount;
     try {
       await this.#probe();
-      // Traffic that failed meanwhile knows better than a probe that was sent before.
+      // Traffic that failed meanwhile is more recent than a probe that was sent before.
       if (this.#closed || health.failureCount !== failuresBefore) return;
       health.probed();
       this.#monitor.visited(this.#endpoint, undefined);
@@ -356,7 +391,8 @@ class EndpointLoop {
     if (!reads) return;
     let { surface } = await reader.read();
     if (wasUsable && monitor.surface && surface !== monitor.surface && lostSomething(monitor.surface, surface)) {
-      // A server that was restarted between two visits shows only a part at first. Believe it once it is ready.
+      // A server that was restarted between two probes has incomplete discovery at first: resources
+      // count as removed only once it is ready.
       await this.#endpoint.checkReady();
       ({ surface } = await reader.read());
     }
@@ -364,9 +400,13 @@ class EndpointLoop {
   }
 }
 
+function goneAdvice(identity: string): string {
+  return `nothing to do during an upgrade; if it will not come back, run: straddle forget ${identity}`;
+}
+
 function failureOf(error: unknown): ReadFailure {
   if (error instanceof DeadlineError) return 'timeout';
-  if (error instanceof SurfaceDocumentError) return 'malformed';
+  if (error instanceof DiscoveryDocumentError) return 'malformed';
   if (error instanceof SurfaceReadError) return 'status';
   return 'unreachable';
 }

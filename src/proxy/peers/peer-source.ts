@@ -1,14 +1,20 @@
 import type { ForgetMark, Sighting } from './sightings.js';
 
-/** Somewhere that tells of servers. */
+/** A source of sightings: leases, EndpointSlices or flags. */
 export interface PeerSource {
   readonly name: string;
-  /** Starts looking. `onChange` is called after `sightings()`, `forgetMarks()` or `answered()` has changed. Once. */
+  /**
+   * Starts watching; called once. `onChange` is called after `sightings()`, `forgetMarks()` or
+   * `answered()` has changed.
+   */
   start(onChange: () => void): void;
-  /** All that is seen now. While the source cannot be asked, what was seen last. */
+  /** Returns all current sightings; while the source is unreachable, the last ones. */
   sightings(): readonly Sighting[];
   forgetMarks?(): readonly ForgetMark[];
-  /** It has been asked and has answered, be it with a refusal: there is nothing more to wait for. */
+  /**
+   * Returns true after the first reply, also if that was a refusal (403): there is nothing more to
+   * wait for.
+   */
   answered(): boolean;
   close(): Promise<void>;
 }

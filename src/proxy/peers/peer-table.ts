@@ -8,7 +8,10 @@ export interface PeerEndpoint {
   readonly destination: Destination;
   /** False while it cools down after a failure and until a probe has answered. */
   usable(): boolean;
-  /** Says how an attempt there ended; failures start or lengthen the cool-down. */
+  /**
+   * Reports the outcome of an attempt; a failure outside of a cool-down starts one, longer with
+   * each repeated failure.
+   */
   report(outcome: 'answered' | 'failed', why?: string): void;
 }
 

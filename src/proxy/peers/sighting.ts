@@ -1,21 +1,21 @@
 import type { PeerEndpoint } from './peer-table.js';
 
-/** One trace of a server, as one source saw it. */
+/** One record of a server from one source. */
 export interface Sighting {
   readonly source: 'lease' | 'endpoints' | 'static';
-  /** What answers at `address`. */
+  /** Kind of server at `address`. */
   readonly kind: PeerEndpoint['kind'];
   readonly hostname?: string;
   readonly address?: string;
-  /** With kind `straddle`: where the API server behind it is reached from other machines. */
+  /** For kind `straddle`: address at which other machines reach the API server behind it. */
   readonly upstreamAddress?: string;
-  /** When it was last renewed, by the writer's clock but never in the future. Leases only. */
+  /** Time of the last renewal, by the writer's clock but never in the future. Leases only. */
   readonly renewedAtMs?: number;
-  /** Changes when the process behind it does. */
+  /** Changes when the process at that address is replaced. */
   readonly incarnation?: string;
 }
 
-/** What this process and its host are known by; never peers. */
+/** Names and addresses of this process and its host, which are never peers. */
 export interface Selves {
   readonly names: readonly string[];
   readonly addresses: readonly string[];

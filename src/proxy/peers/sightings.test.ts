@@ -21,8 +21,8 @@ const apiServer = (hostname: string, address?: string, renewedAtMs = 0): Sightin
 });
 const endpoint = (address: string): Sighting => ({ source: 'endpoints', kind: 'kube-apiserver', address });
 
-describe('uniting sightings', () => {
-  it('makes one server of a lease, its Straddle and its endpoint, the API server preferred', () => {
+describe('uniteSightings', () => {
+  it('joins a lease, its Straddle and its endpoint into one server and prefers the API server', () => {
     const seen = [apiServer('b'), straddle('b', '10.0.0.2:7443', '10.0.0.2:6443'), endpoint('10.0.0.2:6443')];
     expect(unite(seen, NOBODY)).toMatchObject([
       {
@@ -35,7 +35,7 @@ describe('uniting sightings', () => {
     ]);
   });
 
-  it('leaves out self by name, by own address and by upstream address, with all that hangs on it', () => {
+  it('excludes this server by name, address and upstream address, with all joined sightings', () => {
     const selves = { names: ['A'], addresses: ['10.0.0.1:7443', '10.0.0.1:6443'] };
     const seen = [
       apiServer('a', '10.9.0.1:6443'),
@@ -46,11 +46,11 @@ describe('uniting sightings', () => {
     expect(unite(seen, selves).map((server) => server.identity)).toEqual(['10.0.0.2:6443']);
   });
 
-  it('has no peer without an address to dial', () => {
+  it('returns no peer without an address', () => {
     expect(unite([apiServer('b')], NOBODY)).toEqual([]);
   });
 
-  it('does not take a load balancer for a server, nor servers behind it for one', () => {
+  it('neither treats a load balancer as a server nor joins the servers behind it', () => {
     const seen = [
       apiServer('a', '10.0.0.100:6443'),
       apiServer('b', '10.0.0.100:6443'),
@@ -62,12 +62,12 @@ describe('uniting sightings', () => {
     expect(servers.map((s) => [s.identity, s.endpoints.map((e) => e.address)])).toEqual([['b', ['10.0.0.2:7443']]]);
   });
 
-  it('gives an address that moved to whoever still renews its lease', () => {
+  it('gives a moved address to the host name that still renews its lease', () => {
     const seen = [apiServer('old', '10.0.0.2:6443', 1_000), apiServer('new', '10.0.0.2:6443', 100_000)];
     expect(unite(seen, NOBODY).map((server) => server.identity)).toEqual(['new']);
   });
 
-  it('comes to the same servers in whatever order sightings come', () => {
+  it('returns the same servers for any order of sightings', () => {
     const host = fc.constantFrom('a', 'b', 'c', 'd');
     const address = fc.constantFrom('10.0.0.1:1', '10.0.0.2:1', '10.0.0.3:1', '10.0.0.4:1');
     const sighting = fc.oneof(
@@ -91,8 +91,8 @@ describe('uniting sightings', () => {
   });
 });
 
-describe('addresses', () => {
-  it('are brought into one spelling', () => {
+describe('canonicalAddress and addressOfUrl', () => {
+  it('return the canonical form', () => {
     expect(canonicalAddress('10.0.0.2:6443')).toBe('10.0.0.2:6443');
     expect(canonicalAddress('[FD00:0:0::2]:6443')).toBe('[fd00::2]:6443');
     expect(addressOfUrl('https://10.0.0.2:6443/')).toBe('10.0.0.2:6443');
@@ -110,12 +110,12 @@ describe('addresses', () => {
     '[::]:1',
     'fd00::2:1',
     '[fe80::1%eth0]:1',
-  ])('that cannot be dialled are none: %s', (text) => {
+  ])('canonicalAddress returns undefined for an address that cannot be dialled: %s', (text) => {
     expect(canonicalAddress(text)).toBeUndefined();
   });
 
   it.each(['http://10.0.0.2:1', '10.0.0.2:1', 'https://u@10.0.0.2:1', 'https://10.0.0.2:1/path'])(
-    'no peer URL: %s',
+    'addressOfUrl returns undefined for an invalid peer URL: %s',
     (url) => {
       expect(addressOfUrl(url)).toBeUndefined();
     },

@@ -4,18 +4,18 @@ import type { Selves, Sighting } from './sighting.js';
 
 export type { Selves, Sighting } from './sighting.js';
 
-/** A server other than this one, put together from everything seen of it. */
+/** A server other than this one, joined from all its sightings. */
 export interface SightedServer {
   readonly identity: string;
-  /** Every host name that it is sighted by, lower case, sorted. */
+  /** Every host name of the server in sightings, lower case, sorted. */
   readonly hosts: readonly string[];
-  /** One of them is a Straddle's. */
+  /** True if one of `hosts` is from a Straddle lease. */
   readonly namedByStraddle: boolean;
-  /** Sighted by a source other than leases, which many users of a cluster may write. */
+  /** True if a source other than leases names the server; many users of a cluster may write leases. */
   readonly vouched: boolean;
   /** Preferred first; never empty. */
   readonly endpoints: readonly SightedEndpoint[];
-  /** Differs when a process of this server was started anew. */
+  /** Differs after a process of this server was restarted. */
   readonly incarnation: string;
 }
 
@@ -24,29 +24,33 @@ export interface SightedEndpoint {
   readonly address: string;
 }
 
-/** An operator said that a departed server will not come back. */
+/** Mark of an operator (`straddle forget`) that a departed server will not come back. */
 export interface ForgetMark {
   readonly identity: string;
   readonly atMs: number;
 }
 
-/** Bound on the servers of one control plane. Servers that have answered come first, those in leases only come last. */
+/**
+ * Bound on the servers of one control plane. Servers that have answered are kept first, those in
+ * leases only last.
+ */
 export const SERVERS_MAX = 256;
 /** Bound on the addresses of one server, in the same order. */
 export const ENDPOINTS_PER_SERVER_MAX = 8;
-/** All that sources see, put together. */
+/** Result of `uniteSightings`. */
 export interface SightedServers {
   /** Sorted by identity. */
   readonly servers: readonly SightedServer[];
   readonly conflicts: readonly AddressConflict[];
-  /** Servers beyond the bound. */
+  /** Number of servers that were ignored because of the bound. */
   readonly leftOutCount: number;
 }
 
 /**
- * Sightings that share a host name or an address are one server. A pure function of the set: the order in which
- * sources report does not matter, so that every server of a control plane comes to the same identities. `known` are
- * servers that have answered: they keep their addresses, and their places when there are more than the bounds allow.
+ * Joins sightings that share a host name or an address into servers. Pure function of the set of
+ * sightings, independent of their order, so that every server of a control plane computes the same
+ * identities. `known` are servers that have answered: they keep their addresses, and are kept first
+ * at the bounds.
  */
 export function uniteSightings(
   sightings: readonly Sighting[],
@@ -100,7 +104,8 @@ function serverOf(group: readonly Sighting[], answered: ReadonlySet<string>): Si
   const kept = new Set([...all].sort((a, b) => rank(a) - rank(b)).slice(0, ENDPOINTS_PER_SERVER_MAX));
   const endpoints = all.filter((endpoint) => kept.has(endpoint));
   if (endpoints.length === 0) return undefined;
-  // A Straddle's name was given to it on purpose; a kube-apiserver's is whatever its container is called.
+  // The name of a Straddle is chosen by an operator; that of a kube-apiserver may be the name of
+  // its container.
   const named = (wanted: (s: Sighting) => boolean) => sorted(new Set(group.filter(wanted).map(hostOf).filter(isText)));
   const hosts = named(() => true);
   const [straddleName] = named((s) => s.kind === 'straddle');
@@ -166,7 +171,7 @@ function sorted(values: Iterable<string>): string[] {
   return [...values].sort(compare);
 }
 
-/** By code unit, not by locale: every server must sort alike. */
+/** Compares by code unit, not by locale: every server must sort alike. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

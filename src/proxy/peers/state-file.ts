@@ -2,8 +2,8 @@ import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
- * A file that is replaced as a whole: after a crash at any moment it holds the old text or the new one.
- * Writes follow one another; of several asked for while one runs only the last is carried out.
+ * A file that is replaced atomically: after a crash at any moment it has the old text or the new
+ * one. Writes are sequential; of several requested during a write only the last is carried out.
  */
 export class StateFile {
   readonly #path: string;
@@ -16,7 +16,7 @@ export class StateFile {
     this.#bytesMax = bytesMax;
   }
 
-  /** Undefined if there is none yet. */
+  /** Returns the text, or undefined if the file does not exist. */
   async read(): Promise<string | undefined> {
     try {
       const { size } = await stat(this.#path);
@@ -28,7 +28,10 @@ export class StateFile {
     }
   }
 
-  /** `make` is called when its turn comes, so that what is written is what holds then. */
+  /**
+   * Replaces the file. `make` is called when the write starts, so that it serialises the state at
+   * that moment.
+   */
   write(make: () => string): Promise<void> {
     this.#next = make;
     this.#running ??= this.#drain().finally(() => {
@@ -56,7 +59,7 @@ export class StateFile {
       await file.close();
     }
     await rename(draft, this.#path);
-    // The rename itself must outlive a power cut too.
+    // The rename must survive a power failure too: sync the folder.
     const folder = await open(dirname(this.#path), 'r');
     try {
       await folder.sync();

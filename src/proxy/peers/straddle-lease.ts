@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import { OncePerSubject } from '../../base/once-per-subject.js';
 import type { KubeClient } from '../../kube/client/kube-client.js';
 import { explainKubeError, KubeError } from '../../kube/client/kube-error.js';
-import { OncePerSubject } from '../../peers/once-per-subject.js';
 import {
   HOSTNAME_LABEL,
   IDENTITY_LABEL,
@@ -14,7 +14,7 @@ import {
   UPSTREAM_ANNOTATION,
 } from './lease-source.js';
 
-export interface OwnLeaseOptions {
+export interface StraddleLeaseOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -25,23 +25,27 @@ export interface OwnLeaseOptions {
   readonly upstreamAddress?: string;
   readonly durationSeconds?: number;
   readonly renewEveryMs?: number;
-  /** Between attempts after a refusal, which time alone will not change. */
+  /** Delay before the next attempt after a refusal (403), which only an operator can change. */
   readonly refusedRetryMs?: number;
-  /** Between attempts after any other failure. */
+  /** Delay before the next attempt after any other failure. */
   readonly failedRetryMs?: number;
 }
 
-/** One name for one server, whatever characters its own name has. */
-export function ownLeaseName(serverName: string): string {
+/**
+ * Returns the lease name of a server: a hash, because server names may have characters not allowed
+ * in names.
+ */
+export function straddleLeaseName(serverName: string): string {
   return `straddle-${createHash('sha256').update(serverName.toLowerCase()).digest('hex').slice(0, 26)}`;
 }
 
 /**
- * Straddle's own lease: tells the other servers where to find this one. Renewed until closed; a lease left behind by
- * a process of the same name is taken over, and others of the same server or address are removed.
+ * The identity lease of this Straddle, which publishes its addresses to the other servers. Renewed
+ * until closed. A lease left behind by a process with the same server name is taken over; leases
+ * with other names for the same server or address are deleted once, after the first renewal.
  */
-export class OwnLease {
-  readonly #options: Required<Omit<OwnLeaseOptions, 'upstreamAddress'>> & OwnLeaseOptions;
+export class StraddleLease {
+  readonly #options: Required<Omit<StraddleLeaseOptions, 'upstreamAddress'>> & StraddleLeaseOptions;
   readonly #holder: string;
   readonly #path: string;
   readonly #complaints = new OncePerSubject();
@@ -51,7 +55,7 @@ export class OwnLease {
   #swept = false;
   #closed = false;
 
-  constructor(options: OwnLeaseOptions) {
+  constructor(options: StraddleLeaseOptions) {
     this.#options = {
       durationSeconds: 40,
       renewEveryMs: 10_000,
@@ -60,21 +64,21 @@ export class OwnLease {
       ...options,
     };
     this.#holder = `${options.serverName.toLowerCase()}_${randomUUID()}`;
-    this.#path = `${LEASES_PATH}/${ownLeaseName(options.serverName)}`;
+    this.#path = `${LEASES_PATH}/${straddleLeaseName(options.serverName)}`;
   }
 
-  /** The lease stands and is ours. */
+  /** True if the lease exists and is held by this process. */
   get held(): boolean {
     return this.#current !== undefined;
   }
 
-  /** Returns at once; resolves when the first attempt is over, whatever its outcome. */
+  /** Starts renewals; resolves when the first attempt has ended, even if it failed. */
   start(): Promise<void> {
     this.#running = this.#attempt();
     return this.#running;
   }
 
-  /** Deletes the lease, unless another process has taken it over meanwhile. Never rejects. */
+  /** Deletes the lease, unless another process has taken it over. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelNext();
@@ -88,7 +92,9 @@ export class OwnLease {
       });
     } catch (error) {
       if (error instanceof KubeError && (error.code === 404 || error.code === 409)) return;
-      this.#options.logger.warn('could not delete our own lease; it will expire', { why: explainKubeError(error) });
+      this.#options.logger.warn('lease of this Straddle could not be deleted; it will expire', {
+        why: explainKubeError(error),
+      });
     }
   }
 
@@ -102,7 +108,7 @@ export class OwnLease {
       const refused = error instanceof KubeError && error.refused;
       delayMs = refused ? this.#options.refusedRetryMs : this.#options.failedRetryMs;
       if (this.#complaints.isNew('renew')) {
-        this.#options.logger.warn('cannot keep our own lease: other servers find this one only by flags', {
+        this.#options.logger.warn('lease of this Straddle could not be renewed: peers find it by flags only', {
           why: explainKubeError(error),
         });
       }
@@ -121,7 +127,7 @@ export class OwnLease {
         : await this.#createOrTakeOver();
     } catch (error) {
       if (!(error instanceof KubeError) || (error.code !== 404 && error.code !== 409)) throw error;
-      // Deleted or changed under us: begin anew from what is there.
+      // Deleted or changed by another process: create it, or take over the existing one.
       this.#current = await this.#createOrTakeOver();
     }
   }
@@ -137,7 +143,7 @@ export class OwnLease {
     const foreign = found.spec?.holderIdentity !== this.#holder;
     const ageMs = clock.nowMs() - Date.parse(found.spec?.renewTime ?? '');
     if (foreign && this.#current && ageMs < this.#options.durationSeconds * 1000 && this.#complaints.isNew('rival')) {
-      logger.warn('another Straddle renews the lease of this server name; names must differ', {
+      logger.warn('another Straddle renews the lease of this server name; give each its own server name', {
         serverName: this.#options.serverName,
         holder: found.spec?.holderIdentity,
       });
@@ -145,7 +151,7 @@ export class OwnLease {
     return client.update<Lease>(this.#path, this.#lease(found));
   }
 
-  /** Removes what earlier processes of this server left under other names. */
+  /** Deletes leases that earlier processes of this server left under other names. */
   async #sweep(): Promise<void> {
     const { client, serverName, advertiseAddress, logger } = this.#options;
     const { items } = await client.list<Lease>(
@@ -153,14 +159,14 @@ export class OwnLease {
     );
     this.#swept = true;
     for (const { metadata } of items) {
-      if (metadata.name === undefined || metadata.name === ownLeaseName(serverName)) continue;
+      if (metadata.name === undefined || metadata.name === straddleLeaseName(serverName)) continue;
       const sameName = metadata.labels?.[HOSTNAME_LABEL]?.toLowerCase() === serverName.toLowerCase();
       const sameAddress = metadata.annotations?.[PEER_ADDRESS_ANNOTATION] === advertiseAddress;
       if (!sameName && !sameAddress) continue;
-      logger.info('removing a stale lease of this server', { lease: metadata.name });
+      logger.info('deleting a stale lease of this server', { lease: metadata.name });
       await client.delete(`${LEASES_PATH}/${encodeURIComponent(metadata.name)}`).catch((error: unknown) => {
         if (error instanceof KubeError && error.code === 404) return;
-        logger.warn('could not remove a stale lease; it will expire', {
+        logger.warn('stale lease could not be deleted; it will expire', {
           lease: metadata.name,
           why: explainKubeError(error),
         });
@@ -178,7 +184,7 @@ export class OwnLease {
       apiVersion: 'coordination.k8s.io/v1',
       kind: 'Lease',
       metadata: {
-        name: ownLeaseName(serverName),
+        name: straddleLeaseName(serverName),
         namespace: 'kube-system',
         ...(from?.metadata.resourceVersion === undefined ? {} : { resourceVersion: from.metadata.resourceVersion }),
         labels: { [IDENTITY_LABEL]: 'straddle', ...(labelled ? { [HOSTNAME_LABEL]: serverName.toLowerCase() } : {}) },

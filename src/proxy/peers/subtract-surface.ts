@@ -1,9 +1,12 @@
 import type { GroupDiscovery, ResourceDiscovery, SubresourceDiscovery } from '../../kube/discovery.js';
-import { buildSurface } from '../../kube/discovery-documents.js';
 import { gvrKey } from '../../kube/gvr.js';
 import type { ServedResource, Surface } from '../../kube/surface.js';
+import { buildSurface } from './surface-documents.js';
 
-/** What `surface` has and `served` has not, down to subresources and verbs. The same object if that is all of it. */
+/**
+ * Returns `surface` without the subresources and verbs of `served`; the same object if they have no
+ * resource in common.
+ */
 export function subtractSurface(surface: Surface, served: Surface): Surface {
   let overlaps = false;
   for (const key of surface.resources.keys()) {

@@ -16,8 +16,8 @@ const overHttp =
   (path, headers, onAbort) =>
     sendTo(port, 'GET', path, headers, null, onAbort);
 
-describe('a server with aggregated discovery', () => {
-  it('is asked for its own view, and answers 304 while nothing changes', async () => {
+describe('SurfaceReader with aggregated discovery', () => {
+  it('requests the nopeer profile, and gets 304 while nothing changes', async () => {
     const seen: string[] = [];
     let etag = '"1"';
     const server = await listen((req, res) => {
@@ -48,7 +48,7 @@ describe('a server with aggregated discovery', () => {
     expect(third.surface.resources.has('batch/v2/jobs')).toBe(true);
   });
 
-  it('keeps its last good surface when an answer is malformed or an error', async () => {
+  it('keeps the last good surface when a reply is malformed or an error', async () => {
     let answer = () => jsonReply(aggregated({ 'a/v1/x': 'get' }));
     const reader = new SurfaceReader({ fetch: async () => answer(), clock: systemClock });
     const { surface } = await reader.read();
@@ -59,7 +59,7 @@ describe('a server with aggregated discovery', () => {
     expect(reader.surface).toBe(surface);
   });
 
-  it('is given up after the time allowed, and its requests are aborted', async () => {
+  it('rejects after the timeout and aborts its requests', async () => {
     const clock = new ManualClock();
     let aborted = 0;
     const fetch: SurfaceFetch = (_, __, onAbort) => {
@@ -73,7 +73,7 @@ describe('a server with aggregated discovery', () => {
     expect(aborted).toBe(2);
   });
 
-  it('may not send more than the bound', async () => {
+  it('rejects a document larger than the bound', async () => {
     const fetch: SurfaceFetch = (path, headers, onAbort) => sendTo(server.port, 'GET', path, headers, null, onAbort);
     const server = await listen((_, res) => void res.end('x'.repeat(5_000)));
     closing.push(server.close);
@@ -82,8 +82,8 @@ describe('a server with aggregated discovery', () => {
   });
 });
 
-describe('a server with legacy discovery only', () => {
-  it('is read list by list, with bounded concurrency', async () => {
+describe('SurfaceReader with legacy discovery only', () => {
+  it('reads the legacy lists with bounded concurrency', async () => {
     let metricsUp = true;
     let atOnce = 0;
     let atOnceMax = 0;

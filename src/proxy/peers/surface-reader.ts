@@ -1,43 +1,47 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import { readBody } from '../../http/body-stream.js';
-import { Deadline, dropBody, type OnAbort } from '../../http/deadline.js';
+import { Deadline } from '../../http/deadline.js';
+import { discard } from '../../http/discard.js';
 import type { Reply } from '../../http/exchange.js';
 import { headerValue, type RawHeaders } from '../../http/headers.js';
+import type { OnAbort } from '../../http/on-abort.js';
+import { AGGREGATED_V2, AGGREGATED_V2BETA1, NO_PEER_VIEW } from '../../kube/accept.js';
 import type { GroupDiscovery, ResourceDiscovery, VersionDiscovery } from '../../kube/discovery.js';
 import {
-  buildSurface,
+  DiscoveryDocumentError,
   documentKind,
   type LegacyGroup,
   parseAggregated,
   parseApiVersions,
+  parseDiscoveryJson,
   parseGroupList,
   parseResourceList,
-  SurfaceDocumentError,
 } from '../../kube/discovery-documents.js';
 import { groupVersion } from '../../kube/gvr.js';
 import type { Surface } from '../../kube/surface.js';
+import { buildSurface } from './surface-documents.js';
 
-/** Sends one GET, already authenticated. `onAbort` calls back when the answer is no longer wanted. */
+/** Sends one authenticated GET. `onAbort` registers a listener for cancellation. */
 export type SurfaceFetch = (path: string, headers: RawHeaders, onAbort: OnAbort) => Promise<Reply>;
 
 export interface SurfaceReaderOptions {
   readonly fetch: SurfaceFetch;
   readonly clock: Clock;
-  /** For one whole read, all its requests together. */
+  /** Timeout of one whole read, all its requests together. */
   readonly timeoutMs?: number;
   readonly bodyBytesMax?: number;
-  /** Requests at once to a server that knows no aggregated discovery. */
+  /** Concurrent requests to a server without aggregated discovery. */
   readonly legacyConcurrencyMax?: number;
 }
 
 export interface SurfaceReading {
-  /** False if this is the very surface that the last read gave. */
+  /** False if the surface is the same object as that of the last read. */
   readonly changed: boolean;
   readonly surface: Surface;
 }
 
-/** A server that answered, but not with its discovery. */
+/** A server replied to a discovery request with an error status. */
 export class SurfaceReadError extends Error {
   readonly code: number;
 
@@ -48,19 +52,17 @@ export class SurfaceReadError extends Error {
   }
 }
 
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io';
-
-/** A server's own view if it can tell it from the merged one, aggregated in either version, or else legacy lists. */
+/** The view without peers where a server knows one, aggregated in either version, or else legacy lists. */
 export const SURFACE_ACCEPT = [
-  `${AGGREGATED};v=v2;as=APIGroupDiscoveryList;profile=nopeer`,
-  `${AGGREGATED};v=v2;as=APIGroupDiscoveryList`,
-  `${AGGREGATED};v=v2beta1;as=APIGroupDiscoveryList;q=0.9`,
+  NO_PEER_VIEW,
+  AGGREGATED_V2,
+  `${AGGREGATED_V2BETA1};q=0.9`,
   'application/json;q=0.8',
 ].join(', ');
 
 type Root = '/api' | '/apis';
 
-/** What is known of one of the two roots, replaced as a whole by a newer answer. */
+/** Last reply of one of the two roots; immutable, replaced as a whole. */
 interface RootState {
   readonly etag: string | undefined;
   readonly fingerprint: string;
@@ -68,13 +70,17 @@ interface RootState {
 }
 
 /**
- * Reads what one server serves, again and again, at the cost of two 304 answers while nothing changes.
- * A read that fails changes nothing: the next one starts from the last good state.
+ * Reads the surface of one server repeatedly, by conditional requests: two 304 replies while
+ * nothing changes. A failed read changes nothing; the next one starts from the last successful
+ * state.
  */
 export class SurfaceReader {
   readonly #options: Required<SurfaceReaderOptions>;
   readonly #roots = new Map<Root, RootState>();
-  /** Resources last seen per legacy group-version, for when the server behind one is away. */
+  /**
+   * Resources last read per legacy group-version, used while its aggregated API server is
+   * unavailable.
+   */
   #legacySeen = new Map<string, readonly ResourceDiscovery[]>();
   #version = '';
   #versionKnown = false;
@@ -89,12 +95,12 @@ export class SurfaceReader {
     return this.#surface;
   }
 
-  /** The server was away: it may have come back as another version. */
+  /** Makes the next read fetch /version: the server was unreachable and may be another version now. */
   reconnected(): void {
     this.#versionKnown = false;
   }
 
-  /** Reads now; calls that overlap share one read. */
+  /** Reads the surface; concurrent calls share one read. */
   read(): Promise<SurfaceReading> {
     this.#running ??= this.#readBounded().finally(() => {
       this.#running = undefined;
@@ -107,7 +113,7 @@ export class SurfaceReader {
     try {
       return await deadline.race(this.#readAll(deadline));
     } catch (error) {
-      // One failed request makes the others pointless.
+      // The other requests of a failed read are cancelled.
       deadline.cancel('the read failed');
       throw error;
     } finally {
@@ -145,7 +151,7 @@ export class SurfaceReader {
     const condition = known?.etag === undefined ? [] : ['if-none-match', known.etag];
     const reply = await this.#get(path, ['accept', SURFACE_ACCEPT, ...condition], deadline);
     if (reply.status === 304 && known?.etag !== undefined) {
-      dropBody(reply, 'not needed');
+      discard(reply);
       return known;
     }
     const body = await this.#body(path, reply);
@@ -187,25 +193,30 @@ export class SurfaceReader {
     });
   }
 
-  /** Undefined if the group-version went away after it was listed. */
+  /** Reads one legacy group-version; undefined if it was removed after it was listed. */
   async #readLegacyVersion(path: Root, group: string, version: string, deadline: Deadline) {
     const versionPath = `${path}/${groupVersion(encodeURIComponent(group), encodeURIComponent(version))}`;
     const reply = await this.#get(versionPath, ['accept', 'application/json'], deadline);
     if (reply.status === 404) {
-      dropBody(reply, 'not needed');
+      discard(reply);
       return undefined;
     }
     if (reply.status === 503) {
-      // Listed, but the aggregated API server behind it is away. What it served is still expected to be there.
-      dropBody(reply, 'not needed');
+      // Listed, but its aggregated API server is unavailable: the resources last read are expected
+      // to return.
+      discard(reply);
       const resources = this.#legacySeen.get(groupVersion(group, version)) ?? [];
       return { version, resources, freshness: 'Stale' as const };
     }
     const document = parseJson(versionPath, await this.#body(versionPath, reply));
-    return { version, resources: parseResourceList(document, { group, version }), freshness: 'Current' as const };
+    return {
+      version,
+      resources: parseResourceList(document, versionPath, { group, version }),
+      freshness: 'Current' as const,
+    };
   }
 
-  /** Undefined where the server does not say: a surface is of use without it. */
+  /** Returns the server's version, or undefined if /version fails: the surface is useful without it. */
   async #readVersion(deadline: Deadline): Promise<string | undefined> {
     try {
       const reply = await this.#get('/version', ['accept', 'application/json'], deadline);
@@ -213,13 +224,13 @@ export class SurfaceReader {
       const version = document?.gitVersion;
       return typeof version === 'string' && /^[\w.+-]{1,64}$/.test(version) ? version : undefined;
     } catch (error) {
-      if (error instanceof SurfaceReadError || error instanceof SurfaceDocumentError) return undefined;
+      if (error instanceof SurfaceReadError || error instanceof DiscoveryDocumentError) return undefined;
       throw error;
     }
   }
 
   #get(path: string, headers: RawHeaders, deadline: Deadline): Promise<Reply> {
-    // Compressed answers would save little between machines of one rack and cost time on both.
+    // Not compressed: on a local network that saves little and costs CPU time on both sides.
     return deadline.reply(this.#options.fetch(path, [...headers, 'accept-encoding', 'identity'], deadline.onAbort));
   }
 
@@ -235,14 +246,14 @@ export class SurfaceReader {
 const ERROR_BODY_BYTES_MAX = 64 * 1024;
 const ERROR_DETAIL_CHARS_MAX = 200;
 
-/** The message of a Status if it is one, else the beginning of the text, fit for one log line. */
+/** Returns the message of a Status, else the beginning of the text, as one log line. */
 function errorDetail(body: Buffer): string {
   let detail = body.toString('utf8', 0, ERROR_DETAIL_CHARS_MAX * 4);
   try {
     const message = (JSON.parse(body.toString('utf8')) as { message?: unknown } | null)?.message;
     if (typeof message === 'string') detail = message;
   } catch {
-    // Plain text it is.
+    // Not JSON: the text is used.
   }
   return detail
     .replace(/[\u0000-\u001f\u007f]+/g, ' ')
@@ -251,11 +262,7 @@ function errorDetail(body: Buffer): string {
 }
 
 function parseJson(path: string, body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new SurfaceDocumentError(`discovery document ${path}: is not JSON`);
-  }
+  return parseDiscoveryJson(body.toString('utf8'), path);
 }
 
 async function eachBounded<T>(items: readonly T[], max: number, work: (item: T) => Promise<void>): Promise<void> {

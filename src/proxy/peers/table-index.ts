@@ -2,7 +2,7 @@ import type { RequestInfo } from '../../kube/request-info.js';
 import { type Surface, serves } from '../../kube/surface.js';
 import type { DepartedServer, Peer, PeerTable } from './peer-table.js';
 
-/** Bound on remembered answers for one resource; subresource names come from clients and may be anything. */
+/** Bound on cached results per resource; subresource names are from clients and may be anything. */
 const ANSWERS_PER_RESOURCE_MAX = 256;
 
 interface Candidates<T> {
@@ -10,7 +10,7 @@ interface Candidates<T> {
   readonly answers: Map<string, readonly T[]>;
 }
 
-/** Who serves a resource, by one look-up however many servers and resources there are. */
+/** Index of the servers that serve a resource: one look-up for any number of servers and resources. */
 class ServerIndex<T extends { readonly surface: Surface | undefined }> {
   readonly #byResource = new Map<string, Candidates<T>>();
 

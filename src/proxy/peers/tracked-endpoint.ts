@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
-import { Deadline, DeadlineError, dropBody } from '../../http/deadline.js';
+import { DeadlineError } from '../../http/deadline.js';
 import type { Destination } from '../../http/outgoing.js';
+import { probeReadyz } from '../../http/server-health.js';
 import { isStraddlePage } from '../identity/straddle-mark.js';
 import type { EndpointHealth } from './endpoint-health.js';
 import type { PeerEndpoint } from './peer-table.js';
@@ -14,11 +15,14 @@ export interface TrackedEndpointOptions {
   readonly fetch: SurfaceFetch;
   readonly clock: Clock;
   readonly readyTimeoutMs: number;
-  /** A probe got no answer in time, so whoever waits for this server waits in vain. */
+  /** Called after a probe timed out, so that requests waiting for this server can be failed. */
   readonly onHang?: ((endpoint: TrackedEndpoint, why: string) => void) | undefined;
 }
 
-/** One address with all that is known about it. Lives as long as the address is sighted, whatever server it counts to. */
+/**
+ * One address with its health, reader and connections. Lives as long as the address is sighted,
+ * also when it moves to another server.
+ */
 export class TrackedEndpoint implements PeerEndpoint {
   readonly destination: Destination;
   readonly health: EndpointHealth;
@@ -43,14 +47,15 @@ export class TrackedEndpoint implements PeerEndpoint {
   }
 
   /**
-   * As sources have it until the server has answered, then by its answer: it decides on which connections callers'
-   * credentials travel, and leases are no proof.
+   * As in the sightings until the server has replied to a probe, then as in its reply: `kind`
+   * decides on which connections callers' credentials are sent, and leases are not trusted for
+   * that.
    */
   get kind(): PeerEndpoint['kind'] {
     return this.#kind;
   }
 
-  /** A server that TLS verified has once said here that it is ready. */
+  /** True after /readyz of a server verified by TLS has replied 200 at this address. */
   get verified(): boolean {
     return this.#verified;
   }
@@ -69,28 +74,25 @@ export class TrackedEndpoint implements PeerEndpoint {
     if (wasUsable) this.#onFailure();
   }
 
-  /** Who is told that traffic found it failing; the last to ask. */
+  /** Sets the listener for failures reported by traffic; replaces the previous one. */
   onFailure(listener: () => void): void {
     this.#onFailure = listener;
   }
 
-  /** Fails unless the server says that it is ready: one that is starting shows only a part of what it will serve. */
+  /** Rejects unless /readyz replies 200: during start, discovery of a server is incomplete. */
   async checkReady(): Promise<void> {
-    const deadline = new Deadline(this.#clock, this.#readyTimeoutMs, 'GET /readyz');
-    try {
-      const reply = await deadline.reply(
-        this.#fetch('/readyz', ['accept', '*/*', 'accept-encoding', 'identity'], deadline.onAbort),
-      );
-      dropBody(reply, 'only the status counts');
-      if (reply.status !== 200) throw new Error(`GET /readyz answered ${reply.status}`);
-      this.#verified = true;
-      this.#kind = isStraddlePage(reply.headers) ? 'straddle' : 'kube-apiserver';
-    } finally {
-      deadline.end();
-    }
+    const get: Parameters<typeof probeReadyz>[0] = (path, onAbort) =>
+      this.#fetch(path, ['accept', '*/*', 'accept-encoding', 'identity'], onAbort);
+    const { status, headers } = await probeReadyz(get, this.#clock, this.#readyTimeoutMs);
+    if (status !== 200) throw new Error(`GET /readyz answered ${status}`);
+    this.#verified = true;
+    this.#kind = isStraddlePage(headers) ? 'straddle' : 'kube-apiserver';
   }
 
-  /** A probe failed. If the server hangs, whoever waits for it need not wait for their own time-out. */
+  /**
+   * Records a failed probe. After a timeout, fails the requests that wait for the server before
+   * their own timeouts.
+   */
   probeFailed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     this.health.failed(why);

@@ -1,8 +1,9 @@
-import { unlessDraining } from '../../core/draining-answer.js';
+import { isPending } from '../../base/pending.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { takeBody } from '../../http/gather-body.js';
 import type { RawHeaders } from '../../http/headers.js';
 import type { Destination, Lane, OutgoingRequest } from '../../http/outgoing.js';
+import { classifyReply, throwIfNotTaken, withRefusalRead } from './classify-reply.js';
 
 export interface AttemptOptions {
   readonly destination: Destination;
@@ -31,11 +32,21 @@ export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Re
   return sent.then(
     (reply) => {
       exchange.awaitedMs += performance.now() - begunAt;
-      return unlessDraining(reply, exchange, destination.address);
+      const read = withRefusalRead(exchange, reply);
+      return isPending(read)
+        ? read.then((each) => unlessDraining(exchange, each, destination))
+        : unlessDraining(exchange, read, destination);
     },
     (error: unknown) => {
       exchange.awaitedMs += performance.now() - begunAt;
       throw error;
     },
   );
+}
+
+/** Returns a reply unless the server refused the request because it is shutting down. */
+function unlessDraining(exchange: Exchange, reply: Reply, { address }: Destination): Reply {
+  // The marks of a Straddle are read by the rerouter, which knows that it sent the request to one.
+  throwIfNotTaken(classifyReply(exchange, reply, 'kube-apiserver'), address);
+  return reply;
 }

@@ -2,31 +2,34 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { createMetrics } from '../../base/metric-catalogue.js';
-import { AttemptError, type Host } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
 import { BodyStream } from '../../http/body-stream.js';
 import { Exchange, type Reply } from '../../http/exchange.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
 import { StatusError } from '../../kube/status-error.js';
-import { noPeers } from '../../peers/no-peers.js';
-import { createRouter } from '../../routing/router.js';
-import type { Peer, PeerEndpoint } from '../peers/peer-table.js';
-import { Rerouter } from './reroute.js';
+import { noPeers } from '../peers/no-peers.js';
+import type { Peer, PeerDirectory, PeerEndpoint } from '../peers/peer-table.js';
+import { buildPeerTable } from '../peers/table-index.js';
+import { type RerouteOutcome, Rerouter } from './reroute.js';
+import { createRouter, type LocalHost } from './router.js';
 
-function post(target: string): Exchange {
+function request(method: string, target: string): Exchange {
   const connection = { remoteAddress: '127.0.0.1', certificateChain: [] };
-  const exchange = new Exchange({ method: 'POST', target, headers: [], body: null, connection }, 0);
-  exchange.info = parseRequestInfo('POST', target)!;
+  const exchange = new Exchange({ method, target, headers: [], body: null, connection }, 0);
+  exchange.info = parseRequestInfo(method, target)!;
   return exchange;
 }
+
+const post = (target: string): Exchange => request('POST', target);
 
 const common = { directory: noPeers(), clock: new ManualClock(), metrics: createMetrics(), logger: silentLogger };
 
 /** What a Straddle answers to a request that a peer has sent it. */
-async function refusalOf(host: Partial<Host>): Promise<Reply> {
+async function refusalOf(host: Partial<LocalHost>): Promise<Reply> {
   const rerouter = new Rerouter({ ...common, dispatch: () => Promise.reject(), attemptsMax: 1 });
   const handler = createRouter({
     ...common,
-    host: host as Host,
+    host: host as LocalHost,
     localSurface: () => undefined,
     refreshLocal: async () => {},
     rerouter,
@@ -36,6 +39,18 @@ async function refusalOf(host: Partial<Host>): Promise<Reply> {
   const error = await handler(exchange).catch((thrown: StatusError) => thrown);
   if (!(error instanceof StatusError)) throw new Error('was answered');
   return { status: error.status.code, headers: error.headers, body: Buffer.from('{}') };
+}
+
+/** A directory in which these serve everything. */
+function directoryOf(peers: readonly Peer[]): PeerDirectory {
+  const table = { ...buildPeerTable({ peers, unread: [], departed: [] }), capable: () => peers };
+  return { ...noPeers(), snapshot: () => table };
+}
+
+async function replyOf(rerouted: Promise<RerouteOutcome>): Promise<Reply> {
+  const outcome = await rerouted;
+  if (outcome.kind === 'stale') throw new Error('stale');
+  return outcome.reply;
 }
 
 function peersOf(...kinds: PeerEndpoint['kind'][]) {
@@ -55,12 +70,12 @@ function peersOf(...kinds: PeerEndpoint['kind'][]) {
   return { peers, reports };
 }
 
-const down: Partial<Host> = { ready: () => false };
-const dies: Partial<Host> = {
+const down: Partial<LocalHost> = { ready: () => false };
+const dies: Partial<LocalHost> = {
   ready: () => true,
   handle: () => Promise.reject(new AttemptError('unsent', 'connect', 'refused')),
 };
-const breaks: Partial<Host> = {
+const breaks: Partial<LocalHost> = {
   ready: () => true,
   handle: () => Promise.reject(new AttemptError('maybe', 'reset', 'reset')),
 };
@@ -75,18 +90,55 @@ describe('a request sent to a Straddle whose server is down', () => {
     const created: Reply = { status: 201, headers: [], body: null };
     const rerouter = new Rerouter({
       ...common,
+      directory: directoryOf(peers),
       attemptsMax: 3,
       dispatch: async ({ peer }) => (peer.identity === 'p0' ? refusal : created),
     });
-    expect(await rerouter.reroute(post('/api/v1/namespaces/default/pods'), peers, 'test')).toBe(created);
+    expect(await replyOf(rerouter.reroute(post('/api/v1/namespaces/default/pods'), peers, 'test'))).toBe(created);
     expect(reports).toEqual([['failed'], ['answered']]);
   });
 
-  it('does not move on if the server may have begun with it', async () => {
+  it('does not move on with a write if the server may have begun with it', async () => {
     const refusal = await refusalOf(breaks);
     const { peers } = peersOf('straddle', 'kube-apiserver');
-    const rerouter = new Rerouter({ ...common, attemptsMax: 3, dispatch: async () => refusal });
-    expect(await rerouter.reroute(post('/api/v1/namespaces/default/pods'), peers, 'test')).toBe(refusal);
+    let sent = 0;
+    const dispatch = async () => {
+      sent++;
+      return refusal;
+    };
+    const rerouter = new Rerouter({ ...common, attemptsMax: 3, dispatch });
+    const answered = rerouter.reroute(post('/api/v1/namespaces/default/pods'), peers, 'test');
+    await expect(answered).rejects.toMatchObject({ status: { code: 503 } });
+    expect(sent).toBe(1);
+  });
+
+  it('moves on with a read if the server does not answer, although it may have begun with it', async () => {
+    const refusal = await refusalOf(breaks);
+    const { peers, reports } = peersOf('straddle', 'kube-apiserver');
+    const found: Reply = { status: 200, headers: [], body: null };
+    const rerouter = new Rerouter({
+      ...common,
+      directory: directoryOf(peers),
+      attemptsMax: 3,
+      dispatch: async ({ peer }) => (peer.identity === 'p0' ? refusal : found),
+    });
+    expect(await replyOf(rerouter.reroute(request('GET', '/api/v1/pods'), peers, 'test'))).toBe(found);
+    expect(reports).toEqual([['failed'], ['answered']]);
+  });
+
+  it('moves on, whatever its method, where the server does not serve the resource', async () => {
+    const unknown: Reply = { status: 404, headers: ['Content-Type', 'text/plain'], body: null };
+    const refusal = await refusalOf({ ready: () => true, handle: async () => unknown });
+    const { peers, reports } = peersOf('straddle', 'kube-apiserver');
+    const created: Reply = { status: 201, headers: [], body: null };
+    const rerouter = new Rerouter({
+      ...common,
+      directory: directoryOf(peers),
+      attemptsMax: 3,
+      dispatch: async ({ peer }) => (peer.identity === 'p0' ? refusal : created),
+    });
+    expect(await replyOf(rerouter.reroute(post('/api/v1/namespaces/default/pods'), peers, 'test'))).toBe(created);
+    expect(reports).toEqual([['answered'], ['answered']]);
   });
 
   it.each([
@@ -97,6 +149,6 @@ describe('a request sent to a Straddle whose server is down', () => {
     const refusal = { ...(await refusalOf(down)), body };
     const { peers } = peersOf(kind, kind);
     const rerouter = new Rerouter({ ...common, attemptsMax: 3, dispatch: async () => refusal });
-    expect(await rerouter.reroute(post(target), peers, 'test')).toBe(refusal);
+    expect(await replyOf(rerouter.reroute(post(target), peers, 'test'))).toBe(refusal);
   });
 });

@@ -64,7 +64,15 @@ describe('sending to a peer', () => {
   it('gives its place back with the head of the answer, so that watches do not fill a peer', async () => {
     const endless = () => new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
     const { dispatch, candidateOf } = dispatching(async () => ({ status: 200, headers: [], body: endless() }));
-    for (let i = 0; i < 5; i++) await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1'));
+    const statuses: number[] = [];
+    const watchInTurn = async (): Promise<void> => {
+      while (statuses.length < 5) {
+        statuses.push((await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1'))).status);
+      }
+    };
+    void watchInTurn();
+    await settle();
+    expect(statuses).toEqual([200, 200, 200, 200, 200]);
   });
 
   it('takes no answer for a shutdown that only repeats those words from the path of the request', async () => {

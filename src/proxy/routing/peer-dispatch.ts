@@ -1,3 +1,4 @@
+import { isPending } from '../../base/pending.js';
 import { FairLimiter, type FairLimiterOptions } from '../../http/fair-limiter.js';
 import { flowOf } from '../../http/identity.js';
 import type { MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
@@ -30,8 +31,8 @@ export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: P
 
   return async ({ peer, endpoint }, exchange) => {
     const leaving = outgoingHeaders(exchange, { kind: endpoint.kind, rerouted: true });
-    const place = limiterOf(peer.identity).acquire(flowOf(exchange.identity), (listener) => exchange.onAbort(listener));
-    const release = typeof place === 'function' ? place : await place;
+    const place = limiterOf(peer.identity).acquire(flowOf(exchange.identity), exchange);
+    const release = isPending(place) ? await place : place;
     try {
       return await attempt(exchange, { destination: endpoint.destination, leaving, headTimeoutMs });
     } finally {

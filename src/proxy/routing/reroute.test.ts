@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { AttemptError } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { takeBody } from '../../http/gather-body.js';
 import { StatusError } from '../../kube/status-error.js';
@@ -27,6 +27,7 @@ const JOBS = surfaceOf({
 const COLLECTION = '/apis/batch/v2/namespaces/x/jobs';
 
 const unsent = () => Promise.reject(new AttemptError('unsent', 'connect', 'connection refused'));
+const hang = () => Promise.reject(new AttemptError('maybe', 'hang', 'no answer to a probe'));
 const maybe = () => Promise.reject(new AttemptError('maybe', 'reset', 'connection reset'));
 
 /** Peers `a`, `b`, … that answer in turn as given. */
@@ -57,8 +58,8 @@ const refusal = async (attempt: Promise<unknown>): Promise<StatusError> => {
 describe('failover', () => {
   it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('moves %s on when nothing of it was sent', async (method) => {
     const { tried, rerouter, peers, reports, count } = scripted(unsent, async () => answer(201));
-    const reply = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
-    expect(reply).toMatchObject({ status: 201 });
+    const outcome = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
+    expect(outcome).toMatchObject({ kind: 'reply', reply: { status: 201 }, from: { peer: peers[1] } });
     expect(tried).toEqual(['a', 'b']);
     expect(reports('a')).toEqual(['failed connection refused']);
     expect(reports('b')).toEqual(['answered']);
@@ -100,7 +101,7 @@ describe('failover', () => {
       async () => answer(201),
     );
     expect(await untouched.rerouter.reroute(ask('POST', COLLECTION, body), untouched.peers, 'test')).toMatchObject({
-      status: 201,
+      reply: { status: 201 },
     });
 
     const touched = scripted(
@@ -166,6 +167,78 @@ describe('failover', () => {
     );
     expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
     expect(tried).toEqual(['a']);
+  });
+});
+
+describe('a capable server that was not tried yet', () => {
+  it('answers a GET although it returned only while a frozen server was waited for', async () => {
+    const frozen = peer('a', JOBS);
+    let table = tableOf([frozen]);
+    const { handler } = routing({
+      table: () => table,
+      dispatch: ({ peer: { identity } }) => {
+        if (identity === 'b') return Promise.resolve(answer());
+        table = tableOf([frozen, peer('b', JOBS)]);
+        return hang();
+      },
+    });
+    expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
+  });
+
+  it('is probed at once where it still cools down when the others have failed', async () => {
+    const resting = endpoint('b:6443', { usable: false });
+    const { handler, refreshed } = routing({
+      table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
+      dispatch: ({ peer: { identity } }) => (identity === 'b' ? Promise.resolve(answer()) : hang()),
+      onRefreshPeer: () => {
+        resting.usableNow = true;
+      },
+    });
+    expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
+    expect(refreshed).toEqual(['b']);
+  });
+
+  it('is left alone where the probe fails, and the answer is 503', async () => {
+    const resting = endpoint('b:6443', { usable: false });
+    const { handler, refreshed } = routing({
+      table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
+      dispatch: hang,
+    });
+    const error = await refusal(handler(ask('GET', COLLECTION)));
+    expect(error.message).toContain('a: no answer to a probe');
+    expect(refreshed).toEqual(['b']);
+  });
+
+  it('is not probed for a write that may have been processed', async () => {
+    const resting = endpoint('b:6443', { usable: false });
+    const { handler, refreshed } = routing({
+      table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
+      dispatch: hang,
+    });
+    await refusal(handler(ask('POST', COLLECTION)));
+    expect(refreshed).toEqual([]);
+  });
+
+  it('comes before the second address of a server whose first has failed', async () => {
+    const tried: string[] = [];
+    const { handler } = routing({
+      table: tableOf([peer('a', JOBS, endpoint('a:6443'), endpoint('a:443')), peer('b', JOBS)]),
+      attemptsMax: 2,
+      dispatch: ({ endpoint: { destination } }) => {
+        tried.push(destination.address);
+        return destination.address === 'b:6443' ? Promise.resolve(answer()) : hang();
+      },
+    });
+    expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
+    expect(tried).toEqual(['a:6443', 'b:6443']);
+  });
+
+  it('answers although another one says that it does not serve the resource and cannot be read again', async () => {
+    const { handler } = routing({
+      table: tableOf([peer('a', JOBS), peer('b', JOBS)]),
+      dispatch: async ({ peer: { identity } }) => (identity === 'b' ? answer() : UNKNOWN),
+    });
+    expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
   });
 });
 

@@ -1,13 +1,15 @@
 import type { Logger } from '../../base/logger.js';
 import type { Metrics } from '../../base/metric-catalogue.js';
-import { AttemptError } from '../../core/host.js';
+import { isPending } from '../../base/pending.js';
+import { AttemptError } from '../../http/attempt-error.js';
+import { discard } from '../../http/discard.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
+import { canSendAgain, mayMoveOn } from '../../http/send-again.js';
 import { resourceName } from '../../kube/gvr.js';
 import { isProxied } from '../../kube/request-info.js';
 import { StatusError } from '../../kube/status-error.js';
-import { saysNotTaken } from '../../routing/not-taken.js';
-import { discard, refusalAtHand, saysUnknownResource } from '../../routing/unknown-resource.js';
-import type { Peer, PeerDirectory, PeerEndpoint } from '../peers/peer-table.js';
+import type { Peer, PeerDirectory, PeerEndpoint, PeerTable } from '../peers/peer-table.js';
+import { classifyReply, throwIfNotTaken, withRefusalRead } from './classify-reply.js';
 import { type Candidate, selectEndpoint } from './select-endpoint.js';
 
 /** Sends one exchange to one endpoint of a peer. Rejects with AttemptError when the peer could not answer. */
@@ -21,8 +23,29 @@ export interface RerouteOptions {
   readonly logger: Logger;
 }
 
-/** `stale`: the peer does not serve it after all, its surface was read again, and the request is still unsent. */
-export type RerouteOutcome = Reply | 'stale';
+/** A reply and the peer that sent it; `from` is undefined for the local server. */
+export interface ServedReply {
+  readonly reply: Reply;
+  readonly from: Candidate | undefined;
+}
+
+/** `stale`: no capable peer serves it after all, their surfaces were read again, and the request is still unsent. */
+export type RerouteOutcome = ({ readonly kind: 'reply' } & ServedReply) | { readonly kind: 'stale' };
+
+const STALE: RerouteOutcome = { kind: 'stale' };
+
+/** Sends the request to the local server; undefined if that cannot take it. Rejects with AttemptError. */
+export type LastResort = () => Promise<Reply> | undefined;
+
+export interface RerouteExtras {
+  /** Asked when no peer could answer and the request may still be sent. */
+  readonly lastResort?: LastResort;
+  /** Another server has failed to answer the request before. */
+  readonly afterFailure?: boolean;
+}
+
+/** Cooling peers that are probed for one request; a control plane has few. */
+const PROBED_MAX = 4;
 
 /**
  * Carries a request to one of several capable peers, moving on to the next where that is safe. Throws a 503 that says
@@ -30,66 +53,88 @@ export type RerouteOutcome = Reply | 'stale';
  */
 export class Rerouter {
   readonly #options: RerouteOptions;
-  /** Where watches come from, for as long as their replies live. */
-  readonly #servers = new WeakMap<Reply, Candidate>();
 
   constructor(options: RerouteOptions) {
     this.#options = options;
   }
 
-  async reroute(exchange: Exchange, peers: readonly Peer[], why: string): Promise<RerouteOutcome> {
-    const { attemptsMax, metrics } = this.#options;
+  async reroute(
+    exchange: Exchange,
+    peers: readonly Peer[],
+    why: string,
+    { lastResort, afterFailure = false }: RerouteExtras = {},
+  ): Promise<RerouteOutcome> {
+    const { attemptsMax, directory, metrics } = this.#options;
     const tried = new Set<PeerEndpoint>();
     const failures: string[] = [];
-    while (tried.size < attemptsMax) {
-      const candidate = selectEndpoint(peers, tried);
+    let candidates = peers;
+    let isStale = false;
+    for (let attempts = 0; attempts < attemptsMax; attempts++) {
+      const othersFailed = afterFailure || failures.length > 0;
+      const candidate = selectEndpoint(candidates, tried) ?? (othersFailed && (await this.#probed(candidates, tried)));
       if (!candidate) break;
-      tried.add(candidate.endpoint);
+      const { peer, endpoint } = candidate;
+      tried.add(endpoint);
       try {
-        return await this.#attempt(exchange, candidate, why);
+        const outcome = await this.#attempt(exchange, candidate, why);
+        if (outcome.kind === 'reply') return outcome;
+        isStale = true;
+        for (const each of peer.endpoints) tried.add(each);
       } catch (error) {
         if (!(error instanceof AttemptError)) throw error;
-        failures.push(`${candidate.peer.identity}: ${error.message}`);
+        failures.push(`${peer.identity}: ${error.message}`);
         this.#failed(exchange, candidate, error);
-        if (exchange.aborted || !mayMoveOn(exchange, error)) break;
-        metrics.failovers.labels(candidate.peer.identity, error.type).inc();
+        if (exchange.aborted || !mayMoveOn(exchange, error)) throw unavailable(exchange, peers, failures);
+        metrics.failovers.labels(peer.identity, error.type).inc();
       }
+      // An attempt may have taken seconds, in which other servers came back.
+      candidates = withNewcomers(peers, capablePeers(exchange, directory.snapshot()));
+    }
+    if (isStale && failures.length === 0) return STALE;
+    try {
+      const reply = await lastResort?.();
+      if (reply) return { kind: 'reply', reply, from: undefined };
+    } catch (error) {
+      if (!(error instanceof AttemptError)) throw error;
+      failures.push(error.message);
     }
     throw unavailable(exchange, peers, failures);
   }
 
-  /** The peer that a watch's reply came from. */
-  servedBy(reply: Reply): Candidate | undefined {
-    return this.#servers.get(reply);
+  /** A candidate that cools down and answers a probe now. Waits a bounded time for it. */
+  async #probed(peers: readonly Peer[], tried: ReadonlySet<PeerEndpoint>): Promise<Candidate | undefined> {
+    const cooling = peers.filter(({ endpoints }) => endpoints.some((each) => !tried.has(each)));
+    const probes = cooling.slice(0, PROBED_MAX).map(async (peer) => {
+      await this.#options.directory.refresh(peer);
+      return selectEndpoint([peer], tried) ?? Promise.reject(new Error(`${peer.identity} is still down`));
+    });
+    return Promise.any(probes).catch(() => undefined);
   }
 
   async #attempt(exchange: Exchange, candidate: Candidate, why: string): Promise<RerouteOutcome> {
     const { metrics, directory, dispatch } = this.#options;
     const { peer, endpoint } = candidate;
     const begunAt = performance.now();
-    const came = refusalAtHand(exchange, await dispatch(candidate, exchange));
-    const reply = came instanceof Promise ? await came : came;
-    if (endpoint.kind === 'straddle' && saysNotTaken(exchange, reply)) {
-      discard(reply);
-      throw new AttemptError('unsent', 'not-taken', `${endpoint.destination.address}: the server behind it is down`);
-    }
+    const read = withRefusalRead(exchange, await dispatch(candidate, exchange));
+    const reply = isPending(read) ? await read : read;
+    const kind = classifyReply(exchange, reply, endpoint.kind);
+    if (kind !== 'answer') discard(reply);
+    throwIfNotTaken(kind, endpoint.destination.address);
     endpoint.report('answered');
     if (!exchange.info.longRunning) {
       metrics.attemptSeconds.labels(peer.identity).observe((performance.now() - begunAt) / 1000);
     }
     exchange.routed = { to: peer.identity, why };
 
-    if (saysUnknownResource(exchange, reply)) {
-      discard(reply);
+    if (kind === 'unknown-resource') {
       await directory.refresh(peer);
       if (!canSendAgain(exchange)) throw unavailable(exchange, [peer], [`${peer.identity} no longer serves it`]);
-      return 'stale';
+      return STALE;
     }
     if (reply.status === 503) void directory.refresh(peer);
     const { group, version, resource } = exchange.info;
     metrics.rerouted.labels(String(reply.status), group, version, resource).inc();
-    if (exchange.info.verb === 'watch') this.#servers.set(reply, candidate);
-    return reply;
+    return { kind: 'reply', reply, from: candidate };
   }
 
   #failed(exchange: Exchange, { peer, endpoint }: Candidate, error: AttemptError): void {
@@ -103,22 +148,15 @@ export class Rerouter {
   }
 }
 
-/** Nothing of it can have been carried out, or carrying it out twice does no harm; and its body is still there. */
-export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
-  return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange));
+function withNewcomers(peers: readonly Peer[], now: readonly Peer[]): readonly Peer[] {
+  if (now === peers) return peers;
+  const before = peers.filter(({ identity }) => !now.some((each) => each.identity === identity));
+  return [...now, ...before];
 }
 
-/** A streamed body can be sent as long as no attempt has taken a byte of it. */
-export function canSendAgain(exchange: Exchange): boolean {
-  const { body } = exchange;
-  if (body === null || exchange.gatheredBody !== undefined || !exchange.bodyTouched) return true;
-  return !body.readableDidRead && !body.destroyed;
-}
-
-/** A `GET` that asks to switch protocols may be an exec: run twice, it does twice what it does. */
-function isSafe({ method, upgrade }: Exchange): boolean {
-  if (upgrade) return false;
-  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+/** Peers that may answer a request; any peer answers what is no resource. */
+export function capablePeers({ info }: Exchange, table: PeerTable): readonly Peer[] {
+  return info.isResource ? table.capable(info) : table.peers;
 }
 
 export function unavailable(exchange: Exchange, peers: readonly Peer[], failures: readonly string[]): StatusError {

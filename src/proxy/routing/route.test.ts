@@ -23,33 +23,33 @@ const kindOf = (method: string, target: string, local: LocalServer, table = with
   return way.kind === 'reroute' ? way.peers.map(({ identity }) => identity).join() : way.kind;
 };
 
-describe('route, by the rules in their order', () => {
-  it('1: what is no resource is served here', () => {
+describe('route, by the rules of docs/guide/routing.md', () => {
+  it('rule 3: serves here what is no resource', () => {
     expect(kindOf('GET', '/version', up())).toBe('local');
   });
 
-  it('3: what the local server has is served here', () => {
+  it('rule 4: serves here what the local server has', () => {
     expect(kindOf('GET', POD, up())).toBe('local');
     expect(kindOf('GET', `${POD}/status`, up())).toBe('local');
     expect(kindOf('OPTIONS', '/api/v1/pods', up())).toBe('local');
   });
 
-  it('4: what only peers have goes to those that have it', () => {
+  it('rule 5: sends what only peers have to those that have it', () => {
     expect(kindOf('GET', JOBS, up())).toBe('b');
   });
 
-  it('4: so does a subresource that only a peer has, and a verb', () => {
+  it('rule 5: sends a subresource and a verb that only a peer has to that peer', () => {
     expect(kindOf('PATCH', `${POD}/resize`, up())).toBe('b');
     expect(kindOf('PATCH', `${POD}/status`, up())).toBe('b');
     expect(kindOf('DELETE', POD, up())).toBe('b');
   });
 
-  it('5: what nobody live has is unavailable while a peer was not read yet', () => {
+  it('rule 6: answers 503 for what no live server has while a peer was not read yet', () => {
     const way = route(asked('GET', JOBS), up(), tableOf([peer('b', undefined), peer('c', OLD)]));
     expect(way).toMatchObject({ kind: 'unavailable', why: expect.stringContaining('b') });
   });
 
-  it('5: and while a server that served it has gone away, by subresource and verb too', () => {
+  it('rule 6: answers 503 while a server that had the resource, subresource or verb has gone away', () => {
     const table = tableOf([peer('c', OLD)], { gone: NEW });
     expect(route(asked('GET', JOBS), up(), table)).toMatchObject({
       kind: 'unavailable',
@@ -60,12 +60,12 @@ describe('route, by the rules in their order', () => {
     expect(kindOf('GET', '/apis/batch/v3/jobs', up(), table)).toBe('local');
   });
 
-  it('5: but not when the local server or a live peer has it', () => {
+  it('rule 6: does not apply to what the local server or a live peer has', () => {
     expect(kindOf('GET', POD, up(), tableOf([peer('b', undefined)], { gone: NEW }))).toBe('local');
     expect(kindOf('GET', JOBS, up(), tableOf([peer('b', NEW), peer('c', undefined)], { gone: NEW }))).toBe('b');
   });
 
-  it('6: what nobody has is for the local server to refuse', () => {
+  it('rule 7: leaves it to the local server to refuse what nobody has', () => {
     expect(kindOf('GET', '/apis/nothing/v1/x', up())).toBe('local');
     expect(kindOf('GET', '/apis/nothing/v1/x', { surface: undefined, ready: true }, tableOf([]))).toBe('local');
   });

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { AttemptError } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
+import { BodyStream } from '../../http/body-stream.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import type { StatusError } from '../../kube/status-error.js';
-import { answer, ask, peer, routing, surfaceOf, tableOf, UNKNOWN } from './routing.fixture.js';
+import { answer, ask, endpoint, peer, routing, surfaceOf, tableOf, UNKNOWN } from './routing.fixture.js';
 
 const OLD = surfaceOf({ '/v1/pods': 'get list create' });
 const NEW = surfaceOf({ '/v1/pods': 'get list create', 'batch/v2/jobs': 'get list create' });
@@ -72,6 +73,33 @@ describe('a local server that does not know what is on its surface', () => {
   it('is believed if its surface is still the same', async () => {
     const { handler } = routing({ table: withNew, local: NEW, host: { handle: async () => UNKNOWN } });
     expect(await handler(ask('GET', JOBS))).toBe(UNKNOWN);
+  });
+});
+
+describe('a local server that comes back while a peer is waited for', () => {
+  const routedWith = (reply: Reply) => {
+    let ready = false;
+    const dispatch = () => {
+      ready = true;
+      return maybe();
+    };
+    return routing({
+      table: tableOf([peer('b', NEW)]),
+      local: OLD,
+      host: { ready: () => ready, handle: async () => reply },
+      dispatch,
+    });
+  };
+
+  it('answers when the peer does not', async () => {
+    const exchange = ask('GET', PODS);
+    expect(await code(routedWith(answer(202)).handler(exchange))).toBe(202);
+    expect(exchange.routed).toMatchObject({ to: 'local' });
+  });
+
+  it('is not asked for what it does not serve, nor believed that nobody has it', async () => {
+    expect(await code(routedWith(answer(202)).handler(ask('GET', JOBS)))).toBe(503);
+    expect(await code(routedWith(UNKNOWN).handler(ask('GET', PODS)))).toBe(503);
   });
 });
 
@@ -146,8 +174,114 @@ describe('a local server that fails', () => {
       return attempts.length === 1 ? maybe() : answer(200);
     };
     const { handler } = routing({ table: NOBODY, local: OLD, host: { handle } });
-    expect(await code(handler(ask('GET', PODS)))).toBe(200);
+    const exchange = ask('GET', PODS);
+    expect(await code(handler(exchange))).toBe(200);
     expect(attempts).toHaveLength(2);
+    expect(exchange.routed).toMatchObject({ to: 'local' });
+  });
+
+  it('routes anew when the second attempt says in a streamed Status that the resource is unknown', async () => {
+    let local = NEW;
+    let table = NOBODY;
+    let attempts = 0;
+    const message = Buffer.from('{"message":"the server could not find the requested resource"}');
+    const unknownStatus = (): Reply => {
+      const body = new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
+      body.push(message);
+      body.end();
+      const headers = ['Content-Type', 'application/json', 'Content-Length', String(message.byteLength)];
+      return { status: 404, headers, body };
+    };
+    const { handler } = routing({
+      table: () => table,
+      local: () => local,
+      onRefreshLocal: () => {
+        local = OLD;
+        table = withNew;
+      },
+      host: { handle: async () => (attempts++ === 0 ? maybe() : unknownStatus()) },
+      dispatch: async () => answer(206),
+    });
+    expect(await code(handler(ask('GET', JOBS)))).toBe(206);
+    expect(attempts).toBe(2);
+  });
+
+  it('is tried once more where the only capable peer does not answer either', async () => {
+    let attempts = 0;
+    const { handler } = routing({
+      table: tableOf([peer('b', NEW)]),
+      local: OLD,
+      host: { handle: async () => (attempts++ === 0 ? maybe() : answer(200)) },
+      dispatch: () => maybe(),
+    });
+    const exchange = ask('GET', PODS);
+    expect(await code(handler(exchange))).toBe(200);
+    expect(exchange.routed).toMatchObject({ to: 'local' });
+  });
+
+  it('is tried once more where the only capable peer cools down', async () => {
+    let attempts = 0;
+    const { handler } = routing({
+      table: tableOf([peer('b', NEW, endpoint('b:6443', { usable: false }))]),
+      local: OLD,
+      host: { handle: async () => (attempts++ === 0 ? maybe() : answer(200)) },
+    });
+    expect(await code(handler(ask('GET', PODS)))).toBe(200);
+  });
+
+  it('and is down then: a capable peer that still cools down is probed and answers', async () => {
+    const resting = endpoint('b:6443', { usable: false });
+    let ready = true;
+    const { handler, refreshed } = routing({
+      table: tableOf([peer('b', NEW, resting)]),
+      local: OLD,
+      host: {
+        ready: () => ready,
+        handle: () => {
+          ready = false;
+          return unsent();
+        },
+      },
+      dispatch: async () => answer(207),
+      onRefreshPeer: () => {
+        resting.usableNow = true;
+      },
+    });
+    expect(await code(handler(ask('GET', PODS)))).toBe(207);
+    expect(refreshed).toEqual(['b']);
+  });
+
+  it('is not tried once more for a write that a peer may have processed', async () => {
+    let attempts = 0;
+    const handle = () => {
+      attempts++;
+      return unsent();
+    };
+    const { handler } = routing({
+      table: tableOf([peer('b', NEW)]),
+      local: OLD,
+      host: { handle },
+      dispatch: () => maybe(),
+    });
+    expect(await code(handler(ask('POST', PODS)))).toBe(503);
+    expect(attempts).toBe(1);
+  });
+
+  it('before it took anything: the next peer answers where the first does not know the resource', async () => {
+    const { handler } = routing({
+      table: tableOf([peer('b', NEW), peer('c', NEW)]),
+      local: OLD,
+      host: { handle: unsent, ready: () => false },
+      dispatch: async ({ peer: { identity } }) => (identity === 'c' ? answer(207) : UNKNOWN),
+    });
+    const ready = routing({
+      table: tableOf([peer('b', NEW), peer('c', NEW)]),
+      local: OLD,
+      host: { handle: unsent },
+      dispatch: async ({ peer: { identity } }) => (identity === 'c' ? answer(207) : UNKNOWN),
+    });
+    expect(await code(handler(ask('GET', PODS)))).toBe(207);
+    expect(await code(ready.handler(ask('GET', PODS)))).toBe(207);
   });
 
   it('with nobody else there and down: 503 that says what happened', async () => {

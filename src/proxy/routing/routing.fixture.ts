@@ -2,15 +2,14 @@ import type { Readable } from 'node:stream';
 import { silentLogger } from '../../base/logger.js';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { createMetrics } from '../../base/metric-catalogue.js';
-import type { Host } from '../../core/host.js';
 import { Exchange, type Reply } from '../../http/exchange.js';
 import { gvrKey } from '../../kube/gvr.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
 import type { ServedResource, Surface } from '../../kube/surface.js';
-import { createRouter } from '../../routing/router.js';
 import type { Peer, PeerDirectory, PeerEndpoint, PeerTable } from '../peers/peer-table.js';
 import { buildPeerTable } from '../peers/table-index.js';
 import { type Dispatch, Rerouter } from './reroute.js';
+import { createRouter, type LocalHost } from './router.js';
 
 /** A surface from `group/version/resource[/subresource]: verbs` pairs. */
 export function surfaceOf(served: Readonly<Record<string, string>>): Surface {
@@ -75,9 +74,10 @@ export const UNKNOWN = answer(404, 'text/plain; charset=utf-8');
 export function routing(options: {
   readonly table: PeerTable | (() => PeerTable);
   readonly dispatch?: Dispatch;
-  readonly host?: Partial<Host>;
+  readonly host?: Partial<LocalHost>;
   readonly local?: Surface | (() => Surface);
   readonly onRefreshLocal?: () => void;
+  readonly onRefreshPeer?: (identity: string) => void;
   readonly attemptsMax?: number;
 }) {
   const clock = new ManualClock();
@@ -88,16 +88,18 @@ export function routing(options: {
     snapshot: typeof table === 'function' ? table : () => table,
     onChange: () => () => {},
     synced: () => true,
-    refresh: async ({ identity }) => void refreshed.push(identity),
+    refresh: async ({ identity }) => {
+      refreshed.push(identity);
+      options.onRefreshPeer?.(identity);
+    },
   };
   const dispatch: Dispatch = options.dispatch ?? (async () => answer());
   const common = { directory, clock, metrics, logger: silentLogger };
   const rerouter = new Rerouter({ ...common, dispatch, attemptsMax: options.attemptsMax ?? 3 });
-  const host: Host = {
+  const host: LocalHost = {
     readsBodies: false,
     handle: async () => answer(),
     ready: () => true,
-    close: async () => {},
     ...options.host,
   };
   const handler = createRouter({

@@ -12,11 +12,17 @@ const COMPARED_MAX = 8;
 let turn = 0;
 
 /**
- * The peer to try next: one that is healthy, not tried yet for this request, and has the fewest requests in flight.
- * Ties go to the first, so that an idle control plane behaves the same every time. Of very many peers, a few in turn are
- * compared.
+ * The peer to try next: one that is healthy, not tried yet for this request, and has the fewest requests in flight. A peer
+ * that was tried at one address comes last with its other one: both lead to the same server. Ties go to the first, so that
+ * an idle control plane behaves the same every time. Of very many peers, a few in turn are compared.
  */
 export function selectEndpoint(peers: readonly Peer[], tried: ReadonlySet<PeerEndpoint>): Candidate | undefined {
+  if (tried.size === 0) return leastLoaded(peers, tried);
+  const untried = peers.filter(({ endpoints }) => !endpoints.some((each) => tried.has(each)));
+  return leastLoaded(untried, tried) ?? leastLoaded(peers, tried);
+}
+
+function leastLoaded(peers: readonly Peer[], tried: ReadonlySet<PeerEndpoint>): Candidate | undefined {
   const count = peers.length;
   if (count > COMPARED_MAX) turn = (turn + COMPARED_MAX) % count;
   const first = count > COMPARED_MAX ? turn : 0;

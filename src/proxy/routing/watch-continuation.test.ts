@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
 import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
 import { createMetrics } from '../../base/metric-catalogue.js';
-import { AttemptError, type Host } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
 import { BodyStream } from '../../http/body-stream.js';
 import { Exchange, type Reply } from '../../http/exchange.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
-import { createRouter } from '../../routing/router.js';
 import type { Peer, PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { Rerouter } from './reroute.js';
+import { createRouter } from './router.js';
 
 const JSON_WATCH = ['Content-Type', 'application/json'];
 
@@ -216,7 +216,7 @@ function setup(identities = ['b', 'c']) {
     logger: silentLogger,
   });
   const handler = createRouter({
-    host: { handle: (exchange) => host.server.answer(exchange), ready: () => true, close: async () => {} } as Host,
+    host: { handle: (exchange) => host.server.answer(exchange), ready: () => true, readsBodies: false },
     refreshLocal: async () => {},
     localSurface: () =>
       host.serves

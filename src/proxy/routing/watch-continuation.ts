@@ -2,19 +2,20 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Metrics } from '../../base/metric-catalogue.js';
 import { type BodySink, type BodySource, BodyStream } from '../../http/body-stream.js';
-import { Exchange, type Handler, type Reply } from '../../http/exchange.js';
+import { Deadline } from '../../http/deadline.js';
+import { deriveExchange } from '../../http/derive-exchange.js';
+import { discard } from '../../http/discard.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
 import { StatusError } from '../../kube/status-error.js';
-import { discard } from '../../routing/unknown-resource.js';
 import type { PeerDirectory } from '../peers/peer-table.js';
+import type { ServedReply } from './reroute.js';
 import type { Candidate } from './select-endpoint.js';
 import { EventLines, readWatchRequest, takeUpTarget, type WatchRequest } from './watch-events.js';
 
 export interface WatchContinuationOptions {
   /** Answers by the rules for any request, locally or at a peer. What it answers is not followed by itself. */
-  readonly answer: Handler;
-  /** The peer that a reply of `answer` came from; undefined for the local host. */
-  readonly servedBy: (reply: Reply) => Candidate | undefined;
+  readonly answer: (exchange: Exchange) => Promise<ServedReply>;
   readonly hostReady: () => boolean;
   readonly directory: PeerDirectory;
   readonly clock: Clock;
@@ -33,6 +34,11 @@ const BACK_OFF_MS_MAX = 1_000;
 const CONTINUATIONS_MAX = 10;
 const CONTINUATIONS_WINDOW_MS = 60_000;
 
+/** Whether a server takes over a watch. `later`: none does now. `refused`: one rejected the request as it is. */
+type TakeOver =
+  | { readonly kind: 'taken'; readonly reply: Reply; readonly body: BodyStream; readonly from: Candidate | undefined }
+  | { readonly kind: 'later' | 'refused' };
+
 type Outcome = 'continued' | 'finished' | 'unsafe' | 'refused' | 'unavailable' | 'too-often' | 'cut';
 
 /**
@@ -42,8 +48,8 @@ type Outcome = 'continued' | 'finished' | 'unsafe' | 'refused' | 'unavailable' |
  */
 export function createWatchContinuation(
   options: WatchContinuationOptions,
-): (exchange: Exchange, reply: Reply) => Reply {
-  return (exchange, reply) => {
+): (exchange: Exchange, served: ServedReply) => Reply {
+  return (exchange, { reply, from }) => {
     const { body } = reply;
     if (!(body instanceof BodyStream) || exchange.method !== 'GET' || exchange.body || !isEventLines(reply)) {
       return reply;
@@ -51,7 +57,7 @@ export function createWatchContinuation(
     const request = readWatchRequest(exchange.target);
     if (!request) return reply;
     const watch = new ContinuedWatch(options, exchange, request);
-    watch.follow(reply, body);
+    watch.follow(body, from);
     return { ...reply, body: watch.out };
   };
 }
@@ -91,8 +97,8 @@ class ContinuedWatch implements BodySink, BodySource {
     this.#forward = (bytes) => this.out.push(bytes);
   }
 
-  follow(reply: Reply, body: BodyStream): void {
-    this.#server = this.#options.servedBy(reply);
+  follow(body: BodyStream, from: Candidate | undefined): void {
+    this.#server = from;
     if (this.#paused) this.#next = body;
     else this.#attach(body);
   }
@@ -204,16 +210,16 @@ class ContinuedWatch implements BodySink, BodySource {
     const giveUpAtMs = clock.nowMs() + WITHOUT_SERVER_MS_MAX;
     for (let backOffMs = BACK_OFF_FIRST_MS; ; backOffMs = Math.min(BACK_OFF_MS_MAX, backOffMs * 2)) {
       const target = takeUpTarget(this.#exchange.target, { resourceVersion, timeoutSeconds: this.#secondsLeft() });
-      const reply = await this.#ask(target);
+      const answer = await this.#ask(target);
       if (this.#over) {
-        if (typeof reply === 'object') discard(reply);
+        if (answer.kind === 'taken') discard(answer.reply);
         return;
       }
-      if (reply === 'refused') return this.#endHere('refused');
-      if (reply !== 'later') {
+      if (answer.kind === 'refused') return this.#endHere('refused');
+      if (answer.kind === 'taken') {
         this.#count('continued');
         logger.debug('a watch goes on elsewhere', { target, from: this.#server?.peer.identity ?? 'local' });
-        return this.follow(reply, reply.body as BodyStream);
+        return this.follow(answer.body, answer.from);
       }
       const delayMs = backOffMs * (0.5 + random() / 2);
       if (clock.nowMs() + delayMs > giveUpAtMs) return this.#endHere('unavailable');
@@ -222,27 +228,32 @@ class ContinuedWatch implements BodySink, BodySource {
     }
   }
 
-  /** Asks for the rest. `later`: no server takes it now. `refused`: one has said that it can't be had like this. */
-  async #ask(target: string): Promise<Reply | 'later' | 'refused'> {
+  /** Asks for the rest of the watch. */
+  async #ask(target: string): Promise<TakeOver> {
     const { answer, clock, logger } = this.#options;
-    const request = sameCaller(this.#exchange, target, clock.nowMs());
+    const request = deriveExchange(this.#exchange, { target, nowMs: clock.nowMs() });
     this.#unlink();
     this.#unlink = this.#exchange.onAbort(() => request.abort());
-    const stopTimer = clock.after(HEAD_WAIT_MS_MAX, () => request.abort());
+    const deadline = new Deadline(clock, HEAD_WAIT_MS_MAX, `watch ${target}`);
+    deadline.onAbort(() => request.abort());
     this.#stopWaiting = () => request.abort();
     try {
-      const reply = await answer(request);
-      if (reply.body instanceof BodyStream && isEventLines(reply)) return reply;
+      const answered = answer(request);
+      const reply = await deadline.reply(answered.then((given) => given.reply));
+      if (reply.body instanceof BodyStream && isEventLines(reply)) {
+        const { from } = await answered;
+        return { kind: 'taken', reply, body: reply.body, from };
+      }
       discard(reply);
       logger.debug('a watch was not taken over', { target, status: reply.status });
-      return isPassing(reply.status) ? 'later' : 'refused';
+      return { kind: isPassing(reply.status) ? 'later' : 'refused' };
     } catch (error) {
-      if (request.aborted) return 'later';
+      if (request.aborted) return { kind: 'later' };
       if (!(error instanceof StatusError)) throw error;
       logger.debug('a watch was not taken over', { target, error });
-      return isPassing(error.status.code) ? 'later' : 'refused';
+      return { kind: isPassing(error.status.code) ? 'later' : 'refused' };
     } finally {
-      stopTimer();
+      deadline.end();
       this.#stopWaiting = () => {};
     }
   }
@@ -287,16 +298,6 @@ class ContinuedWatch implements BodySink, BodySource {
 /** Too many requests, not ready, no server: what passes by itself. */
 function isPassing(status: number): boolean {
   return status === 429 || status === 503 || status === 504;
-}
-
-/** The rest of a watch, asked for by whoever asked for the whole. */
-function sameCaller(exchange: Exchange, target: string, nowMs: number): Exchange {
-  const { method, headers, connection } = exchange;
-  const request = new Exchange({ method, target, headers, body: null, connection }, nowMs);
-  request.info = exchange.info;
-  request.identity = exchange.identity;
-  request.trustedProxy = exchange.trustedProxy;
-  return request;
 }
 
 function asError(error: unknown): Error {

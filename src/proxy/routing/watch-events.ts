@@ -1,3 +1,5 @@
+import { rawPath, rawQuery } from '../../base/target.js';
+
 /**
  * What must be known of a JSON watch to take it up again elsewhere: where its events begin and end, and from which
  * resourceVersion on nothing would be lost or repeated. Of an event no more is read than its type and position.
@@ -56,8 +58,7 @@ export interface TakeUp {
 
 /** The request for the rest of a watch: what does not have to change stays as it was written. */
 export function takeUpTarget(target: string, { resourceVersion, timeoutSeconds }: TakeUp): string {
-  const mark = target.indexOf('?');
-  const path = mark < 0 ? target : target.slice(0, mark);
+  const path = rawPath(target);
   const parts: string[] = [];
   let placed = resourceVersion === undefined;
   for (const { raw, name } of splitQuery(target)) {
@@ -87,16 +88,13 @@ interface QueryPair {
 }
 
 function splitQuery(target: string): QueryPair[] {
-  const mark = target.indexOf('?');
-  if (mark < 0 || mark === target.length - 1) return [];
-  return target
-    .slice(mark + 1)
-    .split('&')
-    .map((raw) => {
-      const equals = raw.indexOf('=');
-      const name = decodeQuery(equals < 0 ? raw : raw.slice(0, equals)) ?? '';
-      return { raw, name, value: equals < 0 ? '' : decodeQuery(raw.slice(equals + 1)) };
-    });
+  const query = rawQuery(target);
+  if (query === '') return [];
+  return query.split('&').map((raw) => {
+    const equals = raw.indexOf('=');
+    const name = decodeQuery(equals < 0 ? raw : raw.slice(0, equals)) ?? '';
+    return { raw, name, value: equals < 0 ? '' : decodeQuery(raw.slice(equals + 1)) };
+  });
 }
 
 function decodeQuery(text: string): string | undefined {

@@ -51,15 +51,15 @@ async function start(count: number, connectionsMax = 100) {
 const counts = () => takers.map(({ connections }) => connections);
 const taken = (total: number) => until(() => counts().reduce((sum, each) => sum + each, 0) === total);
 
-describe('an acceptor', () => {
-  it('spreads connections evenly, also when they come all at once', async () => {
+describe('Acceptor', () => {
+  it('distributes connections evenly, also if they arrive at once', async () => {
     const { open } = await start(3);
     await Promise.all(Array.from({ length: 9 }, open));
     await taken(9);
     expect(counts()).toEqual([3, 3, 3]);
   });
 
-  it('gives the next ones to whoever has the fewest', async () => {
+  it('gives the next connections to the taker with the fewest', async () => {
     const { open } = await start(2);
     takers[0]!.connections = 4;
     for (let i = 0; i < 4; i++) await open();
@@ -67,7 +67,7 @@ describe('an acceptor', () => {
     expect(counts()).toEqual([4, 4]);
   });
 
-  it('passes over those who do not take any', async () => {
+  it('skips takers that do not take connections', async () => {
     const { open } = await start(2);
     takers[0]!.isTaking = false;
     for (let i = 0; i < 3; i++) await open();
@@ -75,7 +75,7 @@ describe('an acceptor', () => {
     expect(counts()).toEqual([0, 3]);
   });
 
-  it('reads nothing of what a client says first', async () => {
+  it('reads no byte of the client', async () => {
     const { open } = await start(1);
     const client = await open();
     client.write('hello');
@@ -87,7 +87,7 @@ describe('an acceptor', () => {
     expect(String((await heard)[0])).toBe('hello');
   });
 
-  it('keeps connections while nobody takes them, for a bounded time', async () => {
+  it('holds connections for a bounded time while no taker is available', async () => {
     const { open, clock } = await start(1);
     takers[0]!.isTaking = false;
     const early = await open();
@@ -105,7 +105,7 @@ describe('an acceptor', () => {
     expect(early.destroyed).toBe(false);
   });
 
-  it('closes what is beyond the bound of all together', async () => {
+  it('closes connections beyond the bound of all takers together', async () => {
     const { open } = await start(2, 3);
     for (let i = 0; i < 3; i++) await open();
     await taken(3);

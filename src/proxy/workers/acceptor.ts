@@ -2,7 +2,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 
-/** Somebody who serves connections. */
+/** A recipient of connections: a worker. */
 export interface Taker {
   readonly isTaking: boolean;
   readonly connections: number;
@@ -12,33 +12,40 @@ export interface Taker {
 export interface AcceptorOptions {
   readonly host: string;
   readonly port: number;
-  /** Of all takers together. */
+  /** Bound on the connections of all takers together. */
   readonly connectionsMax: number;
   readonly takers: () => readonly Taker[];
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Connections held while no worker serves: they are being started, or all ended at once. */
+/**
+ * Bounds on connections that wait while no worker serves: during start, or after all have ended at
+ * once.
+ */
 const WAITING_MAX = 1_000;
 const WAIT_MS_MAX = 5_000;
 
 /**
- * The one port. Each connection goes to the worker that has the fewest: connections of API clients last for hours and
- * there are few of them, so what counts is that they are spread evenly, not how fast they are taken.
+ * Listens on the port and passes each connection to the worker with the fewest. API clients have
+ * few connections that last for hours, so an even distribution is more important than a fast
+ * accept.
  */
 export class Acceptor {
   readonly #options: AcceptorOptions;
   readonly #server: Server;
   readonly #waiting = new Set<Socket>();
-  /** Of two with as many connections the one whose turn is longer ago. */
+  /**
+   * Turn of the last connection of each taker; the tie-breaker between takers with equally many
+   * connections.
+   */
   readonly #turns = new Map<Taker, number>();
   #turn = 0;
   #closed = false;
 
   constructor(options: AcceptorOptions) {
     this.#options = options;
-    // Not a byte may be read here: the handshake is the worker's.
+    // No byte is read in the head: the TLS handshake is done in the worker.
     this.#server = createServer({ pauseOnConnect: true }, (socket) => this.#accept(socket));
   }
 
@@ -48,13 +55,13 @@ export class Acceptor {
       this.#server.once('error', reject);
       this.#server.listen(port, host, () => {
         this.#server.off('error', reject);
-        this.#server.on('error', (error) => logger.error('connections cannot be taken', { error }));
+        this.#server.on('error', (error) => logger.error('cannot accept connections', { error }));
         resolve(this.#server.address() as AddressInfo);
       });
     });
   }
 
-  /** A taker has begun to take. */
+  /** Passes waiting connections on, after a taker has begun to take. */
   takerReady(): void {
     const waiting = [...this.#waiting];
     this.#waiting.clear();
@@ -65,7 +72,7 @@ export class Acceptor {
     this.#turns.delete(taker);
   }
 
-  /** Takes no more connections. Those given away are not its business. */
+  /** Stops listening and closes waiting connections. Connections of takers stay open. */
   close(): void {
     this.#closed = true;
     this.#server.close();

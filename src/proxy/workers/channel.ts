@@ -2,9 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { ToHead, ToWorker } from './worker-messages.js';
 
-/** One end of the line between the head and a worker. Messages arrive in the order they were sent. */
+/**
+ * One end of the IPC channel between the head and a worker. Messages arrive in the order in which
+ * they were sent.
+ */
 export interface Channel<Out, In> {
-  /** `sent` is called when the message, and the socket with it, has left this process or never will. */
+  /**
+   * Sends a message. `sent` is called when message and socket have left this process, or cannot be
+   * sent.
+   */
   send(message: Out, socket?: Socket, sent?: () => void): void;
   onMessage(listener: (message: In, socket: Socket | undefined) => void): void;
 }
@@ -19,7 +25,8 @@ function channelOf<Out extends object, In>(endpoint: Endpoint): Channel<Out, In>
         sent?.();
         return;
       }
-      // The other side may go at any moment, which its own end tells; a message that is lost then is no news.
+      // The other process may end at any moment; its exit event reports that, so send errors are
+      // ignored.
       endpoint.send!(message, socket, {}, (error) => {
         if (error) socket?.destroy();
         sent?.();
@@ -37,7 +44,7 @@ export function channelToWorker(child: ChildProcess): Channel<ToWorker, ToHead> 
   return channelOf(child);
 }
 
-/** Undefined in a process that nobody started as a worker. */
+/** Returns the channel to the head, or undefined in a process that was not started as a worker. */
 export function channelToHead(): Channel<ToHead, ToWorker> | undefined {
   return process.send === undefined ? undefined : channelOf(process);
 }

@@ -35,14 +35,14 @@ function group(...workers: PlayedWorker[]) {
   return { head, serving, metrics, numbers };
 }
 
-describe('metrics of a group', () => {
-  it('are the sum of the head and all workers', async () => {
+describe('GroupMetrics', () => {
+  it('sums the metrics of the head and all workers', async () => {
     const { head, numbers } = group(new PlayedWorker().count(10, 1), new PlayedWorker().count(20, 2));
     head.requests.labels().inc(3);
     expect(await numbers()).toEqual({ requests: 33, open: 3 });
   });
 
-  it('never go down: a worker that does not answer stands with its last numbers', async () => {
+  it('uses the last values of a worker that does not answer, so that counters never decrease', async () => {
     const slow = new PlayedWorker().count(10, 1);
     const { numbers } = group(slow, new PlayedWorker().count(20, 2));
     expect((await numbers()).requests).toBe(30);
@@ -52,7 +52,7 @@ describe('metrics of a group', () => {
     expect((await numbers()).requests).toBe(30);
   });
 
-  it('keep what an ended worker counted, but not what it held', async () => {
+  it('keeps the counters of an ended worker, but not its gauges', async () => {
     const ending = new PlayedWorker().count(10, 5);
     const { numbers, serving, metrics } = group(ending, new PlayedWorker().count(20, 2));
     expect(await numbers()).toEqual({ requests: 30, open: 7 });
@@ -62,7 +62,7 @@ describe('metrics of a group', () => {
     expect(await numbers()).toEqual({ requests: 31, open: 3 });
   });
 
-  it('count a worker once that ends while it is asked', async () => {
+  it('counts a worker once that ends during its export', async () => {
     const ending = new PlayedWorker().count(10, 1);
     const { numbers, serving, metrics } = group(ending);
     await numbers();
@@ -73,7 +73,7 @@ describe('metrics of a group', () => {
     expect((await numbers()).requests).toBe(10);
   });
 
-  it('are gathered once for all who ask at the same time', async () => {
+  it('makes one page for concurrent calls', async () => {
     const worker = new PlayedWorker();
     const { metrics } = group(worker);
     await Promise.all([metrics.page(), metrics.page(), metrics.page()]);

@@ -1,11 +1,11 @@
 import type { MetricExport, MetricRegistry } from '../../base/metrics.js';
 
 export interface GroupMetricsOptions {
-  /** What the head has counted itself. */
+  /** Metrics of the head itself. */
   readonly own: MetricRegistry;
-  /** The same families, with nothing counted. */
+  /** Returns a registry with the same families and no values. */
   readonly empty: () => MetricRegistry;
-  /** The workers that serve. An export that takes too long rejects. */
+  /** Returns the workers that serve. Their `export` rejects after a timeout. */
   readonly workers: () => readonly ExportingWorker[];
 }
 
@@ -14,8 +14,9 @@ export interface ExportingWorker {
 }
 
 /**
- * One page for all processes: sums. Counters must never go down, or who reads them takes that for a restart and counts
- * twice; so a worker that does not answer in time stands with its last numbers, and one that has ended leaves its own.
+ * Sums the metrics of all processes into one page. Counters must never decrease, because Prometheus
+ * takes that for a restart and counts twice. Therefore the last values are used for a worker that
+ * does not answer in time, and the counters of an ended worker are kept.
  */
 export class GroupMetrics {
   readonly #options: GroupMetricsOptions;
@@ -28,7 +29,7 @@ export class GroupMetrics {
     this.#ended = options.empty();
   }
 
-  /** Calls that overlap share one page. */
+  /** Returns the page; concurrent calls share one. */
   page(): Promise<string> {
     this.#gathering ??= this.#gather().finally(() => {
       this.#gathering = undefined;
@@ -36,14 +37,17 @@ export class GroupMetrics {
     return this.#gathering;
   }
 
-  /** Asks one for its numbers. Never rejects: what does not come in time is not there. */
+  /** Fetches the metrics of one worker. Never rejects: after a timeout the last values stay. */
   async refresh(worker: ExportingWorker): Promise<void> {
     const exported = await worker.export().catch(() => undefined);
-    // It may have ended meanwhile, and its numbers are where they belong already.
+    // If the worker has ended meanwhile, `workerEnded` has already added its last values.
     if (exported && this.#options.workers().includes(worker)) this.#last.set(worker, exported);
   }
 
-  /** What it counted since it was last asked is lost; what it holds at the moment is gone with it. */
+  /**
+   * Keeps the last counters of a worker and drops its gauges. Increments since the last export are
+   * lost.
+   */
   workerEnded(worker: ExportingWorker): void {
     const last = this.#last.get(worker);
     this.#last.delete(worker);

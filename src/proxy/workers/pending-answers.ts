@@ -6,10 +6,10 @@ interface Waiting {
   readonly cancel: () => void;
 }
 
-/** Bound on what one side has asked and not yet heard of; beyond, the other side hangs and asking more helps nobody. */
+/** Bound on unanswered requests to the other process; beyond it, that process hangs. */
 const QUESTIONS_MAX = 1_000;
 
-/** Questions on their way through a channel, each with a bound on its wait. */
+/** Requests through a channel that wait for an answer, each with a timeout. */
 export class PendingAnswers {
   readonly #clock: Clock;
   readonly #waiting = new Map<number, Waiting>();
@@ -19,14 +19,18 @@ export class PendingAnswers {
     this.#clock = clock;
   }
 
-  /** `send` gets the number under which the answer will come. Rejects when there is none in time. */
+  /**
+   * Sends a request and returns its answer. `send` gets the number of the request. Rejects after
+   * the timeout.
+   */
   ask<Answer>(send: (id: number) => void, timeoutMs: number): Promise<Answer> {
-    if (this.#waiting.size >= QUESTIONS_MAX) return Promise.reject(new Error('too many questions are unanswered'));
+    if (this.#waiting.size >= QUESTIONS_MAX)
+      return Promise.reject(new Error('too many unanswered requests between head and worker'));
     const id = ++this.#last;
     return new Promise<Answer>((resolve, reject) => {
       const cancel = this.#clock.after(timeoutMs, () => {
         this.#waiting.delete(id);
-        reject(new Error(`no answer in ${timeoutMs} ms`));
+        reject(new Error(`timeout: no answer between head and worker within ${timeoutMs} ms`));
       });
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject, cancel });
       send(id);
@@ -41,7 +45,7 @@ export class PendingAnswers {
     this.#take(id)?.reject(error);
   }
 
-  /** Nobody is there to answer any more. */
+  /** Rejects all waiting requests: the other process has ended. */
   failAll(error: Error): void {
     for (const id of [...this.#waiting.keys()]) this.failed(id, error);
   }

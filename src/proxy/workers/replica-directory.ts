@@ -10,19 +10,23 @@ import { type EndpointName, endpointKey, type SentPeer, type ViewUpdate } from '
 
 export interface ReplicaDirectoryOptions {
   makeDestination(endpoint: EndpointName): Destination;
-  /** Traffic found an address failing: the head should know. Failures are numbered. */
+  /** Reports to the head that traffic to an address failed. Failures are numbered. */
   readonly tellFailure: (endpoint: EndpointName, why: string, failure: number) => void;
-  /** Asks the head to read a peer again; resolves when it has, or after a bounded wait. */
+  /** Makes the head read a peer again; resolves when it has, or after a timeout. */
   readonly refresh: (identity: string) => Promise<void>;
   readonly clock: Clock;
 }
 
-/** Answers under way get this long after an address was last heard of, as in the head's own directory. */
+/**
+ * Time that connections stay open after an address disappeared, as in the head's directory: replies
+ * in flight can finish.
+ */
 const LINGER_MS = 30_000;
 
 /**
- * The peer directory of a worker: what the head's says, with connections of its own. It finds nothing out by itself but
- * that an address fails, which it obeys at once and tells the head.
+ * The peer directory of a worker: a copy of the head's table, with connections of this process. The
+ * only thing it detects itself is a failing address, which is unusable at once and reported to the
+ * head.
  */
 export class ReplicaDirectory implements RunningPeerDirectory {
   readonly #options: ReplicaDirectoryOptions;
@@ -62,7 +66,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  /** The head found that a server hangs: whoever waits for it here need not wait any longer either. */
+  /** Fails the requests that wait for a server of which the head found that it hangs. */
   hangs(endpoint: EndpointName, why: string): void {
     this.#endpoints.get(endpointKey(endpoint))?.destination.abandonWaiting(why);
   }
@@ -86,7 +90,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
 
   start(): void {}
 
-  /** Only what this process knows of itself: the requests under way. The head describes the rest. */
+  /** Describes only this process: requests in flight. The head describes the rest. */
   describe(): DirectoryDescription {
     const peers = this.#table.peers.map(({ identity, endpoints, surface }) => ({
       identity,
@@ -115,7 +119,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
     await Promise.all(this.#closing);
   }
 
-  /** The same object while it says the same, so that what is built from it need not be built anew. */
+  /** Returns the same object for an unchanged peer, so that tables built from it are not rebuilt. */
   #peer(sent: SentPeer, surface: Surface | undefined): Peer {
     const endpoints = sent.endpoints.map((each) => {
       const endpoint = this.#endpoint(each);

@@ -3,22 +3,23 @@ import type { PeerEndpoint } from '../peers/peer-table.js';
 import type { SentEndpoint } from './worker-messages.js';
 
 /**
- * One address of a peer in a worker. Whether it may get traffic is for the head to say, which probes it; only a failure
- * of this worker's own counts at once, until the head has answered for it.
+ * One address of a peer in a worker. The head probes it and decides whether it may get traffic. A
+ * failure in this worker makes it unusable at once, until a view from the head takes that failure
+ * into account.
  */
 export class ReplicaEndpoint implements PeerEndpoint {
   readonly kind: PeerEndpoint['kind'];
   readonly destination: Destination;
   readonly #tellFailure: (why: string) => number;
   #headSays = false;
-  /** Number of the last failure here. */
+  /** Number of the last failure in this worker. */
   #failed = 0;
   #heard = 0;
 
   constructor(
     kind: PeerEndpoint['kind'],
     destination: Destination,
-    /** Returns the number under which the failure was told; they grow. */
+    /** Reports a failure to the head and returns its number; numbers grow. */
     tellFailure: (why: string) => number,
   ) {
     this.kind = kind;
@@ -33,9 +34,9 @@ export class ReplicaEndpoint implements PeerEndpoint {
 
   usable = (): boolean => this.#headSays && this.#heard >= this.#failed;
 
-  /** Answers are not told: the head's own probes are frequent enough to know that a server is there. */
+  /** Reports failures only: the head learns from its probes that a server is reachable. */
   report(outcome: 'answered' | 'failed', why = 'a request failed'): void {
-    // Further failures of what is out of use already are echoes.
+    // Further failures of an unusable address have the same cause.
     if (outcome === 'answered' || !this.usable()) return;
     this.#failed = this.#tellFailure(why);
   }

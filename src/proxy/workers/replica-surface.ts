@@ -1,15 +1,18 @@
 import type { Surface } from '../../kube/surface.js';
 
 export interface ReplicaSurfaceOptions {
-  /** The head has read it since the local server came up, just before this process was started. */
+  /**
+   * True if the head has read the surface since the local server became ready, just before this
+   * process started.
+   */
   readonly isFresh: boolean;
-  /** Asks the head to read; resolves when it has, or after a bounded wait. */
+  /** Makes the head read; resolves when it has, or after a timeout. */
   readonly refresh: () => Promise<void>;
-  /** Asks the head to read whatever it knows; rejects if it could not. */
+  /** Makes the head read again, /version included; rejects if the read failed. */
   readonly readAnew: () => Promise<void>;
 }
 
-/** What the local server serves, as the head has read it. */
+/** The surface of the local server, as the head has read it. */
 export class ReplicaSurface {
   readonly #options: ReplicaSurfaceOptions;
   readonly #listeners = new Set<() => void>();
@@ -25,7 +28,7 @@ export class ReplicaSurface {
     return this.#surface;
   }
 
-  /** The head knows when, and shows it in the metrics. */
+  /** Always 0: only the head knows the time, and exports it as a metric. */
   get confirmedAtMs(): number {
     return 0;
   }
@@ -43,7 +46,10 @@ export class ReplicaSurface {
 
   async start(): Promise<void> {}
 
-  /** The local server has come up, or this process has and sees it for the first time. */
+  /**
+   * Makes the head read after the local server has started. Skipped once if the first view is
+   * fresh.
+   */
   async readAnew(): Promise<void> {
     const isFresh = this.#isFresh;
     this.#isFresh = false;

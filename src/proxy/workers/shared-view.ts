@@ -8,16 +8,19 @@ export interface SharedViewOptions {
 }
 
 export interface Subscription {
-  /** Everything, for one that knows nothing yet; from then on it is sent what changes. */
+  /** Returns the complete view for a new worker, which gets the changes from then on. */
   first(): ViewUpdate;
-  /** This worker's traffic found an address failing; `failure` is its number, to be named in what it is told next. */
+  /**
+   * Records a failure of an address in this worker's traffic; later views to the worker contain the
+   * number `failure`.
+   */
   endpointFailed(endpoint: EndpointName, why: string, failure: number): void;
   end(): void;
 }
 
 /**
- * What the head knows of all servers, for its workers to know the same. It is read once, by the head; each surface is
- * written once and sent to each worker once.
+ * Sends the head's view of all servers to its workers. Only the head reads servers; each surface is
+ * serialised once, and sent to each worker once.
  */
 export class SharedView {
   readonly #options: SharedViewOptions;
@@ -47,14 +50,14 @@ export class SharedView {
     };
   }
 
-  /** Something that is shared has changed: told once for all that happens in this turn. */
+  /** Schedules an update of the workers: one for all changes of a turn of the event loop. */
   changed(): void {
     if (this.#announcing) return;
     this.#announcing = true;
     queueMicrotask(() => this.flush());
   }
 
-  /** Tells what has changed now, so that whoever is answered after this knows it. */
+  /** Sends pending changes now, so that they arrive before an answer that is sent next. */
   flush(): void {
     if (!this.#announcing) return;
     this.#announcing = false;
@@ -98,7 +101,7 @@ export class SharedView {
       })),
     };
     const surfaces = [...used.values()].filter(({ id }) => !subscriber.known.has(id));
-    // A worker lets go of what no update names any more, so that would have to be sent again.
+    // A worker deletes surfaces that an update does not name, so they would have to be sent again.
     subscriber.known = new Set(used.keys());
     return { ...view, surfaces };
   }
@@ -116,7 +119,7 @@ export class SharedView {
 
 interface Subscriber {
   readonly send: (view: ViewUpdate) => void;
-  /** Numbers of the surfaces that it has. */
+  /** Numbers of the surfaces that the worker has. */
   known: ReadonlySet<number>;
   readonly failureHeard: Map<string, number>;
   isStarted: boolean;

@@ -20,7 +20,7 @@ function widgets(kubernetesVersion = 'v1.36.4'): Surface {
   return surfaceOf([group('example.com', version('v1', resource('widgets')))], [], kubernetesVersion);
 }
 
-/** The head's directory, as a test wants it. */
+/** The head's directory, with a table set by the test. */
 class PlayedDirectory implements PeerDirectory {
   table: PeerTable = buildPeerTable({ peers: [], unread: [], departed: [] });
   isSynced = true;
@@ -51,7 +51,7 @@ class PlayedDestination implements Pick<Destination, 'address' | 'inFlight' | 'a
   }
 }
 
-/** A head and a worker in one process: what one sends the other gets, copied as a channel between processes copies it. */
+/** A head and a worker in one process; messages are copied as by an IPC channel. */
 function headAndWorker(answer: (question: Question) => Promise<unknown> = async () => undefined, localReady = true) {
   const directory = new PlayedDirectory();
   const head = { local: undefined as Surface | undefined };
@@ -102,8 +102,8 @@ function headAndWorker(answer: (question: Question) => Promise<unknown> = async 
   return { directory, head, view, sent, connect };
 }
 
-describe('a worker', () => {
-  it('knows from its start what the head knows', () => {
+describe('Worker', () => {
+  it('has the surface and peer table of the head from its start', () => {
     const { directory, head, connect } = headAndWorker();
     head.local = widgets('v1.35.0');
     directory.show(
@@ -123,7 +123,7 @@ describe('a worker', () => {
     expect(table.peers.map(({ endpoints }) => endpoints[0]!.usable())).toEqual([true, false]);
   });
 
-  it('is sent each surface once, and a change to one surface alone', async () => {
+  it('gets each surface once, and after a change only the changed surface', async () => {
     const { directory, head, view, sent, connect } = headAndWorker();
     const b: Peer = { identity: 'b', surface: widgets(), endpoints: [endpoint('10.0.0.2:6443')] };
     head.local = widgets('v1.35.0');
@@ -137,7 +137,7 @@ describe('a worker', () => {
     await settle();
     expect(sent).toHaveLength(1);
     expect(sent[0]!.surfaces).toEqual([]);
-    // What is built from the table need not be built anew because an address cools down.
+    // The table is not rebuilt when only the health of an address changes.
     expect(worker.directory.snapshot()).toBe(table);
     expect(table.peers[0]!.endpoints[0]!.usable()).toBe(false);
     let heard = 0;
@@ -150,7 +150,7 @@ describe('a worker', () => {
     expect(worker.directory.snapshot().peers[0]!.surface?.kubernetesVersion).toBe('v1.37.0');
   });
 
-  it('gets a surface again that was away in between', async () => {
+  it('gets a surface again after it was absent from the view', async () => {
     const { directory, view, connect } = headAndWorker();
     const b: Peer = { identity: 'b', surface: widgets(), endpoints: [endpoint('10.0.0.2:6443')] };
     directory.show([b]);
@@ -163,7 +163,7 @@ describe('a worker', () => {
     expect(worker.directory.snapshot().capable(WIDGETS)).toHaveLength(1);
   });
 
-  it('that comes later gets all, the others nothing', async () => {
+  it('gets the whole view when it starts later, and sends nothing to the others', async () => {
     const { directory, sent, connect } = headAndWorker();
     directory.show([{ identity: 'b', surface: widgets(), endpoints: [endpoint('10.0.0.2:6443')] }]);
     connect();
@@ -173,14 +173,14 @@ describe('a worker', () => {
     expect(sent).toEqual([]);
   });
 
-  it('obeys its own failures at once, tells the head, and believes the head after that', async () => {
+  it('stops using a failed address at once, reports it, then follows the head', async () => {
     const { directory, view, connect } = headAndWorker();
     const played = endpoint('10.0.0.2:6443');
     directory.show([{ identity: 'b', surface: widgets(), endpoints: [played] }]);
     const [one, other] = [connect(), connect()];
     const usable = () => [one, other].map(({ worker }) => worker.directory.snapshot().peers[0]!.endpoints[0]!.usable());
     expect(usable()).toEqual([true, true]);
-    // What the head sends before it has heard must not bring the address back.
+    // A view that the head sent before it got the report must not make the address usable.
     view.changed();
     one.worker.directory.snapshot().peers[0]!.endpoints[0]!.report('failed', 'reset');
     view.flush();
@@ -194,7 +194,7 @@ describe('a worker', () => {
     expect(usable()).toEqual([true, true]);
   });
 
-  it('gives up waiting for a server that the head finds hanging', () => {
+  it('fails the requests that wait for a server that hangs according to the head', () => {
     const { directory, connect } = headAndWorker();
     directory.show([{ identity: 'b', surface: widgets(), endpoints: [endpoint('10.0.0.2:6443')] }]);
     const { destinations, hear } = connect();
@@ -202,7 +202,7 @@ describe('a worker', () => {
     expect(destinations[0]!.abandoned).toEqual(['no answer']);
   });
 
-  it('keeps connections to an address for a while after it went, and closes them then', async () => {
+  it('closes the connections to a removed address after a while', async () => {
     const { directory, view, connect } = headAndWorker();
     const b: Peer = { identity: 'b', surface: widgets(), endpoints: [endpoint('10.0.0.2:6443')] };
     directory.show([b]);
@@ -224,7 +224,7 @@ describe('a worker', () => {
     expect(destinations[0]!.isClosed).toBe(true);
   });
 
-  it('knows what the head has read for it by the time it is answered', async () => {
+  it('gets the new view before the answer of the head', async () => {
     const { head, view, connect } = headAndWorker(async (question) => {
       expect(question).toEqual({ what: 'read-local-anew' });
       head.local = widgets('v1.37.0');
@@ -235,7 +235,7 @@ describe('a worker', () => {
     expect(worker.surface.surface?.kubernetesVersion).toBe('v1.37.0');
   });
 
-  it('asks nothing when it is started while all is well', async () => {
+  it('does not make the head read again at start if the first view is fresh', async () => {
     const questions: Question[] = [];
     const { head, connect } = headAndWorker(async (question) => void questions.push(question));
     head.local = widgets();
@@ -246,7 +246,7 @@ describe('a worker', () => {
     expect(questions).toEqual([{ what: 'read-local-anew' }]);
   });
 
-  it('is told when the head could not read, and does not wait for ever', async () => {
+  it('rejects when the head could not read, or after a timeout', async () => {
     const { connect } = headAndWorker(async () => {
       throw new Error('GET /apis answered 500');
     }, false);

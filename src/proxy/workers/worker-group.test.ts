@@ -7,11 +7,11 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../base/logger.js';
 import { ManualClock, until } from '../../base/manual-clock.fixture.js';
 import { createMetrics } from '../../base/metric-catalogue.js';
-import { noPeers } from '../../peers/no-peers.js';
+import { noPeers } from '../peers/no-peers.js';
 import { SharedView } from './shared-view.js';
 import { WorkerGroup } from './worker-group.js';
 
-/** A worker that serves nothing but its own process id, or does what it is told wrong. */
+/** Worker program that replies with its process id, or fails according to its mode. */
 const PROGRAM = `
 import { existsSync, writeFileSync } from 'node:fs';
 const { mode } = JSON.parse(process.argv[2]);
@@ -19,7 +19,7 @@ const isSecond = (worker) => existsSync(process.argv[1] + worker) || writeFileSy
 process.on('disconnect', () => process.exit(0));
 process.on('message', (message, socket) => {
   if (message.type === 'start') {
-    if (mode === 'fails') process.send({ type: 'failed', why: 'The certificate is of wood.' }, () => process.exit(1));
+    if (mode === 'fails') process.send({ type: 'failed', why: 'The certificate has expired.' }, () => process.exit(1));
     else if (mode !== 'gets stuck' || !isSecond(message.worker)) process.send({ type: 'serving' });
   } else if (message.type === 'connection') {
     if (mode === 'dies' || mode === 'gets stuck') process.exit(3);
@@ -32,7 +32,7 @@ process.on('message', (message, socket) => {
 });
 `;
 
-/** Processes take their time on a busy machine. */
+/** Timeout for processes on a busy machine. */
 const WAIT_MS = 15_000;
 const directory = mkdtempSync(join(tmpdir(), 'straddle-workers-'));
 const file = join(directory, 'worker.mjs');
@@ -81,8 +81,8 @@ async function pidAt(port: number): Promise<number> {
   return Number(String(chunk));
 }
 
-describe('a group of workers', () => {
-  it('serves connections that came before its workers were there', async () => {
+describe('WorkerGroup', () => {
+  it('serves connections that were opened before the workers were ready', async () => {
     const { group: started } = group('serves');
     const { port } = await started.listen();
     const early = Promise.all([pidAt(port), pidAt(port)]);
@@ -90,14 +90,14 @@ describe('a group of workers', () => {
     expect(new Set(await early).size).toBe(2);
   });
 
-  it('says what keeps a worker from starting', async () => {
+  it('rejects with the reason of a worker that cannot start', async () => {
     const { group: started, ended } = group('fails');
     await started.listen();
-    await expect(started.begin()).rejects.toThrow('The certificate is of wood.');
+    await expect(started.begin()).rejects.toThrow('The certificate has expired.');
     expect(ended()).toEqual([]);
   });
 
-  it('starts workers again that end, later each time', async () => {
+  it('restarts workers that end, with a growing delay', async () => {
     const { group: started, clock, log, metrics, ended } = group('dies');
     const { port } = await started.listen();
     await started.begin();
@@ -114,7 +114,7 @@ describe('a group of workers', () => {
     expect(metrics.registry.render()).toMatch(/^straddle_worker_restarts_total 6$/m);
   });
 
-  it('kills workers that are not heard of any more, and no others', async () => {
+  it('kills workers that do not respond, and no others', async () => {
     const { group: hanging, clock, ended, log } = group('hangs');
     await hanging.listen();
     await hanging.begin();
@@ -122,20 +122,20 @@ describe('a group of workers', () => {
     expect(ended()).toEqual([]);
     await clock.advance(10_000);
     await until(() => ended().length === 2, 'both ending', WAIT_MS);
-    expect(log.filter(({ msg }) => msg === 'a worker hangs and is killed')).toHaveLength(2);
+    expect(log.filter(({ msg }) => msg === 'a worker does not respond (timeout) and is killed')).toHaveLength(2);
     hanging.destroy();
     const { group: well, clock: time, ended: wellEnded } = group('serves');
     const { port } = await well.listen();
     await well.begin();
     for (let i = 0; i < 10; i++) {
       await time.advance(10_000);
-      // Both have been asked before, and messages keep their order.
+      // Both workers were asked for metrics before, and messages keep their order.
       await Promise.all([pidAt(port), pidAt(port)]);
     }
     expect(wellEnded()).toEqual([]);
   });
 
-  it('kills workers that do not get to serve when they are started again', async () => {
+  it('kills restarted workers that do not begin to serve', async () => {
     const { group: started, clock, ended } = group('gets stuck');
     const { port } = await started.listen();
     await started.begin();
@@ -148,7 +148,7 @@ describe('a group of workers', () => {
     await until(killed, 'the stuck one ending', WAIT_MS);
   });
 
-  it('kills workers that do not stop in time', async () => {
+  it('kills workers that do not stop before the timeout', async () => {
     const { group: started, clock, log } = group('hangs');
     const { port } = await started.listen();
     await started.begin();
@@ -156,7 +156,7 @@ describe('a group of workers', () => {
     const closed = started.close(1_000);
     await clock.advance(10_000);
     await closed;
-    expect(log.at(-1)).toMatchObject({ msg: 'workers that did not end were killed', workers: 2 });
+    expect(log.at(-1)).toMatchObject({ msg: 'killed the workers that did not stop before the timeout', workers: 2 });
     expect(() => process.kill(pid, 0)).toThrow();
   });
 });

@@ -23,22 +23,28 @@ export interface WorkerGroupOptions {
   readonly emptyMetrics: () => MetricRegistry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Between a worker's end and its successor; doubles while they end young. */
+  /**
+   * Delay between the end of a worker and its restart; doubles while workers end soon after their
+   * start.
+   */
   readonly restart?: Partial<RestartTimes>;
 }
 
 export interface RestartTimes {
   readonly firstMs: number;
   readonly maxMs: number;
-  /** A worker that lived this long died of something new. */
+  /** Lifetime after which an end no longer counts as a repeated failure. */
   readonly settledMs: number;
 }
 
 const RESTART_TIMES: RestartTimes = { firstMs: 250, maxMs: 30_000, settledMs: 60_000 };
-/** Beyond what a worker is given to drain; then it hangs. */
+/** Margin beyond the drain time, after which a worker counts as hanging. */
 const STOP_MARGIN_MS = 3_000;
 const START_MS_MAX = 60_000;
-/** Each worker is asked for its numbers this often: so little is lost when it ends, and one that hangs is found. */
+/**
+ * Interval at which each worker is asked for its metrics: bounds the loss when it ends, and detects
+ * one that hangs.
+ */
 const LOOK_EVERY_MS = 10_000;
 const LOOKS_UNHEARD_MAX = 6;
 
@@ -46,24 +52,24 @@ interface Slot {
   readonly worker: number;
   process: WorkerProcess | undefined;
   startedAtMs: number;
-  /** Ends in a row of young workers. */
+  /** Consecutive ends of workers that lived less than `settledMs`. */
   failures: number;
   cancelRestart: () => void;
 }
 
-/** The head's side of several workers behind one port: starts them, replaces those that end, stops them all. */
+/** The head's side of several workers behind one port: starts, restarts and stops them. */
 export class WorkerGroup {
   readonly #options: WorkerGroupOptions;
   readonly #times: RestartTimes;
   readonly #slots: Slot[];
   readonly #acceptor: Acceptor;
   readonly #metrics: GroupMetrics;
-  /** What `started` waits for; undefined once they have all served. */
+  /** Pending promise of `begin`; undefined before and after it. */
   #starting: { resolve(): void; reject(error: Error): void } | undefined;
-  /** The head knows enough for workers to serve. */
+  /** `begin` was called: new workers get their configuration at once. */
   #begun = false;
   #endedEarly: string | undefined;
-  /** All have served once. Before, the first one would get all the connections that wait. */
+  /** All workers have served once. Before that, the first worker would get all waiting connections. */
   #isOpen = false;
   #cancelLook = () => {};
   #stopping = false;
@@ -89,14 +95,14 @@ export class WorkerGroup {
     metrics.registry.collect(() => this.#fillGauges());
   }
 
-  /** Opens the port, and has the processes come up meanwhile. */
+  /** Opens the port and forks the workers, which serve after `begin`. */
   async listen(): Promise<AddressInfo> {
     const bound = await this.#acceptor.listen();
     for (const slot of this.#slots) this.#fork(slot);
     return bound;
   }
 
-  /** Lets them serve; resolves when all do, rejects with what the first one says that cannot. */
+  /** Starts the workers; resolves when all serve, rejects with the reason of the first that cannot. */
   async begin(): Promise<void> {
     this.#begun = true;
     let cancel = () => {};
@@ -104,7 +110,9 @@ export class WorkerGroup {
       await new Promise<void>((resolve, reject) => {
         this.#starting = { resolve, reject };
         cancel = this.#options.clock.after(START_MS_MAX, () =>
-          reject(new Error(`The workers do not serve after ${START_MS_MAX / 1_000} s.`)),
+          reject(
+            new Error(`Timeout: not every worker serves after ${START_MS_MAX / 1_000} s; see the log of the workers.`),
+          ),
         );
         for (const { process } of this.#slots) process?.start();
         if (this.#endedEarly !== undefined) reject(new Error(this.#endedEarly));
@@ -118,7 +126,10 @@ export class WorkerGroup {
     }
   }
 
-  /** Tells the workers to say that they go, as the head does, and to stop when they have said so long enough. */
+  /**
+   * Asks every worker to drain and stop, as the head does. A worker that does not serve yet is
+   * killed.
+   */
   announceStop(): void {
     if (this.#stopping) return;
     this.#stopping = true;
@@ -129,7 +140,7 @@ export class WorkerGroup {
     }
   }
 
-  /** Takes no more connections and resolves when every worker has ended. What hangs is killed. */
+  /** Stops listening; resolves when every worker has ended. Kills workers that hang. */
   async close(graceMs: number): Promise<void> {
     this.#acceptor.close();
     this.announceStop();
@@ -138,7 +149,7 @@ export class WorkerGroup {
     cancel();
   }
 
-  /** Everything at once, in the middle of whatever is being said. */
+  /** Kills all workers at once; their requests are cut off. */
   destroy(): void {
     this.#stopping = true;
     this.#cancelLook();
@@ -156,7 +167,8 @@ export class WorkerGroup {
 
   #killAll(): void {
     const left = this.#processes();
-    if (left.length > 0) this.#options.logger.warn('workers that did not end were killed', { workers: left.length });
+    if (left.length > 0)
+      this.#options.logger.warn('killed the workers that did not stop before the timeout', { workers: left.length });
     for (const process of left) process.kill();
   }
 
@@ -169,7 +181,7 @@ export class WorkerGroup {
 
   #look(worker: number, process: WorkerProcess): void {
     if (process.look() >= LOOKS_UNHEARD_MAX) {
-      this.#options.logger.error('a worker hangs and is killed', { worker });
+      this.#options.logger.error('a worker does not respond (timeout) and is killed', { worker });
       process.kill();
     } else if (process.isTaking) void this.#metrics.refresh(process);
   }
@@ -218,7 +230,11 @@ export class WorkerGroup {
     const inMs = Math.min(maxMs, firstMs * 2 ** Math.min(slot.failures, 20));
     slot.failures += 1;
     metrics.workerRestarts.labels().inc();
-    logger.error('a worker ended and is started again; its connections are cut', { worker: slot.worker, why, inMs });
+    logger.error('a worker ended unexpectedly and is restarted; its connections were reset', {
+      worker: slot.worker,
+      why,
+      inMs,
+    });
     slot.cancelRestart = clock.after(inMs, () => this.#fork(slot));
   }
 

@@ -1,7 +1,7 @@
 import type { MetricExport } from '../../base/metrics.js';
 import type { PeerEndpoint } from '../peers/peer-table.js';
 
-/** An address as both processes name it. */
+/** Name of an address in messages. */
 export interface EndpointName {
   readonly kind: PeerEndpoint['kind'];
   readonly address: string;
@@ -11,13 +11,16 @@ export function endpointKey({ kind, address }: EndpointName): string {
   return `${kind} ${address}`;
 }
 
-/** What a server serves, written once by the head for all workers. */
+/** A surface, serialised once by the head for all workers. */
 export interface SentSurface {
   readonly id: number;
   readonly bytes: Uint8Array;
 }
 
-/** All that the head knows at one moment. Surfaces that this worker has got already are named by their number only. */
+/**
+ * The head's view at one moment. Surfaces that the worker already has are referred to by number
+ * only.
+ */
 export interface ViewUpdate {
   readonly surfaces: readonly SentSurface[];
   readonly local: number | undefined;
@@ -35,32 +38,32 @@ export interface SentPeer {
 
 export interface SentEndpoint extends EndpointName {
   readonly usable: boolean;
-  /** Number of the last failure told by this worker that `usable` takes into account. */
+  /** Number of the last failure reported by this worker that `usable` takes into account. */
   readonly failureHeard: number;
 }
 
-/** What a worker asks of the head. */
+/** Request of a worker to the head. */
 export type Question =
   | { readonly what: 'metrics' }
-  /** Read the local server's discovery: an answer did not fit. */
+  /** Reads discovery of the local server: a reply contradicted the surface. */
   | { readonly what: 'refresh-local' }
-  /** The same, and it may be another server than before. Fails if it cannot be read. */
+  /** The same, /version included: the server was restarted. Fails if it cannot be read. */
   | { readonly what: 'read-local-anew' }
   | { readonly what: 'refresh-peer'; readonly identity: string };
 
 export type ToWorker =
   | {
       readonly type: 'start';
-      /** What the program was told, as the head has read it: a worker that is started later must not read another. */
+      /** Configuration as read by the head: a worker that starts later must not read another one. */
       readonly config: unknown;
       readonly worker: number;
       readonly view: ViewUpdate;
-      /** The local server takes requests, and `view` has what it serves since it does. */
+      /** The local server takes requests, and `view` has its surface read since then. */
       readonly localReady: boolean;
     }
   | { readonly type: 'view'; readonly view: ViewUpdate }
   | { readonly type: 'hang'; readonly endpoint: EndpointName; readonly why: string }
-  /** Comes with a socket. */
+  /** Sent together with a socket. */
   | { readonly type: 'connection' }
   | { readonly type: 'export'; readonly id: number }
   | { readonly type: 'stop' }
@@ -68,10 +71,10 @@ export type ToWorker =
 
 export type ToHead =
   | { readonly type: 'serving' }
-  /** It cannot start, and says why. */
+  /** The worker cannot start; `why` is the reason. */
   | { readonly type: 'failed'; readonly why: string }
   | { readonly type: 'connections-closed'; readonly count: number }
-  /** It takes no more connections. */
+  /** The worker takes no more connections. */
   | { readonly type: 'draining' }
   | {
       readonly type: 'endpoint-failed';

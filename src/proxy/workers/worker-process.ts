@@ -9,9 +9,9 @@ import { PendingAnswers } from './pending-answers.js';
 import type { SharedView, Subscription } from './shared-view.js';
 import type { Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
 
-/** How to run this program as a worker. */
+/** Command line that runs this program as a worker. */
 export interface WorkerProgram {
-  /** Node's own arguments. */
+  /** Arguments of Node.js itself. */
   readonly execArgv: readonly string[];
   readonly file: string;
   readonly arguments: readonly string[];
@@ -26,21 +26,24 @@ export interface WorkerProcessOptions {
   readonly answer: (question: Question) => Promise<unknown>;
   readonly clock: Clock;
   readonly onServing: () => void;
-  /** It has ended; `why` is what it said, or how. */
+  /**
+   * Called after the process has ended; `why` is the reason it reported, else its exit code or
+   * signal.
+   */
   readonly onEnd: (why: string) => void;
 }
 
-/** A page of metrics waits this long for each worker. */
+/** Timeout of one worker's part of a metrics page. */
 const EXPORT_MS_MAX = 1_000;
 
-/** One worker as the head sees it, from its start to its end. */
+/** One worker process in the head, from its start to its end. */
 export class WorkerProcess implements Taker, ExportingWorker {
   readonly #options: WorkerProcessOptions;
   readonly #child: ChildProcess;
   readonly #channel: Channel<ToWorker, ToHead>;
   readonly #subscription: Subscription;
   readonly #exports: PendingAnswers;
-  /** Connections that have not left this process yet. */
+  /** Connections whose transfer to the worker is not complete. */
   readonly #leaving = new Set<Socket>();
   readonly ended: Promise<void>;
   #state: 'starting' | 'serving' | 'draining' | 'ended' = 'starting';
@@ -53,7 +56,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
     const { file, arguments: args, execArgv } = options.program;
     this.#child = fork(file, args, {
       execArgv: [...execArgv],
-      // Bytes travel as bytes.
+      // Structured clone: byte arrays are sent as bytes.
       serialization: 'advanced',
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
@@ -81,12 +84,15 @@ export class WorkerProcess implements Taker, ExportingWorker {
     return this.#connections;
   }
 
-  /** Times in a row that this was asked without having heard of it in between. One that drains may take its time. */
+  /**
+   * Returns how many looks in a row were without a message from the worker; 0 while it drains,
+   * which may take long.
+   */
   look(): number {
     return this.#state === 'draining' ? 0 : this.#looksUnheard++;
   }
 
-  /** Gives it all it needs to serve. */
+  /** Sends the worker its configuration and the first view. */
   start(): void {
     const { config, worker, localReady } = this.#options;
     this.#channel.send({
@@ -112,7 +118,10 @@ export class WorkerProcess implements Taker, ExportingWorker {
     return this.#exports.ask((id) => this.#channel.send({ type: 'export', id }), EXPORT_MS_MAX);
   }
 
-  /** Lets it end what it has begun. One that does not serve yet has begun nothing. */
+  /**
+   * Asks the worker to drain and stop. A worker that does not serve yet is killed: it has no
+   * requests.
+   */
   stop(): void {
     if (this.#state === 'starting') this.kill();
     else this.#channel.send({ type: 'stop' });
@@ -154,7 +163,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
     const { answer, view } = this.#options;
     try {
       const value = await answer(question);
-      // What it asked for may have changed what it knows: it hears of that first.
+      // The answer may have changed the view: the worker gets the view before the answer.
       view.flush();
       this.#channel.send({ type: 'answer', id, value });
     } catch (error) {

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.js';
 import type { MetricRegistry } from '../../base/metrics.js';
 import type { Destination } from '../../http/outgoing.js';
-import { buildSurface } from '../../kube/discovery-documents.js';
 import type { Surface } from '../../kube/surface.js';
+import { buildSurface } from '../peers/surface-documents.js';
 import type { Channel } from './channel.js';
 import { PendingAnswers } from './pending-answers.js';
 import { ReplicaDirectory } from './replica-directory.js';
@@ -18,11 +18,14 @@ export interface WorkerOptions {
   makeDestination(endpoint: EndpointName): Destination;
 }
 
-/** The head bounds its own reads; these are for a head that hangs. */
+/** Timeouts for a head that hangs; the head bounds its reads itself. */
 const READ_MS_MAX = 6_000;
 const METRICS_MS_MAX = 3_000;
 
-/** A worker's side of the group: knows what the head knows, and asks it. */
+/**
+ * The worker's side of the group: copies of the head's surface and peer directory, and requests to
+ * the head.
+ */
 export class Worker {
   readonly surface: ReplicaSurface;
   readonly directory: ReplicaDirectory;
@@ -50,7 +53,7 @@ export class Worker {
     this.#takeView(start.view);
   }
 
-  /** From now on connections go there. */
+  /** Sets the function that gets the connections from now on. Until then, connections are closed. */
   takeConnections(take: (socket: Socket) => void): void {
     this.#takeSocket = take;
   }
@@ -59,7 +62,7 @@ export class Worker {
     this.#options.channel.send({ type: 'draining' });
   }
 
-  /** The metrics of all processes together. */
+  /** Returns the metrics page of all processes together. */
   metricsPage(): Promise<string> {
     return this.#ask({ what: 'metrics' }, METRICS_MS_MAX);
   }
@@ -85,7 +88,10 @@ export class Worker {
     }
   }
 
-  /** A client that left on the way has no socket any more, but counts with the head. */
+  /**
+   * Counts a connection. A client that left during the transfer has no socket, but the head has
+   * counted it.
+   */
   #takeConnection(socket: Socket | undefined): void {
     if (!socket) {
       this.#connectionClosed();
@@ -95,7 +101,10 @@ export class Worker {
     this.#takeSocket(socket);
   }
 
-  /** Told once for all that close in one turn: a thousand clients may leave together. */
+  /**
+   * Reports closed connections once per turn of the event loop: a thousand clients may leave
+   * together.
+   */
   #connectionClosed(): void {
     this.#closedConnections += 1;
     if (this.#closedConnections > 1) return;
@@ -123,7 +132,7 @@ export class Worker {
 
 function nothing(): void {}
 
-/** What the head wrote it has read and checked before. */
+/** Builds a surface without checks: the head has validated the documents. */
 function readSurface(bytes: Uint8Array): Surface {
   return buildSurface(JSON.parse(Buffer.from(bytes).toString()) as Parameters<typeof buildSurface>[0]);
 }

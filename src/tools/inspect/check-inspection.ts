@@ -3,7 +3,7 @@ import { type CheckInput, protectorOf } from './checks/check-line.js';
 import { eachBounded } from './each-bounded.js';
 import { type InspectOptions, inspect } from './inspection.js';
 import { protectionOf } from './protection.js';
-import { readServerSurface, type ServerSurface } from './surfaces.js';
+import { type InspectedSurface, readServerSurface } from './surfaces.js';
 
 const SERVERS_AT_ONCE_MAX = 8;
 
@@ -21,7 +21,7 @@ export async function inspectCheck(
     ? await eachBounded(inspection.servers, SERVERS_AT_ONCE_MAX, ({ server }) => readServerSurface(server, options))
     : [];
   const surfaces = new Map(
-    read.filter((each): each is ServerSurface => 'local' in each).map((each) => [each.name, each]),
+    read.filter((each): each is InspectedSurface => 'local' in each).map((each) => [each.name, each]),
   );
   return checkReport({ inspection, surfaces, frontProxy });
 }

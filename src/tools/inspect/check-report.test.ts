@@ -72,7 +72,7 @@ describe('straddle check', () => {
     );
     expect(lineOf(report, 'c', 'certificate-expiry').detail).toContain('expired on');
     expect(lineOf(report, 'c', 'certificate-chain').verdict).toBe('ok');
-    expect(lineOf(report, 'c', 'reachable').detail).toBe('its certificate has expired');
+    expect(lineOf(report, 'c', 'reachable').detail).toBe('certificate has expired');
     expect(lineOf(report, 'a', 'certificate-expiry').detail).toContain('expires in 10 days');
     expect(lineOf(report, 'a', 'certificate-expiry').mend).toContain('Renew');
   });

@@ -1,6 +1,5 @@
 import { canonicalAddress, joinAddress } from '../../base/address.js';
-import { type Asker, NoAnswer } from '../../inspect/ask.js';
-import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type JsonObject, member, objectMember } from '../../kube/json.js';
 import { ENDPOINT_SLICES_PATH } from '../../proxy/peers/endpoint-source.js';
 import {
   HOSTNAME_LABEL,
@@ -10,6 +9,7 @@ import {
   SERVER_NAME_ANNOTATION,
   UPSTREAM_ANNOTATION,
 } from '../../proxy/peers/lease-source.js';
+import { type Asker, NoAnswer } from './ask.js';
 import { commandLineFlags } from './command-line.js';
 
 /** What an identity lease says. Written by the server itself. */
@@ -143,21 +143,16 @@ function itemsOf(list: Found): JsonObject[] {
   return Array.isArray(items) ? items.slice(0, ITEMS_MAX).filter(isObject) : [];
 }
 
-function objectAt(parent: JsonObject, key: string): JsonObject {
-  const value = member(parent, key);
-  return isObject(value) ? value : {};
-}
-
 function textAt(parent: JsonObject, key: string): string | undefined {
   const value = member(parent, key);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
 export function leaseFact(lease: JsonObject): LeaseFact[] {
-  const metadata = objectAt(lease, 'metadata');
-  const labels = objectAt(metadata, 'labels');
-  const annotations = objectAt(metadata, 'annotations');
-  const spec = objectAt(lease, 'spec');
+  const metadata = objectMember(lease, 'metadata');
+  const labels = objectMember(metadata, 'labels');
+  const annotations = objectMember(metadata, 'annotations');
+  const spec = objectMember(lease, 'spec');
   const kind = textAt(labels, IDENTITY_LABEL);
   if (kind !== 'kube-apiserver' && kind !== 'straddle') return [];
   const renewedAtMs = Date.parse(textAt(spec, 'renewTime') ?? '');
@@ -187,9 +182,9 @@ function sliceAddresses(slice: JsonObject): string[] {
 }
 
 export function podFact(pod: JsonObject): PodFact[] {
-  const metadata = objectAt(pod, 'metadata');
-  const spec = objectAt(pod, 'spec');
-  const status = objectAt(pod, 'status');
+  const metadata = objectMember(pod, 'metadata');
+  const spec = objectMember(pod, 'spec');
+  const status = objectMember(pod, 'status');
   const [container] = Array.isArray(spec['containers']) ? spec['containers'].filter(isObject) : [];
   if (!container) return [];
   const words = [container['command'], container['args']].flatMap((list) => (Array.isArray(list) ? list : []));
@@ -214,7 +209,7 @@ export function podFact(pod: JsonObject): PodFact[] {
 function authenticationFact(map: Found): AuthenticationFact | undefined {
   if (map === 'unknown') return undefined;
   if (map === 'absent') return { requestHeaderCa: '', allowedNames: [] };
-  const data = objectAt(map, 'data');
+  const data = objectMember(map, 'data');
   const names = parsed(textAt(data, 'requestheader-allowed-names') ?? '[]');
   return {
     requestHeaderCa: textAt(data, 'requestheader-client-ca-file') ?? '',

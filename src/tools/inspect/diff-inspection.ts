@@ -1,12 +1,12 @@
 import { apiServerId } from '../../apiserver/storage-versions/api-server-id.js';
-import { Asker, NoAnswer } from '../../inspect/ask.js';
 import { isObject, type Json } from '../../kube/json.js';
+import { Asker, NoAnswer } from './ask.js';
 import { type DiffReport, diffReport } from './diff-report.js';
 import { eachBounded } from './each-bounded.js';
 import { findServers, type InspectOptions } from './inspection.js';
-import type { KnownServer } from './servers.js';
+import type { ListedServer } from './servers.js';
 import { type StoredProblem, undecodable, unservedStored } from './stored-versions.js';
-import { readServerSurface, type ServerSurface, type SilentServer } from './surfaces.js';
+import { type InspectedSurface, readServerSurface, type SilentServer } from './surfaces.js';
 
 const SERVERS_AT_ONCE_MAX = 8;
 const STORAGE_VERSIONS = '/apis/internal.apiserver.k8s.io/v1alpha1/storageversions';
@@ -16,7 +16,7 @@ const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 export async function inspectDiff(options: InspectOptions, all: boolean): Promise<DiffReport> {
   const { facts, servers } = await findServers(options);
   const read = await eachBounded(servers, SERVERS_AT_ONCE_MAX, (server) => readServerSurface(server, options));
-  const surfaces = read.filter((each): each is ServerSurface => 'local' in each);
+  const surfaces = read.filter((each): each is InspectedSurface => 'local' in each);
   const silent = read.filter((each): each is SilentServer => 'why' in each);
   if (surfaces.length === 0) {
     throw new Error(
@@ -29,8 +29,8 @@ export async function inspectDiff(options: InspectOptions, all: boolean): Promis
 }
 
 interface StoreInput {
-  readonly servers: readonly KnownServer[];
-  readonly surfaces: readonly ServerSurface[];
+  readonly servers: readonly ListedServer[];
+  readonly surfaces: readonly InspectedSurface[];
   readonly notes: string[];
 }
 

@@ -7,7 +7,7 @@ import {
   surfaceMatrix,
   unionOf,
 } from './surface-matrix.js';
-import type { ServerSurface, SilentServer } from './surfaces.js';
+import type { InspectedSurface, SilentServer } from './surfaces.js';
 
 /** `straddle diff -o json`. */
 export interface DiffReport {
@@ -45,7 +45,7 @@ export interface ClientView {
 }
 
 export interface DiffInput {
-  readonly servers: readonly ServerSurface[];
+  readonly servers: readonly InspectedSurface[];
   readonly silent: readonly SilentServer[];
   readonly stored: readonly StoredProblem[];
   readonly notes: readonly string[];

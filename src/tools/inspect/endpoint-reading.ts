@@ -1,5 +1,5 @@
-import { ASK_TIMEOUT_MS, Asker, type Credentials, NoAnswer } from '../../inspect/ask.js';
 import { isObject } from '../../kube/json.js';
+import { ASK_TIMEOUT_MS, Asker, type Credentials, NoAnswer } from './ask.js';
 import { readServingCertificate, type ServingCertificate } from './handshake.js';
 import { MetricsPage } from './metrics-text.js';
 import type { ServerEndpoint } from './servers.js';

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
-import { NoAnswer, noAnswer, PEER_SERVER_NAME } from '../../inspect/ask.js';
+import { parseHostPort } from '../../base/address.js';
+import { NoAnswer, noAnswer, PEER_SERVER_NAME } from './ask.js';
 
 /** What a server shows in a TLS handshake, and what the given authorities think of it. */
 export interface ServingCertificate {
@@ -28,11 +29,9 @@ const CHAIN_MAX = 10;
  * trusted. Rejects with NoAnswer.
  */
 export function readServingCertificate({ address, ca, timeoutMs }: HandshakeOptions): Promise<ServingCertificate> {
-  const { hostname, port } = new URL(`https://${address}`);
   return new Promise((resolve, reject) => {
     const socket = connect({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port || 443),
+      ...parseHostPort(address),
       servername: PEER_SERVER_NAME,
       ca,
       rejectUnauthorized: false,
@@ -40,7 +39,7 @@ export function readServingCertificate({ address, ca, timeoutMs }: HandshakeOpti
     });
     socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error('timeout'), { name: 'TimeoutError' })));
     socket.on('error', (error: NodeJS.ErrnoException) => reject(noAnswer(error, timeoutMs)));
-    socket.on('close', () => reject(new NoAnswer('it closed the connection', 'ECONNRESET')));
+    socket.on('close', () => reject(new NoAnswer('connection reset by peer', 'ECONNRESET')));
     socket.on('secureConnect', () => {
       const shown = socket.getPeerCertificate(true);
       const why = socket.authorizationError as unknown;

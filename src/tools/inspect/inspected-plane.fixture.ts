@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { makeCa, makeServer, type TestCertificate } from '../../http/tls/pki.fixture.js';
-import type { Credentials } from '../../inspect/ask.js';
 import type { JsonObject } from '../../kube/json.js';
+import type { Credentials } from './ask.js';
 
 /** How one server of a made-up control plane is, with every fault that an operator can make. */
 export interface FakeServer {

@@ -1,8 +1,8 @@
-import { Asker, type Credentials } from '../../inspect/ask.js';
+import { Asker, type Credentials } from './ask.js';
 import { type ClusterFacts, readCluster } from './cluster-facts.js';
 import { eachBounded } from './each-bounded.js';
 import { type EndpointReading, readEndpoint } from './endpoint-reading.js';
-import { type KnownServer, knownServers } from './servers.js';
+import { knownServers, type ListedServer } from './servers.js';
 
 /** All that was found out, for reports to be made of. */
 export interface Inspection {
@@ -13,7 +13,7 @@ export interface Inspection {
 }
 
 export interface InspectedServer {
-  readonly server: KnownServer;
+  readonly server: ListedServer;
   /** One for each endpoint, in their order. */
   readonly readings: readonly EndpointReading[];
 }
@@ -58,7 +58,7 @@ export async function inspect(options: InspectOptions): Promise<Inspection> {
 /** Who there is, before anyone but the door has been asked. */
 export async function findServers(
   options: InspectOptions,
-): Promise<{ readonly facts: ClusterFacts; readonly servers: readonly KnownServer[] }> {
+): Promise<{ readonly facts: ClusterFacts; readonly servers: readonly ListedServer[] }> {
   const { url, credentials, nowMs, timeoutMs, given } = options;
   const door = new Asker({
     url,
@@ -80,7 +80,7 @@ export async function findServers(
   }
 }
 
-function isDoor(endpoints: KnownServer['endpoints'], url: string): boolean {
+function isDoor(endpoints: ListedServer['endpoints'], url: string): boolean {
   const { hostname, port } = new URL(url);
   return endpoints.every(({ address, pod }) => !pod && address === `${hostname}:${port || 443}`);
 }

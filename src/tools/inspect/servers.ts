@@ -10,7 +10,7 @@ export interface ServerEndpoint {
   readonly pod: PodFact | undefined;
 }
 
-export interface KnownServer {
+export interface ListedServer {
   /** The name that every Straddle has for it: host name, else address. */
   readonly name: string;
   /** Preferred by peers first. Empty: somebody says that it exists, nobody says where. */
@@ -37,10 +37,10 @@ export function leaseConflicts(facts: ClusterFacts): LeaseConflict[] {
 }
 
 /** Puts together what is told of the servers: the rules are those by which Straddle finds its peers. */
-export function knownServers(facts: ClusterFacts, given: readonly string[] = []): KnownServer[] {
+export function knownServers(facts: ClusterFacts, given: readonly string[] = []): ListedServer[] {
   const { servers: united } = uniteSightings(sightingsOf(facts, given), { names: [], addresses: [] });
   const taken = new Set<LeaseFact>();
-  const servers = united.map(({ identity, endpoints }): KnownServer => {
+  const servers = united.map(({ identity, endpoints }): ListedServer => {
     const addresses = new Set(endpoints.map(({ address }) => address));
     const belongs = ({ hostname, address, upstreamAddress }: Partial<LeaseFact>): boolean =>
       hostname === identity || [address, upstreamAddress].some((each) => each !== undefined && addresses.has(each));
@@ -63,7 +63,7 @@ export function knownServers(facts: ClusterFacts, given: readonly string[] = [])
 }
 
 /** Leases with a name and no address, beside addresses with no name: one of each can only be the same server. */
-function nameTheNameless(servers: readonly KnownServer[], homeless: readonly LeaseFact[]): KnownServer[] {
+function nameTheNameless(servers: readonly ListedServer[], homeless: readonly LeaseFact[]): ListedServer[] {
   const hosts = [...new Set(homeless.map(({ hostname }) => hostname!))];
   const nameless = servers.filter(({ leases, endpoints }) => leases.length === 0 && !endpoints.some(({ pod }) => pod));
   const [host] = hosts;

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { isObject, type Json, objectMember } from '../../kube/json.js';
 import type { Surface } from '../../kube/surface.js';
 
 /** Objects that may lie in the store in a version with which a server can do nothing. */
@@ -22,8 +22,8 @@ export interface ServerOfStore {
 /** From StorageVersion objects: each server writes in one version and says which it can read. */
 export function undecodable(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item): StoredProblem[] => {
-    const resource = resourceOfStorageVersion(text(objectAt(item, 'metadata')['name']));
-    const perServer = list(objectAt(item, 'status')['storageVersions']).filter(isObject);
+    const resource = resourceOfStorageVersion(text(objectMember(item, 'metadata')['name']));
+    const perServer = list(objectMember(item, 'status')['storageVersions']).filter(isObject);
     const encodings = [...new Set(perServer.map((each) => text(each['encodingVersion'])))].filter(
       (each) => each !== '',
     );
@@ -53,11 +53,11 @@ function serverNamed(id: string, servers: readonly ServerOfStore[]): string {
 /** From CustomResourceDefinitions: versions in which objects were ever stored, against those that are served. */
 export function unservedStored(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item) => {
-    const spec = objectAt(item, 'spec');
+    const spec = objectMember(item, 'spec');
     const group = text(spec['group']);
-    const plural = text(objectAt(spec, 'names')['plural']);
+    const plural = text(objectMember(spec, 'names')['plural']);
     const versions = list(spec['versions']).filter(isObject);
-    return list(objectAt(item, 'status')['storedVersions']).flatMap((stored): StoredProblem[] => {
+    return list(objectMember(item, 'status')['storedVersions']).flatMap((stored): StoredProblem[] => {
       const problem = { resource: `${plural}.${group}`, storedIn: `${group}/${text(stored)}` };
       const defined = versions.find(({ name }) => name === stored);
       if (!defined) {
@@ -75,11 +75,6 @@ export function unservedStored(items: readonly Json[], servers: readonly ServerO
       return [{ ...problem, servers: unable.map(({ name }) => name), why }];
     });
   });
-}
-
-function objectAt(parent: JsonObject, key: string): JsonObject {
-  const value = parent[key];
-  return isObject(value) ? value : {};
 }
 
 function list(value: Json | undefined): Json[] {

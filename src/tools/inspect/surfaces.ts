@@ -1,15 +1,17 @@
 import { systemClock } from '../../base/clock.js';
 import type { Reply } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
-import { Asker, type Credentials, NoAnswer } from '../../inspect/ask.js';
-import { buildSurface, parseAggregated } from '../../kube/discovery-documents.js';
+import { AGGREGATED_V2 } from '../../kube/accept.js';
+import { parseAggregated } from '../../kube/discovery-documents.js';
 import { isObject } from '../../kube/json.js';
 import type { Surface } from '../../kube/surface.js';
+import { buildSurface } from '../../proxy/peers/surface-documents.js';
 import { SurfaceReader } from '../../proxy/peers/surface-reader.js';
-import type { KnownServer } from './servers.js';
+import { Asker, type Credentials, NoAnswer } from './ask.js';
+import type { ListedServer } from './servers.js';
 
 /** What one server serves by itself, and what its clients are shown. */
-export interface ServerSurface {
+export interface InspectedSurface {
   readonly name: string;
   readonly address: string;
   /** Its own view. */
@@ -29,7 +31,6 @@ export interface SurfaceOptions {
   readonly nowMs: () => number;
 }
 
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const READ_TIMEOUT_MS = 20_000;
 
 /**
@@ -37,9 +38,9 @@ const READ_TIMEOUT_MS = 20_000;
  * Straddle's view where there is one, so those addresses, which come last for peers, come first here.
  */
 export async function readServerSurface(
-  server: KnownServer,
+  server: ListedServer,
   options: SurfaceOptions,
-): Promise<ServerSurface | SilentServer> {
+): Promise<InspectedSurface | SilentServer> {
   const { name, endpoints } = server;
   const { credentials, nowMs } = options;
   const reasons: string[] = [];
@@ -71,7 +72,7 @@ async function readMerged(asker: Asker): Promise<Surface | undefined> {
   try {
     const [core, groups] = await Promise.all(
       ['/api', '/apis'].map(async (path) => {
-        const { text } = await asker.get(path, AGGREGATED);
+        const { text } = await asker.get(path, AGGREGATED_V2);
         const document: unknown = JSON.parse(text);
         return isObject(document) ? parseAggregated(document, path) : [];
       }),

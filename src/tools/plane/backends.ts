@@ -1,14 +1,12 @@
 import type { Clock } from '../../base/clock.js';
 import { Destinations } from '../../http/client/destinations.js';
+import type { Reach } from '../../http/client/reach.js';
 import type { Destination } from '../../http/outgoing.js';
+import { PROBE_INTERVAL_MS } from '../../http/server-health.js';
 import type { ProxyTls } from '../../http/tls/proxy-tls.js';
-import { OwnRequests } from '../../transport/own-requests.js';
-import type { Reach } from '../../transport/reach.js';
+import { StraddleRequests } from '../../proxy/identity/straddle-requests.js';
 
-const LOOK_EVERY_MS = 500;
-const PROBE_TIMEOUT_MS = 2_000;
-
-export interface Backend {
+export interface FrontDoorTarget {
   readonly destination: Destination;
   ready: boolean;
 }
@@ -22,11 +20,11 @@ export interface BackendsOptions {
   readonly reach?: Reach;
 }
 
-/** The servers behind a door, asked twice a second whether they are ready. */
+/** The servers behind a front door, probed at PROBE_INTERVAL_MS. */
 export class Backends {
   readonly #clock: Clock;
-  readonly #all: readonly Backend[];
-  readonly #own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  readonly #all: readonly FrontDoorTarget[];
+  readonly #own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
   #next = 0;
   #cancelLook: () => void = () => {};
   #closed = false;
@@ -42,17 +40,17 @@ export class Backends {
     this.#cancelLook();
     await Promise.all(
       this.#all.map(async (backend) => {
-        const verdict = await this.#own.probeReady(backend.destination, PROBE_TIMEOUT_MS).catch(() => false);
+        const verdict = await this.#own.probeReady(backend.destination).catch(() => false);
         backend.ready = verdict === true;
       }),
     );
     if (this.#closed) return;
     this.#cancelLook();
-    this.#cancelLook = this.#clock.after(LOOK_EVERY_MS, () => void this.look());
+    this.#cancelLook = this.#clock.after(PROBE_INTERVAL_MS, () => void this.look());
   }
 
   /** Those that are ready, another one first each time. */
-  inTurn(): Backend[] {
+  inTurn(): FrontDoorTarget[] {
     const ready = this.#all.filter((each) => each.ready);
     if (ready.length === 0) return [];
     const first = this.#next++ % ready.length;

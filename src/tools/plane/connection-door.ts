@@ -1,7 +1,8 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
+import { parseHostPort } from '../../base/address.js';
 import type { Clock } from '../../base/clock.js';
 import type { ProxyTls } from '../../http/tls/proxy-tls.js';
-import { type Backend, Backends } from './backends.js';
+import { Backends, type FrontDoorTarget } from './backends.js';
 import type { Door } from './door.js';
 
 export interface ConnectionDoorOptions {
@@ -84,15 +85,10 @@ export class ConnectionDoor implements Door {
   }
 }
 
-function dial(backend: Backend): Promise<Socket | undefined> {
-  const { hostname, port } = new URL(`https://${backend.destination.address}`);
+function dial(backend: FrontDoorTarget): Promise<Socket | undefined> {
   return new Promise((resolve) => {
-    const socket = connect({
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: Number(port),
-      allowHalfOpen: true,
-      noDelay: true,
-    });
+    const address = parseHostPort(backend.destination.address);
+    const socket = connect({ ...address, allowHalfOpen: true, noDelay: true });
     const giveUp = (): void => {
       backend.ready = false;
       socket.destroy();

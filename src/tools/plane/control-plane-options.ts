@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { formatHostPort } from '../../base/address.js';
 import type { Logger } from '../../base/logger.js';
-import { formatHostPort } from '../../compose/config/addresses.js';
 import type { Machine } from '../../compose/config/load-server-config.js';
 
 export const BALANCES = ['request', 'connection'] as const;

@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { formatHostPort } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
 import { planeKubeconfig } from '../../compose/admin-kubeconfig.js';
-import { formatHostPort } from '../../compose/config/addresses.js';
 import { type MadePki, replaceFile } from '../../compose/pki.js';
 import { ConnectionDoor } from './connection-door.js';
 import { type ControlPlaneOptions, DEFAULT_VERSIONS, PLANE_HOST } from './control-plane-options.js';
@@ -12,7 +12,7 @@ import type { Door } from './door.js';
 import { FrontDoor } from './front-door.js';
 import type { Member } from './member.js';
 import type { PlaneMaterial } from './plane-material.js';
-import { checkVersion, planeOfOwnServers } from './plane-of-embedded-servers.js';
+import { checkVersion, planeOfEmbeddedServers } from './plane-of-embedded-servers.js';
 import { planeOfUpstreams } from './plane-of-upstreams.js';
 import { PLANE_FILE, planeStateText, readPlaneState } from './plane-state.js';
 import { roll } from './roll.js';
@@ -64,7 +64,7 @@ export async function startControlPlane(asked: ControlPlaneOptions): Promise<Run
   rmSync(join(options.dataDir, KUBECONFIG), { force: true });
   const material = options.upstream
     ? await planeOfUpstreams(options, options.upstream)
-    : await planeOfOwnServers(options, versions);
+    : await planeOfEmbeddedServers(options, versions);
   const { members, tls } = material;
   const doors: Door[] = [];
   const sockets: ControlSocket[] = [];

@@ -1,8 +1,10 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import { AttemptError } from '../../core/host.js';
+import { AttemptError } from '../../http/attempt-error.js';
+import type { Reach } from '../../http/client/reach.js';
 import { chain, type Exchange, type Handler, type Reply } from '../../http/exchange.js';
 import { gatherSmallBody } from '../../http/gather-body.js';
+import { mayMoveOn } from '../../http/send-again.js';
 import { Listener } from '../../http/server/listener.js';
 import type { ProxyTls } from '../../http/tls/proxy-tls.js';
 import { StatusError } from '../../kube/status-error.js';
@@ -12,7 +14,6 @@ import { requestInfoFilter } from '../../proxy/chain/request-info-filter.js';
 import { createAuthenticator } from '../../proxy/identity/authenticate.js';
 import { createOutgoingHeaders } from '../../proxy/identity/outgoing-headers.js';
 import { attempt } from '../../proxy/routing/attempt.js';
-import type { Reach } from '../../transport/reach.js';
 import { Backends } from './backends.js';
 import type { Door } from './door.js';
 
@@ -29,7 +30,6 @@ export interface FrontDoorOptions {
 }
 
 const HEAD_TIMEOUT_MS = 60_000;
-const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 const LIMITS = {
   headerBytesMax: 64 * 1024,
   headersCountMax: 1_000,
@@ -98,8 +98,7 @@ export class FrontDoor implements Door {
         if (error.type === 'aborted') throw error;
         tried.push(error.message);
         if (error.processed === 'unsent') backend.ready = false;
-        const mayGoOn = error.processed === 'unsent' || SAFE_METHODS.has(exchange.method);
-        if (!mayGoOn || exchange.bodyTouched) break;
+        if (!mayMoveOn(exchange, error)) break;
       }
     }
     const why = tried.length === 0 ? 'no API server is ready' : tried.join('; ');

@@ -1,7 +1,7 @@
 import type { Destination } from '../../http/outgoing.js';
 import type { JsonObject } from '../../kube/json.js';
 import { timestamp } from '../../kube/timestamp.js';
-import { askServer } from '../../plane/plane-client.js';
+import { askServer } from './plane-client.js';
 
 export interface MirrorPod {
   /** The server's; there is no node, but a pod of this kind names one. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { surfaceVersions } from '../../apiserver/surfaces/load-surface.js';
+import { hostPortOf } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
-import { hostPortOf } from '../../compose/config/addresses.js';
 import { type ApiServerConfig, CONTROLLER_CHOICES } from '../../compose/config/api-server-config.js';
 import type { FlagName } from '../../compose/config/flags.js';
 import { loadApiServerConfig, PKI_NAMES } from '../../compose/config/load-api-server-config.js';
@@ -21,7 +21,7 @@ import type { PlaneMaterial } from './plane-material.js';
 import { ProcessMember } from './process-member.js';
 
 /** `straddle apiserver` processes on one store. */
-export async function planeOfOwnServers(
+export async function planeOfEmbeddedServers(
   options: ControlPlaneOptions,
   versions: readonly string[],
 ): Promise<PlaneMaterial> {

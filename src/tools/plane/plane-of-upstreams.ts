@@ -1,8 +1,8 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
+import { formatHostPort, hostPortOf } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
-import { hostPortOf } from '../../compose/config/addresses.js';
 import type { FlagName } from '../../compose/config/flags.js';
 import { loadProxyConfig } from '../../compose/config/load-proxy-config.js';
 import { replaceFile } from '../../compose/pki.js';
@@ -12,8 +12,7 @@ import { Destinations } from '../../http/client/destinations.js';
 import type { Destination } from '../../http/outgoing.js';
 import { type IssuedCertificate, issueCertificate } from '../../http/tls/issue-certificate.js';
 import { isObject, type JsonObject } from '../../kube/json.js';
-import { askServer } from '../../plane/plane-client.js';
-import { OWN_USER } from '../../transport/own-requests.js';
+import { STRADDLE_USER } from '../../proxy/identity/straddle-requests.js';
 import {
   type ControlPlaneOptions,
   logFile,
@@ -23,6 +22,7 @@ import {
   serverName,
   type UpstreamPlane,
 } from './control-plane-options.js';
+import { askServer } from './plane-client.js';
 import type { PlaneMaterial } from './plane-material.js';
 import { ProcessMember } from './process-member.js';
 import { THERE_MS_MAX, UpstreamMember } from './upstream-member.js';
@@ -66,11 +66,10 @@ export async function planeOfUpstreams(options: ControlPlaneOptions, upstream: U
           clock: systemClock,
         })
       : undefined;
-    const { host, port } = hostPortOf(new URL(url));
     return new UpstreamMember({
       name,
       url,
-      upstream: destinations.make(host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`),
+      upstream: destinations.make(formatHostPort(hostPortOf(new URL(url)))),
       sidecar,
       rollCommand: upstream.rollCommand,
       logFile: logFile(dataDir, `${name}-roll`),
@@ -152,11 +151,12 @@ function sidecarFlags(
 
 /** What `straddle rbac` prints, where it is not there yet. */
 async function grantRights(destination: Destination, progress: (sentence: string) => void): Promise<void> {
-  progress(`granting ${OWN_USER} its few rights (straddle rbac)`);
-  for (const each of loadAll(rbacManifest({ user: OWN_USER }))) {
+  progress(`granting ${STRADDLE_USER} its few rights (straddle rbac)`);
+  for (const each of loadAll(rbacManifest({ user: STRADDLE_USER }))) {
     if (!isObject(each)) continue;
     const { status, body } = await askServer(destination, 'POST', collectionOf(each), { body: each });
-    if (!CREATED_OR_THERE.includes(status)) throw new Error(`rights of ${OWN_USER} were refused: ${body['message']}`);
+    if (!CREATED_OR_THERE.includes(status))
+      throw new Error(`rights of ${STRADDLE_USER} were refused: ${body['message']}`);
   }
 }
 

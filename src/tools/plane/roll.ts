@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { headerValue } from '../../http/headers.js';
-import { askServer } from '../../plane/plane-client.js';
+import { AGGREGATED_V2 } from '../../kube/accept.js';
 import type { Member } from './member.js';
+import { askServer } from './plane-client.js';
 
 export interface RollOptions {
   readonly members: readonly Member[];
@@ -18,7 +19,6 @@ export interface RollOptions {
 
 const AGREED_MS_MAX = 30_000;
 const POLL_MS = 100;
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 /**
  * One server after the other, each ready and known to the others before the next one goes: never two at once, so that what
@@ -58,7 +58,7 @@ export async function untilAgreed(members: readonly Member[]): Promise<void> {
 
 async function tagOf({ destination }: Member): Promise<string | undefined> {
   try {
-    const { status, headers } = await askServer(destination, 'GET', '/apis', { accept: AGGREGATED });
+    const { status, headers } = await askServer(destination, 'GET', '/apis', { accept: AGGREGATED_V2 });
     return status === 200 ? headerValue(headers, 'etag') : undefined;
   } catch {
     return undefined;

@@ -1,12 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Destination } from '../../http/outgoing.js';
-import { OWN_VIEW } from '../../kube/accept.js';
-import { askServer } from '../../plane/plane-client.js';
-import { OwnRequests } from '../../transport/own-requests.js';
+import { NO_PEER_VIEW } from '../../kube/accept.js';
+import { StraddleRequests } from '../../proxy/identity/straddle-requests.js';
+import { askServer } from './plane-client.js';
 
 const READY_MS_MAX = 60_000;
 const POLL_MS = 50;
-const PROBE_TIMEOUT_MS = 2_000;
 
 export interface ReadyOptions {
   readonly name: string;
@@ -19,8 +18,8 @@ export interface ReadyOptions {
 
 /** Resolves when the server at that address takes requests. */
 export function untilReady(destination: Destination, options: ReadyOptions): Promise<void> {
-  const own = new OwnRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
-  return until(() => own.probeReady(destination, PROBE_TIMEOUT_MS), options);
+  const own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  return until(() => own.probeReady(destination), options);
 }
 
 /**
@@ -29,7 +28,7 @@ export function untilReady(destination: Destination, options: ReadyOptions): Pro
  */
 export function untilAnswersItself(destination: Destination, options: ReadyOptions): Promise<void> {
   return until(async () => {
-    const { status } = await askServer(destination, 'GET', '/api', { accept: `${OWN_VIEW},application/json` });
+    const { status } = await askServer(destination, 'GET', '/api', { accept: `${NO_PEER_VIEW},application/json` });
     return status === 200 || `answers ${status} for itself`;
   }, options);
 }

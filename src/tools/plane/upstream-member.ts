@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import type { Destination } from '../../http/outgoing.js';
-import { askServer } from '../../plane/plane-client.js';
 import type { Member } from './member.js';
+import { askServer } from './plane-client.js';
 import { type ReadyOptions, untilAnswersItself, untilReady } from './until-ready.js';
 
 export interface UpstreamMemberOptions {

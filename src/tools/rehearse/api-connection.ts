@@ -1,6 +1,8 @@
-import { Agent, request } from 'undici';
+import { AGGREGATED_V2, NO_PEER_VIEW } from '../../kube/accept.js';
 import type { GroupDiscovery } from '../../kube/discovery.js';
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { parseAggregated, parseDiscoveryJson } from '../../kube/discovery-documents.js';
+import { isObject, type JsonObject, parsedObject } from '../../kube/json.js';
+import { HttpsConnection } from '../https/https-connection.js';
 import type { ApiAccess } from './rehearsal-plane.js';
 
 export interface ApiRequest {
@@ -50,41 +52,48 @@ const BODY_BYTES_MAX = 32 * 1024 * 1024;
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
 const CONNECTIONS_MAX = 16;
 const DOCUMENTS_MAX = 16;
-const AGGREGATED = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 const ACCEPT: Readonly<Record<DiscoveryView, string>> = {
-  merged: `${AGGREGATED},application/json`,
-  own: `${AGGREGATED};profile=nopeer,${AGGREGATED},application/json`,
+  merged: `${AGGREGATED_V2},application/json`,
+  own: `${NO_PEER_VIEW},${AGGREGATED_V2},application/json`,
 };
+
+/** Milliseconds to wait for a whole reply, or for the head of a watch. */
+export interface ApiConnectionOptions {
+  readonly timeoutMs?: number;
+}
 
 /** A client with connections of its own to one address: the front door, or one server. */
 export class ApiConnection implements Api {
-  readonly #url: string;
-  readonly #agent: Agent;
+  readonly #connection: HttpsConnection;
+  readonly #timeoutMs: number;
   /** Parsed documents by their ETag: a load looks at the same ones again and again. */
   readonly #documents = new Map<string, readonly GroupDiscovery[]>();
 
-  constructor({ url, caPem, certPem, keyPem }: ApiAccess) {
-    this.#url = url;
-    this.#agent = new Agent({
-      connect: { ca: caPem, cert: certPem, key: keyPem, timeout: TIMEOUT_MS },
-      connections: CONNECTIONS_MAX,
+  constructor({ url, caPem, certPem, keyPem }: ApiAccess, { timeoutMs = TIMEOUT_MS }: ApiConnectionOptions = {}) {
+    this.#timeoutMs = timeoutMs;
+    this.#connection = new HttpsConnection({
+      url,
+      tls: { ca: caPem, cert: certPem, key: keyPem },
+      socketsMax: CONNECTIONS_MAX,
+      timeoutMs,
+      bytesMax: BODY_BYTES_MAX,
     });
   }
 
   async request({ method, target, body, contentType = 'application/json' }: ApiRequest): Promise<ApiAnswer> {
-    const { status, text } = await this.#send(method, target, {
-      headers: { accept: 'application/json', ...(body ? { 'content-type': contentType } : {}) },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    });
-    return { status, body: objectOf(text) };
+    const headers = { accept: 'application/json', ...(body ? { 'content-type': contentType } : {}) };
+    const sent = body && JSON.stringify(body);
+    const { status, text } = await this.#connection.request({ method, target, headers, body: sent });
+    return { status, body: parsedObject(text) };
   }
 
   async discover(view: DiscoveryView = 'merged'): Promise<Discovered> {
-    const found: GroupDiscovery[][] = [];
+    const found: (readonly GroupDiscovery[])[] = [];
     for (const target of ['/api', '/apis']) {
-      const { status, text, etag } = await this.#send('GET', target, { headers: { accept: ACCEPT[view] } });
-      if (status !== 200) return { status, groups: [] };
-      found.push(this.#parsed(`${target} ${etag}`, etag === '', text));
+      const headers = { accept: ACCEPT[view] };
+      const reply = await this.#connection.request({ method: 'GET', target, headers });
+      if (reply.status !== 200) return { status: reply.status, groups: [] };
+      found.push(this.#parsed(target, reply.headers.etag ?? '', reply.text));
     }
     return { status: 200, groups: found.flat() };
   }
@@ -94,56 +103,43 @@ export class ApiConnection implements Api {
     target: string,
     { signal, onOpen, onEvent }: { signal: AbortSignal; onOpen: () => void; onEvent: (event: WatchEvent) => void },
   ): Promise<WatchEnd> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), this.#timeoutMs);
     try {
-      const answer = await request(this.#url + target, {
-        dispatcher: this.#agent,
-        headers: { accept: 'application/json' },
-        headersTimeout: TIMEOUT_MS,
-        bodyTimeout: 0,
-        signal,
-      });
-      if (answer.statusCode !== 200) {
-        const why = messageOf(objectOf(await boundedText(answer.body)));
-        return { how: 'refused', status: answer.statusCode, why };
+      const reply = await this.#connection.open(
+        { method: 'GET', target, headers: { accept: 'application/json' } },
+        AbortSignal.any([signal, deadline.signal]),
+      );
+      clearTimeout(timer);
+      const { statusCode: status = 0 } = reply;
+      if (status !== 200) {
+        const text = await this.#connection.readText(reply);
+        return { how: 'refused', status, why: messageOf(parsedObject(text)) };
       }
       onOpen();
-      for await (const event of eventsOf(answer.body)) onEvent(event);
+      for await (const event of eventsOf(reply)) onEvent(event);
       return { how: 'in order' };
     } catch (error) {
-      return signal.aborted ? { how: 'in order' } : { how: 'cut', why: (error as Error).message };
+      if (signal.aborted) return { how: 'in order' };
+      const { message } = deadline.signal.aborted ? this.#connection.timeoutError() : (error as Error);
+      return { how: 'cut', why: message };
+    } finally {
+      clearTimeout(timer);
     }
   }
 
-  async close(): Promise<void> {
-    await this.#agent.destroy();
+  /** Ends every request and connection; calls that wait for a reply reject. */
+  close(): void {
+    this.#connection.close();
   }
 
-  async #send(
-    method: ApiRequest['method'],
-    target: string,
-    { headers, body }: { readonly headers: Record<string, string>; readonly body?: string },
-  ): Promise<{ status: number; text: string; etag: string }> {
-    const answer = await request(this.#url + target, {
-      dispatcher: this.#agent,
-      method,
-      headers,
-      ...(body === undefined ? {} : { body }),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
-    });
-    const { etag } = answer.headers;
-    return {
-      status: answer.statusCode,
-      text: await boundedText(answer.body),
-      etag: typeof etag === 'string' ? etag : '',
-    };
-  }
-
-  #parsed(key: string, isUnnamed: boolean, text: string): GroupDiscovery[] {
+  /** Throws DiscoveryDocumentError for a malformed document. */
+  #parsed(path: string, etag: string, text: string): readonly GroupDiscovery[] {
+    const key = `${path} ${etag}`;
     const known = this.#documents.get(key);
-    if (known && !isUnnamed) return known as GroupDiscovery[];
-    const { items } = objectOf(text);
-    if (!Array.isArray(items)) throw new Error(`${this.#url} answered discovery that is not aggregated`);
-    const groups = items as unknown as GroupDiscovery[];
+    if (known && etag !== '') return known;
+    const from = this.#connection.url + path;
+    const groups = parseAggregated(parseDiscoveryJson(text, from), from);
     if (this.#documents.size >= DOCUMENTS_MAX) this.#documents.clear();
     this.#documents.set(key, groups);
     return groups;
@@ -160,37 +156,18 @@ export function isSuccess({ status }: ApiAnswer): boolean {
   return status >= 200 && status < 300;
 }
 
-async function boundedText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw new Error(`an answer of more than ${BODY_BYTES_MAX} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
-}
-
 async function* eventsOf(body: AsyncIterable<Buffer>): AsyncGenerator<WatchEvent> {
   let rest = '';
   const decoder = new TextDecoder();
   for await (const chunk of body) {
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop()!;
-    if (rest.length > LINE_BYTES_MAX) throw new Error(`an event of more than ${LINE_BYTES_MAX} bytes`);
+    if (rest.length > LINE_BYTES_MAX) throw new Error(`watch event is larger than ${LINE_BYTES_MAX} bytes`);
     for (const line of lines) {
-      const { type, object } = objectOf(line);
-      if (typeof type !== 'string' || !isObject(object)) throw new Error('an event of a watch is none');
+      const { type, object } = parsedObject(line);
+      if (typeof type !== 'string' || !isObject(object))
+        throw new Error('a line of the watch is not a watch event (type and object)');
       yield { type, object };
     }
-  }
-}
-
-function objectOf(text: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
   }
 }

@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
 import type { JsonObject } from '../../kube/json.js';
 import type { ApiRequest } from './api-connection.js';
+import { startHttpsServer } from './https-server.fixture.js';
 import { MixedApi } from './mixed-api.fixture.js';
 import type { RehearsalPlane, RehearsalServer } from './rehearsal-plane.js';
 
@@ -11,6 +11,8 @@ export class FakePlane implements RehearsalPlane {
   readonly kubeconfig = '/nowhere';
   readonly replaced: string[] = [];
   closed = 0;
+  /** Received at any address. */
+  requests = 0;
   /** Called before a server is replaced. */
   onReplace: (server: string, version: string) => void = () => {};
   front!: RehearsalServer['access'];
@@ -49,14 +51,12 @@ export class FakePlane implements RehearsalPlane {
 
   async #listen(version: () => string): Promise<RehearsalServer['access']> {
     const api = new MixedApi(this.#store, () => (version() === this.#newer ? 'newer' : 'older'));
-    const server = createServer((request, response) => void answer(api, request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    this.#closings.push(() => {
-      server.closeAllConnections();
-      server.close();
+    const { access, close } = await startHttpsServer((request, response) => {
+      this.requests += 1;
+      void answer(api, request, response);
     });
-    const { port } = server.address() as AddressInfo;
-    return { url: `http://127.0.0.1:${port}`, caPem: '', certPem: '', keyPem: '' };
+    this.#closings.push(close);
+    return access;
   }
 }
 
@@ -69,7 +69,9 @@ async function answer(api: MixedApi, request: IncomingMessage, response: ServerR
   if (target === '/api' || target === '/apis') {
     const { groups } = await api.discover();
     const items = groups.filter(({ metadata }) => (target === '/api') === (metadata.name === undefined));
-    return void response.end(JSON.stringify({ items }));
+    return void response.end(
+      JSON.stringify({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items }),
+    );
   }
   const text = Buffer.concat(chunks).toString('utf8');
   const method = request.method as ApiRequest['method'];

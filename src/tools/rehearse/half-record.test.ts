@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
-import { HalfRecord, type Verdict } from './half-record.js';
+import { HalfRecord, type RequestVerdict } from './half-record.js';
 import { LatencyHistogram } from './latency-histogram.js';
 
 const NONE = { bad: 0, of: 0 };
@@ -12,7 +12,7 @@ const REST = {
 };
 
 describe('the record of a half', () => {
-  const answer = (record: HalfRecord, verdict: Verdict, tookMs = 5): void =>
+  const answer = (record: HalfRecord, verdict: RequestVerdict, tookMs = 5): void =>
     record.answer({ share: 'common', verdict, tookMs, text: `${verdict} happened` });
 
   it('has one sample for each second, quiet ones included', async () => {

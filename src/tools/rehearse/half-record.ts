@@ -1,15 +1,23 @@
 import type { Clock } from '../../base/clock.js';
 import { LatencyHistogram } from './latency-histogram.js';
-import type { Count, Example, ExecResult, Findings, HalfResult, SecondSample, Step } from './rehearsal-result.js';
+import type {
+  Count,
+  Example,
+  ExecResult,
+  HalfFindings,
+  HalfResult,
+  RehearsalStep,
+  SecondSample,
+} from './rehearsal-result.js';
 
 /** What a request was for: something that every server serves, or what only some do. */
 export type Share = 'common' | 'skewed';
 
-export type Verdict = 'well' | 'wrong-404' | 'unavailable-503' | 'other-error';
+export type RequestVerdict = 'well' | 'wrong-404' | 'unavailable-503' | 'other-error';
 
 export interface RecordedAnswer {
   readonly share: Share;
-  readonly verdict: Verdict;
+  readonly verdict: RequestVerdict;
   readonly tookMs: number;
   /** Of a failure: what was asked, and what came. */
   readonly text: string;
@@ -39,7 +47,7 @@ const COUNTED = {
 export class HalfRecord {
   readonly #clock: Clock;
   readonly #beginMs: number;
-  readonly #steps: Step[] = [];
+  readonly #steps: RehearsalStep[] = [];
   readonly #examples: Example[] = [];
   readonly #exec: ExecResult[] = [];
   readonly #latency = { all: new LatencyHistogram(), common: new LatencyHistogram(), skewed: new LatencyHistogram() };
@@ -103,7 +111,10 @@ export class HalfRecord {
     readonly proxy: boolean;
     readonly skewed: string;
     readonly leftInStore: number;
-    readonly counts: Pick<Findings, 'collectedByMistake' | 'notCollected' | 'namespacesEndedEarly' | 'namespacesStuck'>;
+    readonly counts: Pick<
+      HalfFindings,
+      'collectedByMistake' | 'notCollected' | 'namespacesEndedEarly' | 'namespacesStuck'
+    >;
   }): HalfResult {
     this.#now();
     const { counts, ...facts } = rest;

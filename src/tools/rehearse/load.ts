@@ -69,7 +69,7 @@ export class Load {
     clearInterval(this.#timer);
     await Promise.all(this.#clients.map((client) => client.rest()));
     await Promise.all([...this.#watches.common, ...this.#watches.skewed].map((watch) => watch.stop()));
-    await Promise.all(this.#connections.map((each) => each.close()));
+    for (const each of this.#connections) each.close();
   }
 
   #watch(share: 'common' | 'skewed', collection: string, isServed: () => boolean): void {

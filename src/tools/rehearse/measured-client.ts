@@ -1,5 +1,5 @@
 import { type Api, type ApiAnswer, type ApiRequest, type Discovered, messageOf } from './api-connection.js';
-import type { HalfRecord, Share, Verdict } from './half-record.js';
+import type { HalfRecord, RequestVerdict, Share } from './half-record.js';
 
 export interface Expectation {
   readonly share: Share;
@@ -62,7 +62,7 @@ export class MeasuredClient {
   }
 }
 
-function verdictOf(status: number, exists: () => boolean): Verdict {
+function verdictOf(status: number, exists: () => boolean): RequestVerdict {
   if (status === 404 && exists()) return 'wrong-404';
   if (status === 503) return 'unavailable-503';
   if ((status >= 200 && status < 300) || ORDINARY.has(status)) return 'well';

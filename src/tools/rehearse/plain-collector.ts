@@ -30,7 +30,7 @@ interface Dependent {
  * kube-controller-manager's garbage collector, as far as its client can tell. It knows an owner's kind by discovery, and
  * owners by listing that kind. One that it has not seen yet it asks for by name, and takes a 404 as "the owner does not
  * exist"; so it does with one that its list has lost. This is what the rehearsal measures the damage with. Straddle's own
- * garbage collector (src/controllers) would not do it.
+ * garbage collector (src/apiserver/controllers) would not do it.
  *
  * It looks after the ConfigMaps of one namespace: those are the dependents that a rehearsal makes. It lists every while
  * where the real one watches, which comes to the same, a little later.

@@ -16,7 +16,7 @@ const PAGE_ITEMS = 500;
  * Empties namespaces that are being deleted and lets them go, as a controller does that was written for a control plane
  * of one version: a kube-controller-manager's namespace controller, as far as its client can tell. It asks discovery what
  * there is, and takes a 404 or 405 for a collection as "nothing of the kind here". This is what the rehearsal measures
- * the damage with. Straddle's own namespace controller (src/controllers) would not do it.
+ * the damage with. Straddle's own namespace controller (src/apiserver/controllers) would not do it.
  *
  * Two liberties: it looks for objects first and deletes only where some are, which saves requests and changes no outcome,
  * and it comes round more often than the real one, which waits longer after a failure. And one restriction: it touches

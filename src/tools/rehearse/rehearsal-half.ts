@@ -103,8 +103,8 @@ export class Half {
     await this.#scenes?.stop();
     await this.#load?.stop();
     await Promise.all(this.#controllers.map((each) => each.stop()));
-    await this.#straight.close();
-    await this.#front.close();
+    this.#straight.close();
+    this.#front.close();
   }
 
   /** All servers are old: the user's objects, then the load. */

@@ -17,10 +17,10 @@ export interface HalfResult {
   /** The resource that only the newer version serves, and that everything was tried with: `podgroups.v1alpha2.scheduling.k8s.io`. */
   readonly skewed: string;
   /** In the order in which they were done. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly RehearsalStep[];
   /** One for each second of the half, from 0. */
   readonly seconds: readonly SecondSample[];
-  readonly findings: Findings;
+  readonly findings: HalfFindings;
   /** The first few of each kind of failure, oldest first. */
   readonly examples: readonly Example[];
   /** What the user's own program did, where one was given. */
@@ -29,7 +29,7 @@ export interface HalfResult {
   readonly leftInStore: number;
 }
 
-export interface Step {
+export interface RehearsalStep {
   /** `upgrade server-1 to 1.36`, `restart server-1`, `roll server-3 back to 1.35`, `hold`. */
   readonly name: string;
   readonly beginMs: number;
@@ -47,7 +47,7 @@ export interface SecondSample {
   readonly p99Ms: number | undefined;
 }
 
-export interface Findings {
+export interface HalfFindings {
   readonly requests: number;
   /** A 404 for what exists and some server of the control plane serves. */
   readonly wrong404s: number;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../base/clock.js';
+import { until } from '../../base/manual-clock.fixture.js';
 import { FakePlane } from './fake-plane.fixture.js';
 import { type HalfName, REHEARSAL_DEFAULTS, type RehearsalOptions } from './rehearsal-options.js';
 import { rehearse } from './rehearse.js';
@@ -89,7 +90,8 @@ describe('a rehearsal', () => {
   it('ends early when it is called off, and closes the plane', async () => {
     const { planes, stop, run } = setUp({ secondsPerStep: 1_000 });
     const running = run();
-    setTimeout(() => stop.abort(), 200);
+    await until(() => planes[0] !== undefined && planes[0].requests > 20, 'the load of the first step');
+    stop.abort();
     await expect(running).rejects.toThrow(/abort/i);
     expect(planes.map(({ closed }) => closed)).toEqual([1]);
   });

@@ -1,7 +1,7 @@
 import { NamespacesScene } from './namespaces-scene.js';
 import { OwnersScene } from './owners-scene.js';
 import { pause, repeat } from './pause.js';
-import type { Findings } from './rehearsal-result.js';
+import type { HalfFindings } from './rehearsal-result.js';
 import type { Stage } from './scene.js';
 
 const INSPECT_EVERY_MS = 500;
@@ -69,7 +69,7 @@ export class Scenes {
     await this.#deletion;
   }
 
-  get counts(): Pick<Findings, 'collectedByMistake' | 'notCollected' | 'namespacesEndedEarly' | 'namespacesStuck'> {
+  get counts(): Pick<HalfFindings, 'collectedByMistake' | 'notCollected' | 'namespacesEndedEarly' | 'namespacesStuck'> {
     return {
       collectedByMistake: this.#owners.collectedByMistake,
       notCollected: this.#owners.notCollected,

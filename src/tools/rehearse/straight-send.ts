@@ -33,7 +33,7 @@ export class Straight {
     return first === undefined ? undefined : this.to(first);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([...this.#connections.values()].map((each) => each.close()));
+  close(): void {
+    for (const each of this.#connections.values()) each.close();
   }
 }

@@ -1,10 +1,10 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { ManualClock, until } from '../../base/manual-clock.fixture.js';
 import { ApiConnection } from './api-connection.js';
 import { HalfRecord } from './half-record.js';
+import { startHttpsServer } from './https-server.fixture.js';
 import { Watching } from './watching.js';
 
 const NONE = { bad: 0, of: 0 };
@@ -34,14 +34,9 @@ async function setUpAt(clock: Clock, ...watches: ((response: ServerResponse) => 
     if (next) next(response);
     else response.write(event('BOOKMARK', '99'));
   };
-  const server: Server = createServer(answer);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  closings.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const api = new ApiConnection({ url, caPem: '', certPem: '', keyPem: '' });
+  const { access, close } = await startHttpsServer(answer);
+  closings.push(close);
+  const api = new ApiConnection(access);
   closings.push(() => api.close());
   const record = new HalfRecord(systemClock);
   const options = { who: 'watcher', api, collection: COLLECTION, isServed: () => true, record, clock };

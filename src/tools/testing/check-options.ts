@@ -1,8 +1,8 @@
 import { CONTROLLER_CHOICES } from '../../compose/config/api-server-config.js';
-import type { ControlPlaneOptions, LogLevel } from './test-control-plane.js';
+import type { ControlPlaneOptions, TestLogLevel } from './test-control-plane.js';
 
 const SERVERS_MAX = 9;
-const LOG_LEVELS: readonly LogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
+const LOG_LEVELS: readonly TestLogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
 /** What is wrong with the options, in one sentence that says what to do. JavaScript has no types to say it. */
 export function checkOptions(

@@ -13,7 +13,7 @@ export type {
   ControlPlaneOptions,
   ControlPlaneServer,
   Heal,
-  LogLevel,
   PartitionOptions,
   RollOptions,
+  TestLogLevel,
 } from './test-control-plane.js';

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Reach } from '../../transport/reach.js';
+import type { Reach } from '../../http/client/reach.js';
 
 /** As long as servers wait for a connection before they try elsewhere. */
 const HANG_MS_MAX = 3_000;

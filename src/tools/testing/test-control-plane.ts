@@ -1,8 +1,10 @@
+import type { LogLevel } from '../../base/logger.js';
+
 /** A controller that runs inside the servers, on one of them at a time. */
 export type ControllerName = 'namespace' | 'garbagecollector' | 'serviceaccount';
 
 /** How much the servers say on standard error. */
-export type LogLevel = 'silent' | 'error' | 'warn' | 'info' | 'debug';
+export type TestLogLevel = LogLevel | 'silent';
 
 /** What {@link startControlPlane} is told. Everything has a default. */
 export interface ControlPlaneOptions {
@@ -40,7 +42,7 @@ export interface ControlPlaneOptions {
   readonly surfaceRefreshMs?: number;
 
   /** What the servers log on standard error. Default: `silent`. */
-  readonly logLevel?: LogLevel;
+  readonly logLevel?: TestLogLevel;
 }
 
 /** One API server of a {@link ControlPlane}. The object stays the same; what it says changes. */

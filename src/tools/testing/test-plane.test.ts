@@ -1,12 +1,11 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { settle } from '../../base/manual-clock.fixture.js';
 import { ask, CONFIG_MAPS, openWatch, POD_GROUPS, SKEW } from './ask.fixture.js';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './index.js';
 
 // Several servers and their clients share one thread, and that may have to share a processor.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const PAUSE_MS = 10;
 let plane: ControlPlane;
 afterEach(() => plane.close());
 
@@ -23,7 +22,7 @@ function traffic(): () => Promise<Record<string, number>> {
       const outcome = await send(round).then(({ status }) => status, String);
       seen[`${name} ${outcome}`] = (seen[`${name} ${outcome}`] ?? 0) + 1;
       // Servers and clients share one thread: without a break the servers would starve.
-      await delay(PAUSE_MS);
+      await settle();
     }
   };
   const loops = [

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,6 +15,14 @@ export interface Binary {
   readonly version?: string;
 }
 
+const MODULES_DIR = fileURLToPath(new URL('../modules/', import.meta.url));
+
+/** HTTP/2 conformance cases (github.com/summerwind/h2spec). */
+export const H2SPEC = 'h2spec-2.2.1';
+/** Requests of Go's net/http client; the sources are in this repository. */
+export const HTTP2_CLIENT = ofSources('http2-client');
+
+/** The programs of a control plane. */
 export const BINARIES: readonly Binary[] = [
   { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
   kubernetes('kubectl', 'k8s.io/kubernetes/cmd/kubectl', 'v1.36.4'),
@@ -23,10 +32,22 @@ export const BINARIES: readonly Binary[] = [
   kubernetes('kube-controller-manager', 'k8s.io/kubernetes/cmd/kube-controller-manager', 'v1.36.4'),
 ];
 
+/** The clients of `npm run test:interop`. */
+export const INTEROP_BINARIES: readonly Binary[] = [
+  { name: H2SPEC, module: 'h2spec', package: 'github.com/summerwind/h2spec/cmd/h2spec' },
+  { name: HTTP2_CLIENT, module: 'http2-client', package: '.' },
+];
+
 /** What the newest module's go.mod asks for. */
 const GO_MINIMUM = { major: 1, minor: 26 };
 
-const MODULES_DIR = fileURLToPath(new URL('../modules/', import.meta.url));
+/** The name of a program whose sources are here: another one when they change, or the cache would keep the old program. */
+function ofSources(module: string): string {
+  const hash = createHash('sha256');
+  const dir = join(MODULES_DIR, module);
+  for (const file of readdirSync(dir).sort()) hash.update(`${file}\n`).update(readFileSync(join(dir, file)));
+  return `${module}-${hash.digest('hex').slice(0, 12)}`;
+}
 
 function kubernetes(name: string, packagePath: string, version: string): Binary {
   return { name, module: `kube-${version.slice(1, 5)}`, package: packagePath, version };
@@ -45,8 +66,8 @@ export function binaryPath(name: string): string {
   return join(cacheDir(), name);
 }
 
-export function missingBinaries(): Binary[] {
-  return BINARIES.filter((binary) => !isExecutable(binaryPath(binary.name)));
+function missing(binaries: readonly Binary[]): Binary[] {
+  return binaries.filter((binary) => !isExecutable(binaryPath(binary.name)));
 }
 
 function isExecutable(path: string): boolean {
@@ -59,14 +80,14 @@ function isExecutable(path: string): boolean {
 }
 
 /** Builds what is missing, one after another: a Kubernetes link step alone needs gigabytes. */
-export async function ensureBinaries(say: (line: string) => void): Promise<void> {
-  const missing = missingBinaries();
-  if (missing.length === 0) return;
+export async function ensureBinaries(say: (line: string) => void, binaries = BINARIES): Promise<void> {
+  const toBuild = missing(binaries);
+  if (toBuild.length === 0) return;
   requireGo();
   const dir = cacheDir();
   mkdirSync(dir, { recursive: true });
-  for (const [index, binary] of missing.entries()) {
-    say(`building ${binary.name} (${index + 1} of ${missing.length}, the first build takes minutes) …`);
+  for (const [index, binary] of toBuild.entries()) {
+    say(`building ${binary.name} (${index + 1} of ${toBuild.length}, the first build takes minutes) …`);
     const startedMs = Date.now();
     await build(binary, dir);
     say(`built ${binary.name} in ${((Date.now() - startedMs) / 1000).toFixed(0)} s`);

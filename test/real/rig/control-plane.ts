@@ -146,7 +146,13 @@ export class ControlPlane implements Plane {
       const wanted = layout.straddle[name];
       return wanted === undefined ? straddle.running : !straddle.running || !isDeepStrictEqual(straddle.flags, wanted);
     });
-    await Promise.all(wrong.map(({ straddle }) => straddle.stop()));
+    await Promise.all(
+      wrong.map(async ({ name, kube, straddle }) => {
+        // A Straddle that has not seen its server come back cannot delete its lease, which `straddle check` then reports.
+        if (layout.straddle[name] === undefined && kube.running) await straddle.ready().catch(() => {});
+        await straddle.stop();
+      }),
+    );
     await Promise.all(
       wrong.map(async ({ name, straddle }) => {
         const wanted = layout.straddle[name];

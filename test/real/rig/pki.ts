@@ -1,7 +1,15 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, X509Certificate } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { type CertificateSubject, type Certified, certify } from './certificate.js';
+import { type IssuedCertificate, issueAuthority, issueCertificate } from '../../../src/http/tls/issue-certificate.js';
+
+export interface CertificateSubject {
+  readonly commonName: string;
+  readonly organizations?: readonly string[];
+  /** A serving certificate for these names and addresses; without them it is a client certificate. */
+  readonly hosts?: readonly string[];
+}
 
 /** A certificate with its key, as files and as text. */
 export interface KeyPair {
@@ -14,6 +22,8 @@ export interface KeyPair {
 export interface Authority extends KeyPair {
   issue(fileName: string, subject: CertificateSubject): KeyPair;
 }
+
+const VALID_DAYS = 1;
 
 /** All certificates of one control plane, as kubeadm lays them out: one CA for serving and users, one for front proxies. */
 export interface Pki {
@@ -48,26 +58,22 @@ export function createPki(dir: string): Pki {
 }
 
 export function createAuthority(dir: string, fileName: string, commonName: string): Authority {
-  return authorityOf(dir, fileName, certify({ commonName }));
+  return adoptAuthority(dir, fileName, issueAuthority({ commonName, days: VALID_DAYS }));
 }
 
-/** An authority that somebody else made; what it issues is written to `dir`. */
-export function adoptAuthority(dir: string, fileName: string, pem: { certPem: string; keyPem: string }): Authority {
-  const [, commonName = ''] = /^CN=(.*)$/m.exec(new X509Certificate(pem.certPem).subject) ?? [];
-  const privateKey = createPrivateKey(pem.keyPem);
-  return authorityOf(dir, fileName, {
-    ...pem,
-    privateKey,
-    publicKey: createPublicKey(privateKey),
-    subject: { commonName },
-    adopted: true,
-  });
-}
-
-function authorityOf(dir: string, fileName: string, authority: Certified): Authority {
+/** An authority made here or elsewhere, whose certificates are written to `dir`. */
+export function adoptAuthority(dir: string, fileName: string, authority: IssuedCertificate): Authority {
   return {
     ...write(dir, fileName, authority),
-    issue: (leafName, subject) => write(dir, leafName, certify(subject, authority)),
+    issue: (leafName, { commonName, organizations = [], hosts = [] }) => {
+      const names = {
+        dnsNames: hosts.filter((host) => isIP(host) === 0),
+        ipAddresses: hosts.filter((host) => isIP(host) !== 0),
+      };
+      const usage = hosts.length > 0 ? 'server' : 'client';
+      const leaf = issueCertificate(authority, { commonName, organizations, ...names, usage, days: VALID_DAYS });
+      return write(dir, leafName, leaf);
+    },
   };
 }
 
@@ -76,7 +82,7 @@ export function servingHosts(address: string): string[] {
   return ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'localhost', '127.0.0.1', address];
 }
 
-function write(dir: string, fileName: string, { certPem, keyPem }: Certified): KeyPair {
+function write(dir: string, fileName: string, { certPem, keyPem }: IssuedCertificate): KeyPair {
   const certFile = join(dir, `${fileName}.crt`);
   const keyFile = join(dir, `${fileName}.key`);
   writeFileSync(certFile, certPem);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatHostPort, hostPortOf } from '../../../base/address.js';
 import { isObject, type JsonObject } from '../../../kube/json.js';
 import { resolveService, serverNameOf } from '../../aggregation/service-address.js';
 import type { OutboundTarget } from '../../outbound/outbound.js';
@@ -119,15 +120,10 @@ function endpointOf(webhook: Webhook): Endpoint {
     throw failure(webhook, 'could not get REST client: webhook configuration must have either service or URL');
   }
   try {
-    const { protocol, hostname, host, port, pathname } = new URL(url);
-    if (protocol !== 'https:') throw new Error(`unsupported scheme ${protocol}`);
-    return {
-      authority: host,
-      path: cleanPath(pathname),
-      host: hostname.replace(/^\[|\]$/g, ''),
-      port: port === '' ? SERVICE_PORT : Number(port),
-      service: undefined,
-    };
+    const parsed = new URL(url);
+    if (parsed.protocol !== 'https:') throw new Error(`unsupported scheme ${parsed.protocol}`);
+    const path = cleanPath(parsed.pathname);
+    return { ...hostPortOf(parsed), authority: parsed.host, path, service: undefined };
   } catch (error) {
     throw failure(webhook, `could not get REST client: Unparsable URL: ${(error as Error).message}`);
   }
@@ -139,7 +135,7 @@ function targetOf(deps: WebhookDeps, webhook: Webhook, { host, port, service }: 
     caBundle: typeof caBundle === 'string' && caBundle !== '' ? Buffer.from(caBundle, 'base64').toString() : undefined,
   };
   if (service) return { ...resolveService(deps.objects, { ...service, port }), ...trust };
-  return { address: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`, serverName: host, ...trust };
+  return { address: formatHostPort({ host, port }), serverName: host, ...trust };
 }
 
 function cleanPath(path: unknown): string {

@@ -1,14 +1,9 @@
+import type { GroupVersionKind } from '../../../kube/gvr.js';
 import type { AdmissionType } from '../admission.js';
 import type { Webhook } from './webhook.js';
 
-export interface Kind {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-}
-
 /** The kind that is sent to a resource or to one of its subresources. */
-export function kindOf(type: AdmissionType, subresource: string): Kind | undefined {
+export function kindOf(type: AdmissionType, subresource: string): GroupVersionKind | undefined {
   if (subresource === '') return { group: type.group, version: type.version, kind: type.kind };
   const found = type.subresources.get(subresource);
   return found && { group: found.kindGroup, version: found.kindVersion, kind: found.kind };
@@ -18,5 +13,5 @@ export function kindOf(type: AdmissionType, subresource: string): Kind | undefin
 export interface Invocation {
   readonly webhook: Webhook;
   readonly type: AdmissionType;
-  readonly kind: Kind;
+  readonly kind: GroupVersionKind;
 }

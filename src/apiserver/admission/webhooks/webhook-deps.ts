@@ -16,7 +16,7 @@ export interface MatchVariables {
 }
 
 /** Throws with Kubernetes' words when the expression does not evaluate. */
-export type MatchCondition = (variables: MatchVariables) => boolean | Promise<boolean>;
+export type MatchConditionCheck = (variables: MatchVariables) => boolean | Promise<boolean>;
 
 export interface WebhookDeps {
   readonly objects: ObjectReader;
@@ -24,7 +24,7 @@ export interface WebhookDeps {
   /** Every served type of the objects that `type` serves, `type` itself included, in other versions and groups. */
   readonly equivalentTypes: (type: AdmissionType) => readonly AdmissionType[];
   /** Throws with Kubernetes' words when the expression does not compile. */
-  readonly compileMatchCondition: (expression: string) => MatchCondition;
+  readonly compileMatchCondition: (expression: string) => MatchConditionCheck;
   readonly logger: Logger;
   /** Whether some server-side type has that kind; a patch must not turn an object into another kind. */
   readonly isKnownKind?: (apiVersion: string, kind: string) => boolean;

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
 import { nameOf } from '../../../kube/metadata-of.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../select/label-selector.js';
-import type { MatchCondition } from './webhook-deps.js';
+import type { MatchConditionCheck } from './webhook-deps.js';
 import type { WebhookRule } from './webhook-rules.js';
 
 /** One entry of a configuration, with what the API defaults filled in. */
@@ -21,12 +21,12 @@ export interface Webhook {
   /** Throw SelectorError when they can't be read. Parsed once. */
   readonly namespaceSelector: () => LabelSelector;
   readonly objectSelector: () => LabelSelector;
-  readonly matchConditions: readonly (() => MatchCondition)[];
+  readonly matchConditions: readonly (() => MatchConditionCheck)[];
 }
 
 export type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
 
-type Compile = (expression: string) => MatchCondition;
+type Compile = (expression: string) => MatchConditionCheck;
 
 /** The webhooks of all configurations, sorted by the configurations' names, read anew only after a change. */
 export function webhookSource(

@@ -10,7 +10,7 @@ import {
   rangeProblems,
 } from '../built-in-formats.js';
 import { child, childOrNew, has, number, objects, remove, restore, text, textMap, texts } from '../fields.js';
-import type { KindRules, KindRulesTable, Surroundings } from '../kind-rules.js';
+import type { KindRules, KindRulesTable, RuleContext } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import {
   addressRefusal,
@@ -105,7 +105,7 @@ function dropOfFormerType(service: JsonObject, live: JsonObject): void {
 }
 
 /** Whether addresses and ports can be had; nothing else is looked at before they can. */
-function checkAllocation(service: JsonObject, problems: Problems, around: Surroundings): void {
+function checkAllocation(service: JsonObject, problems: Problems, around: RuleContext): void {
   if (!needsAddress(service)) return;
   const spec = specOf(service);
   checkAddresses(problems, spec);
@@ -132,7 +132,7 @@ function checkAllocation(service: JsonObject, problems: Problems, around: Surrou
   checkNodePorts(problems, service, around);
 }
 
-function checkNodePorts(problems: Problems, service: JsonObject, { options: { nodePorts } }: Surroundings): void {
+function checkNodePorts(problems: Problems, service: JsonObject, { options: { nodePorts } }: RuleContext): void {
   if (!needsNodePort(service)) return;
   const { first, last } = nodePorts;
   for (const [index, port] of objects(specOf(service), 'ports').entries()) {

@@ -1,15 +1,15 @@
 import { compareSemvers } from '../compare.js';
 import { fail } from '../failure.js';
 import { declare, traversal } from '../overload.js';
-import { CelSemver } from '../values.js';
+import { CelSemver, intFrom, UINT_MAX, type Value } from '../values.js';
 
-const NUMBER = '(0|[1-9]\\d{0,15})';
+const NUMBER = '(0|[1-9]\\d*)';
 const PART = '(?:0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)';
 const SEMVER = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(?:-(${PART}(?:\\.${PART})*))?(?:\\+[0-9A-Za-z-]+(?:\\.[0-9A-Za-z-]+)*)?$`,
 );
-/** No version is longer. */
-const SEMVER_LENGTH_MAX = 512;
+/** Digits of UINT_MAX. */
+const UINT_DIGITS_MAX = 20;
 
 export const SEMVERS = [
   declare('semver(string) -> semver', (text: string) => read(text), traversal()),
@@ -27,23 +27,39 @@ export const SEMVERS = [
   declare('semver::isGreaterThan(semver) -> bool', (a: CelSemver, b: CelSemver) => compareSemvers(a, b) > 0),
   declare('semver::isLessThan(semver) -> bool', (a: CelSemver, b: CelSemver) => compareSemvers(a, b) < 0),
   declare('semver::compareTo(semver) -> int', compareSemvers),
-  declare('semver::major() -> int', ({ major }: CelSemver) => major),
-  declare('semver::minor() -> int', ({ minor }: CelSemver) => minor),
-  declare('semver::patch() -> int', ({ patch }: CelSemver) => patch),
+  declare('semver::major() -> int', ({ major }: CelSemver) => signed(major)),
+  declare('semver::minor() -> int', ({ minor }: CelSemver) => signed(minor)),
+  declare('semver::patch() -> int', ({ patch }: CelSemver) => signed(patch)),
 ];
 
-function match(text: string): RegExpExecArray | null {
-  return text.length > SEMVER_LENGTH_MAX ? null : SEMVER.exec(text);
+/** Kubernetes converts the unsigned numbers of a version to CEL's int, which makes those above INT_MAX negative. */
+function signed(unsigned: bigint): Value {
+  return intFrom(BigInt.asIntN(64, unsigned));
+}
+
+/** Returns the version, or the message of kube-apiserver's failure. */
+function parse(text: string): CelSemver | string {
+  const found = SEMVER.exec(text);
+  if (found === null) return unreadable(text);
+  const [, major, minor, patch, prerelease] = found as unknown as [string, string, string, string, string?];
+  const parts = prerelease?.split('.') ?? [];
+  const tooLarge = [major, minor, patch, ...parts].find(isTooLarge);
+  if (tooLarge !== undefined) return `strconv.ParseUint: parsing "${tooLarge}": value out of range`;
+  return new CelSemver(BigInt(major), BigInt(minor), BigInt(patch), parts);
+}
+
+/** Long numbers are not converted: that takes time in proportion to the square of their length. */
+function isTooLarge(part: string): boolean {
+  return /^\d+$/.test(part) && (part.length > UINT_DIGITS_MAX || BigInt(part) > UINT_MAX);
 }
 
 function isSemver(text: string): boolean {
-  return match(text) !== null;
+  return typeof parse(text) !== 'string';
 }
 
 function read(text: string): CelSemver {
-  const found = match(text);
-  if (found === null) return fail(unreadable(text));
-  return new CelSemver(Number(found[1]), Number(found[2]), Number(found[3]), found[4]?.split('.') ?? []);
+  const version = parse(text);
+  return typeof version === 'string' ? fail(version) : version;
 }
 
 function unreadable(text: string): string {

@@ -8,8 +8,9 @@ import {
 } from '../../../kube/client/api-client.js';
 import type { JsonObject } from '../../../kube/json.js';
 import { metadataOf } from '../../../kube/metadata-of.js';
+import { pathOf } from '../../../kube/resource-kind.js';
 import { isDefinitelyAbsent, readFound, textOf } from '../answers.js';
-import { type CatalogueReader, pathOf } from '../resource-catalogue.js';
+import type { CatalogueReader } from '../resource-catalogue.js';
 import type { ObservedObject } from './owner-reference.js';
 
 /** An object as it is now, and what may be done with it: only as long as it stays as it was read. */

@@ -1,8 +1,9 @@
 import type { ApiClient } from '../../../kube/client/api-client.js';
 import type { JsonObject } from '../../../kube/json.js';
 import { metadataOf } from '../../../kube/metadata-of.js';
+import { pathOf } from '../../../kube/resource-kind.js';
 import { readFound, textOf } from '../answers.js';
-import { type CatalogueReader, pathOf } from '../resource-catalogue.js';
+import type { CatalogueReader } from '../resource-catalogue.js';
 import type { GoneObjects } from './gone-objects.js';
 import type { OwnerReference } from './owner-reference.js';
 

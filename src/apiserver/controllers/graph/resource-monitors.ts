@@ -1,9 +1,10 @@
 import type { Clock } from '../../../base/clock.js';
 import type { Logger } from '../../../base/logger.js';
-import { OncePer } from '../../../controllers/once-per.js';
+import { OncePerSubject } from '../../../base/once-per-subject.js';
 import type { ApiClient } from '../../../kube/client/api-client.js';
+import { pathOf } from '../../../kube/resource-kind.js';
 import { CollectionWatch } from '../collection-watch.js';
-import { type ApiResource, type Catalogue, pathOf } from '../resource-catalogue.js';
+import type { ApiResource, Catalogue } from '../resource-catalogue.js';
 import type { GoneObjects } from './gone-objects.js';
 import type { ObjectGraph } from './object-graph.js';
 import { type ObservedObject, observed } from './owner-reference.js';
@@ -31,7 +32,7 @@ export class ResourceMonitors {
   readonly #options: ResourceMonitorsOptions;
   readonly #monitors = new Map<string, Monitor>();
   readonly #lists = new Turnstile(LISTS_MAX);
-  readonly #complaints = new OncePer();
+  readonly #complaints = new OncePerSubject();
   #catalogue: Catalogue | undefined;
 
   constructor(options: ResourceMonitorsOptions) {

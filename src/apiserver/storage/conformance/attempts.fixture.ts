@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
-import type { KeyValue, Watch, WatchBatch, WatchEvent } from '../backend.js';
+import type { KeyEvent, KeyValue, Watch, WatchBatch } from '../backend.js';
 import { StorageError, type StorageErrorCode } from '../storage-error.js';
 
 let prefixes = 0;
 /** A corner of the store that no other test touches. */
-export function ownPrefix(): string {
+export function uniquePrefix(): string {
   return `/conformance-${process.pid}-${prefixes++}/`;
 }
 
@@ -29,8 +29,8 @@ export async function errorOf(attempt: Promise<unknown>): Promise<StorageError |
 export async function collect(
   watch: Watch,
   until: { events: number } | { revision: number },
-): Promise<{ events: WatchEvent[]; revision: number }> {
-  const events: WatchEvent[] = [];
+): Promise<{ events: KeyEvent[]; revision: number }> {
+  const events: KeyEvent[] = [];
   let revision = 0;
   if ('revision' in until) watch.requestProgress();
   for await (const batch of watch) {
@@ -52,16 +52,16 @@ function expectInOrder(batch: WatchBatch, after: number): void {
   expect(batch.revision).toBeGreaterThanOrEqual(last);
 }
 
-export function brief(event: WatchEvent): string {
+export function brief(event: KeyEvent): string {
   return event.type === 'put'
     ? `put ${event.current.key}=${event.current.value}${event.previous === undefined ? '' : ` was ${event.previous.value}`}`
     : `delete ${event.key} was ${event.previous?.value}`;
 }
 
 /** Reads a watch little by little. */
-export function readOn(watch: Watch): { seen(count: number): Promise<readonly WatchEvent[]>; close(): void } {
+export function readOn(watch: Watch): { seen(count: number): Promise<readonly KeyEvent[]>; close(): void } {
   const batches = watch[Symbol.asyncIterator]();
-  const events: WatchEvent[] = [];
+  const events: KeyEvent[] = [];
   return {
     seen: async (count) => {
       while (events.length < count) {

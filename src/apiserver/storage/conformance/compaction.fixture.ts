@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Backend } from '../backend.js';
-import { bytes, codeOf, collect, errorOf, ownPrefix, readOn } from './attempts.fixture.js';
+import { bytes, codeOf, collect, errorOf, readOn, uniquePrefix } from './attempts.fixture.js';
 
 export function describeCompaction(store: () => Backend): void {
   it('forgets what is before a compaction, keeps what is after it, and says so', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const onlooker = readOn(store().watch(prefix, { fromRevision: (await store().currentRevision()) + 1 }));
     const a1 = await store().create(`${prefix}a`, bytes('a1'));
     const still = await store().create(`${prefix}still`, bytes('still'));
@@ -34,7 +34,7 @@ export function describeCompaction(store: () => Backend): void {
   });
 
   it('takes a repeated or older compaction as done', async () => {
-    const { modRevision } = await store().create(`${ownPrefix()}a`, bytes('a'));
+    const { modRevision } = await store().create(`${uniquePrefix()}a`, bytes('a'));
     await store().compact(modRevision);
     await store().compact(modRevision);
     await store().compact(modRevision - 1);

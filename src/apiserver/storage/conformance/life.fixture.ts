@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { brief, bytes, codeOf, collect, ownPrefix } from './attempts.fixture.js';
+import { brief, bytes, codeOf, collect, uniquePrefix } from './attempts.fixture.js';
 import type { BackendUnderTest } from './subject.fixture.js';
 
 export function describeLife(subject: BackendUnderTest): void {
   it('is all there for whoever opens it next, who sees new writes by others at once', async () => {
     const [first, second] = [await subject.open(), await subject.open()];
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const created = await first.create(`${prefix}a`, bytes('1'));
     expect(await second.get(`${prefix}a`)).toEqual(created);
     const collected = collect(second.watch(prefix, { fromRevision: created.modRevision }), { events: 2 });
@@ -20,9 +20,9 @@ export function describeLife(subject: BackendUnderTest): void {
 
   it('refuses everything once closed and ends its watches with an error', async () => {
     const store = await subject.open();
-    const watch = store.watch(ownPrefix(), { fromRevision: (await store.currentRevision()) + 1 });
+    const watch = store.watch(uniquePrefix(), { fromRevision: (await store.currentRevision()) + 1 });
     const watching = codeOf(collect(watch, { events: 1 }));
-    const writing = codeOf(store.create(`${ownPrefix()}a`, bytes('a')));
+    const writing = codeOf(store.create(`${uniquePrefix()}a`, bytes('a')));
     await Promise.all([store.close(), store.close()]);
     // A write under way at that moment is finished or refused, but not left hanging.
     expect(['no error', 'closed', 'uncertain']).toContain(await writing);

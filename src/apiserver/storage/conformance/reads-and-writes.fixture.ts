@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 import { type Backend, KEY_BYTES_MAX } from '../backend.js';
 import { keyBytes } from '../keys.js';
-import { bytes, codeOf, collect, errorOf, ownPrefix } from './attempts.fixture.js';
+import { bytes, codeOf, collect, errorOf, uniquePrefix } from './attempts.fixture.js';
 import type { BackendUnderTest } from './subject.fixture.js';
 
 export function describeReadsAndWrites(store: () => Backend, subject: BackendUnderTest): void {
   it('reads what was created, with its revisions', async () => {
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     const before = await store().currentRevision();
     const created = await store().create(key, bytes('one'));
     expect(created.createRevision).toBe(created.modRevision);
@@ -16,11 +16,11 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('finds nothing where nothing was written', async () => {
-    expect(await store().get(`${ownPrefix()}nothing`)).toBeUndefined();
+    expect(await store().get(`${uniquePrefix()}nothing`)).toBeUndefined();
   });
 
   it('knows whether a value is still the newest of its key', async () => {
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     expect(await store().isNewest(key, 1)).toBe(false);
     const created = await store().create(key, bytes('one'));
     expect(await store().isNewest(key, created.modRevision)).toBe(true);
@@ -32,7 +32,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('creates a key once and tells the second creator what is there', async () => {
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     const created = await store().create(key, bytes('one'));
     const refused = await errorOf(store().create(key, bytes('two')));
     expect(refused?.code).toBe('exists');
@@ -40,7 +40,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('updates a key only at the expected revision and tells who lost what won', async () => {
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     const created = await store().create(key, bytes('one'));
     const updated = await store().update(key, bytes('two'), created.modRevision);
     expect(updated.createRevision).toBe(created.createRevision);
@@ -52,14 +52,14 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('says not-found for updates and deletes of keys that are not there', async () => {
-    const key = `${ownPrefix()}nothing`;
+    const key = `${uniquePrefix()}nothing`;
     expect(await codeOf(store().update(key, bytes('x'), 1))).toBe('not-found');
     expect(await codeOf(store().delete(key))).toBe('not-found');
     expect(await codeOf(store().delete(key, 1))).toBe('not-found');
   });
 
   it('deletes at the expected revision or whatever is there, and a key made again is a new one', async () => {
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     const first = await store().create(key, bytes('one'));
     expect(await codeOf(store().delete(key, first.modRevision + 1))).toBe('conflict');
     const gone = await store().delete(key, first.modRevision);
@@ -72,7 +72,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('lets exactly one of many concurrent updates win', async () => {
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     const created = await store().create(key, bytes('0'));
     const outcomes = await Promise.all(
       Array.from({ length: 20 }, (_, i) => codeOf(store().update(key, bytes(`${i}`), created.modRevision))),
@@ -82,7 +82,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('gives every write its own revision, in the order of acknowledgement', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     let last = 0;
     for (let i = 0; i < 5; i++) {
       const { modRevision } = await store().create(`${prefix}${i}`, bytes(''));
@@ -94,7 +94,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('keeps empty values, binary keys and binary values byte for byte', async () => {
-    const prefix = keyBytes(ownPrefix());
+    const prefix = keyBytes(uniquePrefix());
     const tails = [[0], [0, 0], [0, 1], [0, 255], [1], [127, 0, 128], [255], [255, 255], [255, 255, 0]];
     for (const tail of tails) await store().create(Buffer.from([...prefix, ...tail]), Buffer.from(tail));
     await store().create(Buffer.from([...prefix, 5]), Buffer.alloc(0));
@@ -108,7 +108,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('takes the longest key and the largest value, and refuses longer and larger ones', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const longest = prefix.padEnd(KEY_BYTES_MAX, 'k');
     await store().create(longest, bytes('long'));
     expect((await store().get(longest))?.value).toEqual(bytes('long'));
@@ -132,7 +132,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
   });
 
   it('deletes a key when its time to live is over, not sooner, and an update can make it stay', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const stays = await store().create(`${prefix}stays`, bytes('x'), { ttlSeconds: 1 });
     const startedMs = performance.now();
     const goes = await store().create(`${prefix}goes`, bytes('x'), { ttlSeconds: 2 });

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Backend, KeyValue } from '../backend.js';
 import { keyBytes } from '../keys.js';
-import { bytes, codeOf, errorOf, keysOf, ownPrefix } from './attempts.fixture.js';
+import { bytes, codeOf, errorOf, keysOf, uniquePrefix } from './attempts.fixture.js';
 
 export function describeSnapshots(store: () => Backend): void {
   it('lists a prefix in byte order and nothing beside it', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const names = ['b', 'a', 'c/x', 'c', 'é', 'z', '\u{1F600}', 'Z', 'a0', 'a/'];
     await store().create(prefix.slice(0, -1), bytes('beside'));
     await store().create(`${prefix.slice(0, -1)}0`, bytes('beside'));
@@ -17,7 +17,7 @@ export function describeSnapshots(store: () => Backend): void {
   });
 
   it('reads keys and lists as they stood at an old revision', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const a1 = await store().create(`${prefix}a`, bytes('a1'));
     const b1 = await store().create(`${prefix}b`, bytes('b1'));
     const a2 = await store().update(`${prefix}a`, bytes('a2'), a1.modRevision);
@@ -46,7 +46,7 @@ export function describeSnapshots(store: () => Backend): void {
   });
 
   it('pages through one snapshot while keys come, go and change', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const names = Array.from({ length: 25 }, (_, i) => `${prefix}${String(i).padStart(3, '0')}`);
     const created = await Promise.all(names.map((key) => store().create(key, bytes('old'))));
     const seen: string[] = [];
@@ -70,7 +70,7 @@ export function describeSnapshots(store: () => Backend): void {
     const step = fc.record({ key: fc.constantFrom('a', 'a\0', 'a\0b', 'b', 'b\u00ff'), remove: fc.boolean() });
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 25 }), async (steps) => {
-        const prefix = ownPrefix();
+        const prefix = uniquePrefix();
         const model = new Map<string, KeyValue>();
         const past: { revision: number; state: KeyValue[] }[] = [];
         for (const [index, { key, remove }] of steps.entries()) {

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Backend } from '../backend.js';
-import { brief, bytes, codeOf, collect, ownPrefix } from './attempts.fixture.js';
+import { brief, bytes, codeOf, collect, uniquePrefix } from './attempts.fixture.js';
 
 export function describeWatches(store: () => Backend): void {
   it('tells what happens, with what was there before', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const watch = store().watch(prefix, { fromRevision: (await store().currentRevision()) + 1 });
     const collected = collect(watch, { events: 4 });
     const created = await store().create(`${prefix}a`, bytes('1'));
-    await store().create(`${ownPrefix()}beside`, bytes('x'));
+    await store().create(`${uniquePrefix()}beside`, bytes('x'));
     const updated = await store().update(`${prefix}a`, bytes('2'), created.modRevision);
     const gone = await store().delete(`${prefix}a`);
     await store().create(`${prefix}a`, bytes('3'));
@@ -23,7 +23,7 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('tells what was written, whatever the writer does with its buffers afterwards', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const key = bytes(`${prefix}a`);
     const value = bytes('mine');
     const { modRevision } = await store().create(key, value);
@@ -34,7 +34,7 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('tells of every large value that is deleted at one moment, and what it was', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const keys = Array.from({ length: 12 }, (_, index) => `${prefix}${index}`);
     const values = keys.map((_, index) => Buffer.alloc(2 ** 20, index));
     for (const [index, key] of keys.entries()) await store().create(key, values[index]!);
@@ -52,7 +52,7 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('starts at any past revision without gap or repeat', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const revisions: number[] = [];
     let present = await store().create(`${prefix}a`, bytes('0'));
     revisions.push(present.modRevision);
@@ -67,7 +67,7 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('waits for a revision that is still to come', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const fromRevision = (await store().currentRevision()) + 3;
     const watch = store().watch(prefix, { fromRevision });
     const collected = collect(watch, { events: 1 });
@@ -77,8 +77,8 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('answers a progress request though nothing happens under the prefix', async () => {
-    const watch = store().watch(ownPrefix(), { fromRevision: (await store().currentRevision()) + 1 });
-    const { modRevision } = await store().create(`${ownPrefix()}elsewhere`, bytes('x'));
+    const watch = store().watch(uniquePrefix(), { fromRevision: (await store().currentRevision()) + 1 });
+    const { modRevision } = await store().create(`${uniquePrefix()}elsewhere`, bytes('x'));
     const { events, revision } = await collect(watch, { revision: modRevision });
     expect(events).toEqual([]);
     expect(revision).toBeGreaterThanOrEqual(modRevision);
@@ -90,7 +90,7 @@ export function describeWatches(store: () => Backend): void {
         fc.array(fc.nat({ max: 40 }), { minLength: 3, maxLength: 6 }),
         fc.integer({ min: 2, max: 5 }),
         async (starts, writers) => {
-          const prefix = ownPrefix();
+          const prefix = uniquePrefix();
           const start = await store().currentRevision();
           const early = starts.map(() => collectPrefix(store(), prefix, start + 1, writers * WRITES_EACH));
           await Promise.all(Array.from({ length: writers }, (_, writer) => storm(store(), `${prefix}${writer}`)));
@@ -109,7 +109,7 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('lets a watcher that reads nothing for a long while catch up in order', async () => {
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const fromRevision = (await store().currentRevision()) + 1;
     const iterator = store().watch(prefix, { fromRevision })[Symbol.asyncIterator]();
     const count = 1500;
@@ -122,7 +122,7 @@ export function describeWatches(store: () => Backend): void {
   });
 
   it('ends without an error when closed, also while waiting', async () => {
-    const watch = store().watch(ownPrefix(), { fromRevision: (await store().currentRevision()) + 1 });
+    const watch = store().watch(uniquePrefix(), { fromRevision: (await store().currentRevision()) + 1 });
     const reading = (async () => {
       for await (const batch of watch) expect(batch.events).toEqual([]);
     })();

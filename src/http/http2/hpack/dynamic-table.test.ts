@@ -18,7 +18,7 @@ describe('DynamicTable', () => {
     expect(table.sizeBytes).toBe(34 * 3);
   });
 
-  it('is emptied by an entry larger than itself, which it does not keep', () => {
+  it('is emptied by an entry larger than itself, which it does not store', () => {
     const table = new DynamicTable(100);
     table.add('a', '1');
     table.add('b', 'x'.repeat(100));
@@ -28,7 +28,7 @@ describe('DynamicTable', () => {
     expect(entries(table)).toEqual(['c=3']);
   });
 
-  it('keeps its order while it grows, wherever the ring stands', () => {
+  it('keeps the order of its entries while the ring grows, at every offset', () => {
     for (let evicted = 0; evicted < 40; evicted++) {
       const table = new DynamicTable(34 * 10);
       for (let i = 0; i < evicted; i++) table.add('o', 'o');
@@ -42,7 +42,7 @@ describe('DynamicTable', () => {
     }
   });
 
-  it('lets go of what no longer fits when made smaller, and of everything at 0', () => {
+  it('evicts the oldest entries when reduced, and all of them at 0 bytes', () => {
     const table = new DynamicTable(1000);
     for (const name of ['a', 'b', 'c']) table.add(name, '1');
     table.resize(70);

@@ -1,19 +1,20 @@
 import { STATIC_LAST } from './static-table.js';
 
-/** RFC 7541, 4.1: what an entry counts for besides its name and value. */
+/** Size of an entry in addition to its name and value (RFC 7541, 4.1). */
 export const ENTRY_OVERHEAD_BYTES = 32;
 
 const SLOTS_AT_FIRST = 16;
 
 /**
- * RFC 7541, 2.3.2: the newest entry is 62, older ones follow. Kept as a ring, so that neither adding nor evicting moves
- * anything. As entries count for 32 bytes at least, the bound on bytes is also one on slots.
+ * Dynamic table (RFC 7541, 2.3.2): the newest entry has index 62, older ones follow. A ring buffer,
+ * so that adding and evicting move no entry. Each entry counts at least 32 bytes, so the bound on
+ * bytes also bounds the slots.
  */
 export class DynamicTable {
   private names: string[] = new Array(SLOTS_AT_FIRST).fill('');
   private values: string[] = new Array(SLOTS_AT_FIRST).fill('');
   private mask = SLOTS_AT_FIRST - 1;
-  /** The slot the next entry goes to, counted on without end being wrapped by the mask. */
+  /** Slot of the next entry, wrapped by `mask`. */
   private next = 0;
   private count = 0;
   private bytes = 0;
@@ -24,7 +25,10 @@ export class DynamicTable {
     return this.bytes;
   }
 
-  /** The slot of an index of the wire, or -1 where there is no such entry. Good until the next `add` or `resize`. */
+  /**
+   * Returns the slot of a wire index, or -1 without such an entry. Valid until the next `add` or
+   * `resize`.
+   */
   slotOf(index: number): number {
     const age = index - STATIC_LAST;
     return age > this.count ? -1 : (this.next - age) & this.mask;
@@ -38,7 +42,9 @@ export class DynamicTable {
     return this.values[slot]!;
   }
 
-  /** RFC 7541, 4.4: evicts first; an entry larger than the table empties it and is not kept. */
+  /**
+   * Evicts, then adds; an entry larger than the table empties it and is not stored (RFC 7541, 4.4).
+   */
   add(name: string, value: string): void {
     const bytes = name.length + value.length + ENTRY_OVERHEAD_BYTES;
     this.evictTo(this.bytesMax - bytes);
@@ -62,13 +68,13 @@ export class DynamicTable {
       const slot = (this.next - this.count) & this.mask;
       this.bytes -= this.names[slot]!.length + this.values[slot]!.length + ENTRY_OVERHEAD_BYTES;
       this.count--;
-      // Or the strings would live on until the ring comes round.
+      // Otherwise the strings would stay alive until the slot is reused.
       this.names[slot] = '';
       this.values[slot] = '';
     }
   }
 
-  /** Called when every slot is taken: the oldest entry is at `next`. */
+  /** Doubles the ring; called when every slot is used, so the oldest entry is at `next`. */
   private grow(): void {
     const free: string[] = new Array(this.count).fill('');
     this.names = [...this.names.slice(this.next), ...this.names.slice(0, this.next), ...free];

@@ -5,7 +5,10 @@ import { type FieldChoice, integer, TableEncoder, text } from './hpack-encoder.f
 
 const LIMITS = { tableBytesMax: 4096, listBytesMax: 16_384, fieldsMax: 100 };
 
-/** Nothing else may come out of a decoder, whatever goes in: an answer within its limits, or HpackError. */
+/**
+ * Checks that any input gives a result within the limits (returns true) or HpackError (returns
+ * false).
+ */
 function decodeHostile(decoder: HeaderDecoder, block: Buffer): boolean {
   try {
     const { fields, listBytes, tooLarge } = decoder.decode(block);
@@ -23,7 +26,7 @@ function decodeHostile(decoder: HeaderDecoder, block: Buffer): boolean {
 const octets = fc.uint8Array({ maxLength: 200 }).map((bytes) => Buffer.from(bytes));
 const latin1 = fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1'));
 const field: fc.Arbitrary<FieldChoice> = fc.record({
-  // Few names and values, so that many are found in a table again; and any others.
+  // A few frequent names and values give many matches in the tables; the others are random.
   name: fc.oneof(fc.constantFrom('accept', ':path', 'x-a', 'x-b', 'user-agent', 'www-authenticate'), latin1),
   value: fc.oneof(fc.constantFrom('', '/', 'one', 'two', 'x'.repeat(900)), latin1),
   as: fc.constantFrom('indexed' as const, 'kept' as const, 'plain' as const, 'never' as const),
@@ -32,8 +35,8 @@ const field: fc.Arbitrary<FieldChoice> = fc.record({
 const resize = fc.array(fc.integer({ min: 0, max: LIMITS.tableBytesMax }), { maxLength: 2 });
 const blocks = fc.array(fc.tuple(resize, fc.array(field, { maxLength: 20 })), { minLength: 1, maxLength: 12 });
 
-describe('whatever a client sends', () => {
-  it('is decoded to what a client with a table meant, block after block', () => {
+describe('HeaderDecoder with random input', () => {
+  it('decodes consecutive blocks of an encoder with a dynamic table', () => {
     fc.assert(
       fc.property(blocks, (list) => {
         const encoder = new TableEncoder();
@@ -48,7 +51,7 @@ describe('whatever a client sends', () => {
     );
   });
 
-  it('is the same table afterwards when most of it was not kept', () => {
+  it('keeps its dynamic table in step with the encoder when blocks exceed the limits', () => {
     fc.assert(
       fc.property(blocks, (list) => {
         const encoder = new TableEncoder();
@@ -68,7 +71,7 @@ describe('whatever a client sends', () => {
     );
   });
 
-  it('is refused properly or stays within the limits, for any octets', () => {
+  it('throws HpackError or stays within the limits for random octets', () => {
     fc.assert(
       fc.property(fc.array(octets, { maxLength: 8 }), (list) => {
         const decoder = new HeaderDecoder(LIMITS);
@@ -78,7 +81,7 @@ describe('whatever a client sends', () => {
     );
   });
 
-  it('is refused properly or stays within the limits, for good blocks with something wrong in them', () => {
+  it('throws HpackError or stays within the limits for damaged blocks', () => {
     const damage = fc.record({ at: fc.nat(), octet: fc.nat(255), cut: fc.boolean() });
     fc.assert(
       fc.property(fc.array(field, { maxLength: 20 }), fc.array(damage, { maxLength: 3 }), (fields, damages) => {
@@ -94,7 +97,7 @@ describe('whatever a client sends', () => {
     );
   });
 
-  it('is refused wherever a good block is cut within a field', () => {
+  it('throws HpackError for a block truncated at any octet of a field', () => {
     const block = Buffer.concat([integer(0x40, 6, 0), text('x-name'), text('a value for it', true)]);
     for (let length = 1; length < block.length; length++) {
       expect(() => new HeaderDecoder(LIMITS).decode(block.subarray(0, length)), `${length}`).toThrow(HpackError);

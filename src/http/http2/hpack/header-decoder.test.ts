@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { MALFORMED_BLOCKS } from '../../../http2/hpack/malformed-blocks.fixture.js';
 import { HeaderDecoder, HpackError } from './header-decoder.js';
 import { bitsToBytes, HUFFMAN_CODES, huffmanCoded, integer, TableEncoder, text } from './hpack-encoder.fixture.js';
+import { MALFORMED_BLOCKS } from './malformed-blocks.fixture.js';
 
 const LIMITS = { tableBytesMax: 4096, listBytesMax: 65_536, fieldsMax: 256 };
 
@@ -23,13 +23,13 @@ function pairs(lines: string): string[] {
     });
 }
 
-describe('the examples of RFC 7541, appendix C', () => {
+describe('HeaderDecoder on the examples of RFC 7541, appendix C', () => {
   it.each([
     ['C.2.1', '400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572', 'custom-key: custom-header'],
     ['C.2.2', '040c 2f73 616d 706c 652f 7061 7468', ':path: /sample/path'],
     ['C.2.3', '1008 7061 7373 776f 7264 0673 6563 7265 74', 'password: secret'],
     ['C.2.4', '82', ':method: GET'],
-  ])('%s', (_name, octets, lines) => {
+  ])('decodes example %s', (_name, octets, lines) => {
     expect(decoder().decode(hex(octets)).fields).toEqual(pairs(lines));
   });
 
@@ -62,7 +62,7 @@ describe('the examples of RFC 7541, appendix C', () => {
       '8286 84be 5886 a8eb 1064 9cbf',
       '8287 85bf 4088 25a8 49e9 5ba9 7d7f 8925 a849 e95b b8e8 b4bf',
     ],
-  ])('%s, requests', (_name, ...blocks) => {
+  ])('decodes the requests of %s', (_name, ...blocks) => {
     const decoding = decoder();
     expect(blocks.map((block) => decoding.decode(hex(block)).fields)).toEqual(requests.map(pairs));
   });
@@ -101,19 +101,19 @@ describe('the examples of RFC 7541, appendix C', () => {
       `88c1 6196 d07a be94 1054 d444 a820 0595 040b 8166 e084 a62d 1bff c05a 839b d9ab 77ad 94e7 821d d7f2 e6c7 b335 dfdf
        cd5b 3960 d5af 2708 7f36 72c1 ab27 0fb5 291f 9587 3160 65c0 03ed 4ee5 b106 3d50 07`,
     ],
-  ])('%s, responses with eviction from a table of 256 bytes', (_name, ...blocks) => {
+  ])('decodes the responses of %s with eviction from a table of 256 bytes', (_name, ...blocks) => {
     const decoding = decoder();
     decoding.decode(integer(0x20, 5, 256));
     expect(blocks.map((block) => decoding.decode(hex(block)).fields)).toEqual(responses.map(pairs));
   });
 });
 
-describe('what is refused', () => {
-  it.each(MALFORMED_BLOCKS)('%s', (_name, octets) => {
+describe('HeaderDecoder on malformed blocks', () => {
+  it.each(MALFORMED_BLOCKS)('throws HpackError for %s', (_name, octets) => {
     expect(() => decoder().decode(hex(octets))).toThrow(HpackError);
   });
 
-  it('accepts what is just inside each of those bounds', () => {
+  it('accepts blocks just within those bounds', () => {
     expect(decoder().decode(hex('3fe11f 20 3fe11f 20 82')).fields).toEqual([':method', 'GET']);
     expect(decoder().decode(hex('44 81 1f')).fields).toEqual([':path', 'a']);
     expect(decoder().decode(hex('44 80')).fields).toEqual([':path', '']);
@@ -123,8 +123,8 @@ describe('what is refused', () => {
   });
 });
 
-describe('Huffman coded strings', () => {
-  it('gives every octet back, alone and beside every length of code', () => {
+describe('HeaderDecoder on Huffman-coded strings', () => {
+  it('decodes every octet, alone and next to codes of every length', () => {
     const all = Buffer.from(Array.from({ length: 256 }, (_, octet) => octet)).toString('latin1');
     const values = [all, ...Array.from(all), ...Array.from(all, (char) => `0${char}w${char}~`)];
     const block = new TableEncoder().encode(
@@ -134,7 +134,7 @@ describe('Huffman coded strings', () => {
     expect(fields.filter((_, i) => i % 2 === 1)).toEqual(values);
   });
 
-  it('refuses EOS wherever it stands', () => {
+  it('throws HpackError for EOS at any position', () => {
     for (let before = 0; before < 8; before++) {
       const bits = `${'00000'.repeat(before)}${HUFFMAN_CODES[256]!}`;
       const coded = bitsToBytes(bits.padEnd(Math.ceil(bits.length / 8) * 8, '1'));
@@ -143,23 +143,24 @@ describe('Huffman coded strings', () => {
     }
   });
 
-  it('refuses a string that stops within a symbol', () => {
-    // `{` begins with fourteen ones: eleven of them are left here, more than padding may be.
+  it('throws HpackError for a string that ends within a symbol', () => {
+    // The code of `{` starts with fourteen ones; eleven remain here, more than the seven allowed as
+    // padding.
     const coded = huffmanCoded('a{').subarray(0, 2);
     expect(() => decoder().decode(Buffer.concat([hex('4482'), coded]))).toThrow(HpackError);
   });
 
-  it('takes strings longer than the room it keeps', () => {
+  it('decodes strings longer than its shared buffer', () => {
     const value = 'e'.repeat(40_000);
     const block = Buffer.concat([hex('44'), text(value, true)]);
     expect(decoder().decode(block).fields[1]).toBe(value);
   });
 });
 
-describe('limits', () => {
+describe('HeaderDecoder limits', () => {
   const kept = (name: string, value: string) => ({ name, value, as: 'kept' as const, huffman: false });
 
-  it('counts on but keeps no field once the list is too large, and has the table right afterwards', () => {
+  it('counts but drops fields above the list size, and keeps the dynamic table correct', () => {
     const encoder = new TableEncoder();
     const decoding = decoder({ listBytesMax: 100 });
     const first = decoding.decode(
@@ -175,13 +176,13 @@ describe('limits', () => {
     expect(second).toEqual({ fields: ['c', '3', 'd', '4'], listBytes: 68, tooLarge: false });
   });
 
-  it('allows a list of just the size', () => {
+  it('accepts a header list of exactly the maximum size', () => {
     const block = new TableEncoder().encode([kept('a', '1'), kept('b', '2')]);
     expect(decoder({ listBytesMax: 68 }).decode(block).tooLarge).toBe(false);
     expect(decoder({ listBytesMax: 67 }).decode(block).tooLarge).toBe(true);
   });
 
-  it('bounds the number of fields', () => {
+  it('drops fields above the maximum number', () => {
     const block = new TableEncoder().encode([kept('a', '1'), kept('b', '2'), kept('c', '3')]);
     expect(decoder({ fieldsMax: 3 }).decode(block)).toMatchObject({ tooLarge: false });
     expect(decoder({ fieldsMax: 2 }).decode(block)).toEqual({
@@ -191,7 +192,7 @@ describe('limits', () => {
     });
   });
 
-  it('only counts what a block of references to one large entry would unfold to', () => {
+  it('does not expand a header bomb of a million references to one large entry', () => {
     const decoding = decoder();
     const entry = new TableEncoder().encode([kept('bomb', 'x'.repeat(4000))]);
     const references = 1_000_000;
@@ -201,14 +202,14 @@ describe('limits', () => {
     expect(result.fields.length / 2).toBe(Math.floor(LIMITS.listBytesMax / 4036));
   });
 
-  it('hands out lists of its own each time', () => {
+  it('returns a new array of fields each time', () => {
     const decoding = decoder();
     const { fields } = decoding.decode(hex('82'));
     fields.push('changed', 'by its owner');
     expect(decoding.decode(hex('82')).fields).toEqual([':method', 'GET']);
   });
 
-  it('has a table of 4096 bytes until told otherwise, whatever was offered', () => {
+  it('uses a table of 4096 bytes until a table size update, whatever SETTINGS announced', () => {
     const large = decoder({ tableBytesMax: 65_536 });
     large.decode(new TableEncoder().encode([kept('a', 'x'.repeat(3000)), kept('b', 'x'.repeat(3000))]));
     expect(() => large.decode(hex('bf'))).toThrow(HpackError);
@@ -217,7 +218,7 @@ describe('limits', () => {
     grown.decode(encoder.resize(65_536));
     grown.decode(encoder.encode([kept('a', 'x'.repeat(3000)), kept('b', 'x'.repeat(3000))]));
     expect(grown.decode(hex('bf')).fields[0]).toBe('a');
-    // Offered less, a client may still have sent this before it knew.
+    // A client may have sent this before it read a smaller SETTINGS_HEADER_TABLE_SIZE.
     expect(decoder({ tableBytesMax: 0 }).decode(hex('44 01 61 be')).fields).toEqual([':path', 'a', ':path', 'a']);
   });
 });

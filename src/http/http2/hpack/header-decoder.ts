@@ -1,46 +1,58 @@
-import { HpackError } from '../../../http2/hpack/hpack-error.js';
 import { DynamicTable, ENTRY_OVERHEAD_BYTES } from './dynamic-table.js';
+import { HpackError } from './hpack-error.js';
 import { decodeHuffman, huffmanRoomBytes } from './huffman.js';
 import { STATIC_LAST, STATIC_NAMES, STATIC_VALUES } from './static-table.js';
 
-export { HpackError } from '../../../http2/hpack/hpack-error.js';
+export { HpackError } from './hpack-error.js';
 
 export interface DecodedFields {
   /**
-   * Name, value, name, value, … as on the wire (latin1); nothing is said about whether they are valid. The caller's own,
-   * to keep and to change. Cut short where a limit was passed.
+   * Alternating names and values as on the wire (latin1), not validated. The caller may keep and
+   * modify the array. Truncated at the field that exceeded a limit.
    */
   readonly fields: string[];
-  /** RFC 9113, 10.5.1: names and values, and 32 for each field. Goes on counting where fields are no longer kept. */
+  /**
+   * Header list size (RFC 9113, 10.5.1): names, values, and 32 for each field, dropped fields
+   * included.
+   */
   readonly listBytes: number;
-  /** A limit was passed. The block was read to its end all the same, or later ones would be read wrongly. */
+  /**
+   * True if a limit was exceeded. The block was still decoded to its end, to keep the table in step
+   * with the client.
+   */
   readonly tooLarge: boolean;
 }
 
 export interface HeaderDecoderLimits {
-  /** What was announced as SETTINGS_HEADER_TABLE_SIZE. */
+  /** SETTINGS_HEADER_TABLE_SIZE sent to the client. */
   readonly tableBytesMax: number;
   readonly listBytesMax: number;
-  /** Pseudo-headers count too. */
+  /** Pseudo-headers included. */
   readonly fieldsMax: number;
 }
 
 /**
- * RFC 9113, 6.5.2: the table has this size until the client says otherwise, and that it may do only once it has seen what
- * was announced. A client may therefore use so much even where less was announced.
+ * Initial table size (RFC 9113, 6.5.2). The client uses it until it has read the server's SETTINGS,
+ * even if those announce less.
  */
 const TABLE_BYTES_AT_FIRST = 4096;
 
-/** RFC 7541, 4.2: two are enough for any history of changes, the smallest and the last. */
+/**
+ * Bound on table size updates in a block; RFC 7541, 4.2 requires at most two, the smallest size and
+ * the last one.
+ */
 const TABLE_UPDATES_PER_BLOCK_MAX = 4;
 
-/** RFC 7541, 5.1 asks for a limit. These carry 28 bits, and no block is as long as that. */
+/** Limit on integers, as RFC 7541, 5.1 asks: 28 bits, more than the length of any block. */
 const INTEGER_CONTINUATION_BYTES_MAX = 4;
 
-/** Strings of nearly all requests fit; a longer one gets room of its own for a moment. */
+/** Shared buffer for Huffman decoding; a longer string gets a temporary one. */
 const SCRATCH = Buffer.allocUnsafeSlow(8192);
 
-/** RFC 7541. One for each connection, as the dynamic table lives as long; no more to be used after it has thrown. */
+/**
+ * HPACK decoder (RFC 7541). One per connection, as it holds the dynamic table; unusable after it
+ * has thrown.
+ */
 export class HeaderDecoder {
   private readonly table = new DynamicTable(TABLE_BYTES_AT_FIRST);
   private readonly limits: HeaderDecoderLimits;
@@ -51,7 +63,10 @@ export class HeaderDecoder {
     this.limits = limits;
   }
 
-  /** One whole header block: the fragments of HEADERS and CONTINUATION joined. Throws HpackError and nothing else. */
+  /**
+   * Decodes one header block: the joined fragments of HEADERS and CONTINUATION. Throws only
+   * HpackError.
+   */
   decode(block: Buffer): DecodedFields {
     this.block = block;
     this.position = 0;
@@ -68,7 +83,7 @@ export class HeaderDecoder {
       if (first >= 0x80) {
         const index = this.readInteger(0x7f);
         if (index <= STATIC_LAST) {
-          if (index === 0) throw new HpackError('index 0 names no entry');
+          if (index === 0) throw new HpackError('invalid index 0');
           name = STATIC_NAMES[index]!;
           value = STATIC_VALUES[index]!;
         } else {
@@ -81,9 +96,9 @@ export class HeaderDecoder {
         value = this.readString();
         table.add(name, value);
       } else if (first >= 0x20) {
-        throw new HpackError('the table is resized in the middle of a block');
+        throw new HpackError('table size update after a field');
       } else {
-        // Literals never to be indexed differ only for whoever encodes them anew.
+        // Never-indexed literals are decoded like others; they differ only when encoded again.
         name = this.readName(0x0f);
         value = this.readString();
       }
@@ -98,16 +113,17 @@ export class HeaderDecoder {
   private readTableUpdates(): void {
     const { block } = this;
     for (let updates = 1; this.position < block.length && block[this.position]! >> 5 === 1; updates++) {
-      if (updates > TABLE_UPDATES_PER_BLOCK_MAX) throw new HpackError('the table is resized over and over');
+      if (updates > TABLE_UPDATES_PER_BLOCK_MAX) throw new HpackError('too many table size updates');
       const bytesMax = this.readInteger(0x1f);
-      if (bytesMax > this.limits.tableBytesMax) throw new HpackError('the table is made larger than was offered');
+      if (bytesMax > this.limits.tableBytesMax)
+        throw new HpackError('table size update above SETTINGS_HEADER_TABLE_SIZE');
       this.table.resize(bytesMax);
     }
   }
 
   private slotOf(index: number): number {
     const slot = this.table.slotOf(index);
-    if (slot < 0) throw new HpackError(`index ${index} is beyond the table`);
+    if (slot < 0) throw new HpackError(`index ${index} is beyond the dynamic table`);
     return slot;
   }
 
@@ -123,7 +139,7 @@ export class HeaderDecoder {
     const length = this.readInteger(0x7f);
     const start = this.position;
     const end = start + length;
-    if (end > block.length) throw new HpackError('a string is longer than its block');
+    if (end > block.length) throw new HpackError('string exceeds the header block');
     this.position = end;
     if (!huffman) return block.toString('latin1', start, end);
     const roomBytes = huffmanRoomBytes(length);
@@ -131,18 +147,18 @@ export class HeaderDecoder {
     return scratch.toString('latin1', 0, decodeHuffman(block, start, end, scratch));
   }
 
-  /** RFC 7541, 5.1. The mask is also the value that says more octets follow. */
+  /** Reads an integer (RFC 7541, 5.1). A prefix equal to the mask means that more octets follow. */
   private readInteger(prefixMask: number): number {
     const { block } = this;
-    if (this.position >= block.length) throw new HpackError('the block ends within a field');
+    if (this.position >= block.length) throw new HpackError('header block ends within a field');
     let value = block[this.position++]! & prefixMask;
     if (value < prefixMask) return value;
     for (let i = 0; i < INTEGER_CONTINUATION_BYTES_MAX; i++) {
-      if (this.position >= block.length) throw new HpackError('the block ends within a number');
+      if (this.position >= block.length) throw new HpackError('header block ends within an integer');
       const octet = block[this.position++]!;
       value += (octet & 0x7f) << (7 * i);
       if (octet < 0x80) return value;
     }
-    throw new HpackError('a number is too large');
+    throw new HpackError('integer is too large');
   }
 }

@@ -2,11 +2,12 @@ import { fieldName } from './field-names.js';
 import { LENGTH_BYTES_MAX, writeLength } from './string-length.js';
 
 /*
- * Encoding without a state: names of the static table and literals that nobody indexes, no Huffman code. A block is then the
- * same on every connection and can be kept, and nothing is compressed together with what somebody else may guess at.
+ * Stateless encoding: static table names and literals without indexing, no Huffman code. A block
+ * has the same bytes on every connection, and no secret is compressed together with attacker-chosen
+ * values (CRIME).
  */
 
-/** RFC 7541, appendix A: the statuses that are one octet. */
+/** Statuses with an entry in the static table, encoded as one octet (RFC 7541, appendix A). */
 const INDEXED_STATUS: ReadonlyMap<number, number> = new Map([
   [200, 8],
   [204, 9],
@@ -18,16 +19,19 @@ const INDEXED_STATUS: ReadonlyMap<number, number> = new Map([
 ]);
 
 const STATUS_BYTES_MAX = 5;
-/** A first octet and two lengths. */
+/** First octet and two string lengths. */
 const FIELD_OVERHEAD_BYTES_MAX = 1 + 2 * LENGTH_BYTES_MAX;
 
-/** Shorter values are written faster here than by a call out of JavaScript. */
+/** Up to this length a loop is faster than Buffer.write, which calls into C++. */
 const LOOPED_CHARS_MAX = 40;
 
-/** RFC 9113, 8.2.1; and what is no octet, as the low one of U+010A is a line feed. */
+/**
+ * NUL, CR, LF (RFC 9113, 8.2.1), and characters above latin1: the low octet of U+010A is a line
+ * feed.
+ */
 const FORBIDDEN = /[\0\r\n\u0100-\uffff]/;
 
-/** How much room a block needs at most, trailers included. */
+/** Returns an upper bound of the encoded size of a response head or of trailers. */
 export function encodedBytesMax(_status: number, fields: readonly string[]): number {
   let bytes = STATUS_BYTES_MAX + (fields.length >> 1) * FIELD_OVERHEAD_BYTES_MAX;
   for (let i = 0; i < fields.length; i++) bytes += fields[i]!.length;
@@ -35,9 +39,10 @@ export function encodedBytesMax(_status: number, fields: readonly string[]): num
 }
 
 /**
- * Writes a block at `offset` and returns the offset behind it. `fields` are raw pairs in any spelling: names become lower
- * case, those HTTP/2 forbids are left out, and of those that may stand once the first stays. Throws where a field cannot be
- * sent; what it has written by then means nothing.
+ * Writes a header block at `offset` and returns the offset after it. `fields` alternates names in
+ * any case and values: names are lower-cased, connection-specific fields are left out, and of
+ * repeated single-valued fields only the first is sent. Throws for a field that cannot be sent; the
+ * bytes written until then are undefined.
  */
 export function encodeResponse(into: Buffer, offset: number, status: number, fields: readonly string[]): number {
   return encodeFields(into, encodeStatus(into, offset, status), fields);
@@ -53,7 +58,7 @@ function encodeStatus(into: Buffer, offset: number, status: number): number {
     into[offset] = 0x80 | index;
     return offset + 1;
   }
-  if (!Number.isInteger(status) || status < 100 || status > 999) throw new RangeError(`${status} is no status`);
+  if (!Number.isInteger(status) || status < 100 || status > 999) throw new RangeError(`invalid status ${status}`);
   into[offset] = 0x08;
   into[offset + 1] = 3;
   into[offset + 2] = 0x30 + Math.trunc(status / 100);
@@ -73,8 +78,8 @@ function encodeFields(into: Buffer, offset: number, fields: readonly string[]): 
     for (let j = 0; j < prefix.length; j++) into[at++] = prefix[j]!;
     at = encodeValue(into, at, fields[i + 1]!);
   }
-  // Octets behind the end are not written and nobody says so.
-  if (at > into.length) throw new RangeError('the block does not fit');
+  // Writes beyond the end of a Buffer are silently ignored.
+  if (at > into.length) throw new RangeError('header block does not fit into the buffer');
   return at;
 }
 
@@ -95,7 +100,10 @@ function encodeValue(into: Buffer, offset: number, given: string): number {
   return at + length;
 }
 
-/** RFC 9113, 8.2.1: a value has none at its ends, and some clients refuse the whole answer over it. */
+/**
+ * Trims spaces and tabs, which RFC 9113, 8.2.1 forbids at both ends; some clients refuse the
+ * response over them.
+ */
 function withoutOuterWhitespace(value: string): string {
   let start = 0;
   let end = value.length;
@@ -109,5 +117,5 @@ function isWhitespace(code: number): boolean {
 }
 
 function forbidden(): Error {
-  return new Error('the value of a field has a character that no value may have');
+  return new Error('invalid character in a header field value');
 }

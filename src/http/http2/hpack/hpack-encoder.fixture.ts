@@ -1,7 +1,7 @@
 import { HUFFMAN_CODE_BITS } from './huffman.js';
 import { STATIC_NAMES, STATIC_VALUES } from './static-table.js';
 
-/** How one field is to be represented; what cannot be (a field no table holds as `indexed`) becomes a literal. */
+/** Representation of one field. `indexed` without a matching table entry becomes a literal. */
 export interface FieldChoice {
   readonly name: string;
   readonly value: string;
@@ -10,8 +10,8 @@ export interface FieldChoice {
 }
 
 /**
- * An encoder with a table, as clients have one and Straddle does not. Written to be plainly right: the table is a list with
- * the newest first, and the Huffman code is the text of its bits.
+ * HPACK encoder with a dynamic table, as clients have and Straddle does not. Simple instead of
+ * fast: the table is an array, newest entry first, and Huffman codes are strings of bits.
  */
 export class TableEncoder {
   entries: { name: string; value: string }[] = [];
@@ -49,7 +49,7 @@ export class TableEncoder {
   }
 }
 
-/** RFC 7541, 5.1 */
+/** Encodes an integer (RFC 7541, 5.1). */
 export function integer(flags: number, prefixBits: number, value: number): Buffer {
   const mask = 2 ** prefixBits - 1;
   if (value < mask) return Buffer.of(flags | value);
@@ -59,13 +59,13 @@ export function integer(flags: number, prefixBits: number, value: number): Buffe
   return Buffer.from([...octets, rest]);
 }
 
-/** RFC 7541, 5.2 */
+/** Encodes a string (RFC 7541, 5.2). */
 export function text(value: string, huffman = false): Buffer {
   const octets = huffman ? huffmanCoded(value) : Buffer.from(value, 'latin1');
   return Buffer.concat([integer(huffman ? 0x80 : 0, 7, octets.length), octets]);
 }
 
-/** RFC 7541, 5.2: filled up with ones, which are the beginning of EOS. */
+/** Huffman-encodes a string, padded with ones, the first bits of EOS (RFC 7541, 5.2). */
 export function huffmanCoded(value: string): Buffer {
   const bits = Array.from(Buffer.from(value, 'latin1'), (octet) => HUFFMAN_CODES[octet]!).join('');
   return bitsToBytes(bits.padEnd(Math.ceil(bits.length / 8) * 8, '1'));
@@ -77,7 +77,7 @@ export function bitsToBytes(bits: string): Buffer {
   );
 }
 
-/** Codes as the text of their bits, by octet, EOS last. */
+/** Huffman codes as strings of bits, indexed by octet; EOS is the last. */
 export const HUFFMAN_CODES: readonly string[] = canonicalCodes(HUFFMAN_CODE_BITS);
 
 function canonicalCodes(lengths: readonly number[]): string[] {

@@ -1,8 +1,8 @@
-import { HpackError } from '../../../http2/hpack/hpack-error.js';
+import { HpackError } from './hpack-error.js';
 
 /**
- * RFC 7541, appendix B, as the length in bits of each symbol's code, octets 0 to 255 and then EOS. The code is canonical:
- * codes of a length are consecutive numbers in the order of their symbols, so lengths are all there is to know.
+ * Code lengths in bits of octets 0 to 255, then EOS (RFC 7541, appendix B). The code is canonical:
+ * codes of one length are consecutive numbers in symbol order, so the lengths define it.
  */
 export const HUFFMAN_CODE_BITS: readonly number[] = `
 13 23 28 28 28 28 28 28 28 24 30 28 28 30 28 28 28 28 28 28 28 28 30 28 28 28 28 28 28 28 28 28
@@ -19,23 +19,32 @@ export const HUFFMAN_CODE_BITS: readonly number[] = `
   .map(Number);
 
 const EOS = 256;
-/** A complete tree of 257 leaves has 256 inner nodes; these are the states, and 0 is the root. */
+/**
+ * Number of decoder states: the 256 inner nodes of the tree with 257 leaves; state 0 is the root.
+ */
 const STATES = 256;
 
 /**
- * What an octet does to a state: bits 0–7 the next state, 8–15 and 16–23 the octets put out, 24–25 how many (codes have
- * five bits at least, so one begun earlier and one more can end within eight), and bit 26 that EOS was met.
+ * Transition of a state on an input octet. Bits 0–7: next state. Bits 8–15 and 16–23: output
+ * octets. Bits 24–25: their number (0 to 2: codes have at least five bits, so at most two end
+ * within an octet). Bit 26: EOS was met.
  */
 const STEPS = new Int32Array(STATES * 256);
 const EMITTED_ONE = 1 << 24;
 const MET_EOS = 1 << 26;
 
-/** 1 where a string may end: between symbols, or after at most seven bits of EOS, whose bits are all ones (5.2). */
+/**
+ * 1 for states in which a string may end: between symbols, or after at most seven one bits of
+ * padding (RFC 7541, 5.2).
+ */
 const MAY_END = new Uint8Array(STATES);
 
 buildSteps(buildTree());
 
-/** Children of each inner node, two by two: another inner node, or the complement (`~`) of a symbol. */
+/**
+ * Returns the two children of each inner node: another inner node, or the complement (`~`) of a
+ * symbol.
+ */
 function buildTree(): Int16Array {
   const children = new Int16Array(STATES * 2);
   let states = 1;
@@ -48,7 +57,7 @@ function buildTree(): Int16Array {
     let state = 0;
     for (let shift = codeBits - 1; shift > 0; shift--) {
       const branch = state * 2 + ((code >> shift) & 1);
-      // The root is nobody's child: 0 stands for a branch not grown yet.
+      // The root is never a child, so 0 marks a branch without a node.
       if (children[branch] === 0) children[branch] = states++;
       state = children[branch]!;
     }
@@ -59,7 +68,8 @@ function buildTree(): Int16Array {
 }
 
 function buildSteps(children: Int16Array): void {
-  // Half an octet ends one code at most, and its steps are few; whole octets are then put together of two.
+  // A nibble ends at most one code and needs a small table; transitions of octets combine two
+  // nibbles.
   const halves = new Int32Array(STATES * 16);
   for (let i = 0; i < halves.length; i++) halves[i] = halfStep(children, i >> 4, i & 0xf);
   for (let i = 0; i < STEPS.length; i++) {
@@ -92,12 +102,18 @@ function joined(first: number, second: number): number {
   return (second & 0xff) | (first & 0xff00) | ((second & 0xff00) << 8) | (EMITTED_ONE * 2);
 }
 
-/** No code is shorter than five bits; and one octet more is written than counted. */
+/**
+ * Returns the buffer size that decoding needs: codes have at least five bits, and one octet more is
+ * written than counted.
+ */
 export function huffmanRoomBytes(encodedBytes: number): number {
   return Math.floor((encodedBytes * 8) / 5) + 1;
 }
 
-/** Decodes `source` from `start` to `end` to the beginning of `into`, which must have room, and returns how many octets it has there. */
+/**
+ * Decodes `source` from `start` to `end` into `into`, which must have `huffmanRoomBytes`, and
+ * returns the number of decoded octets.
+ */
 export function decodeHuffman(source: Uint8Array, start: number, end: number, into: Uint8Array): number {
   let state = 0;
   let length = 0;
@@ -105,13 +121,13 @@ export function decodeHuffman(source: Uint8Array, start: number, end: number, in
   for (let i = start; i < end; i++) {
     const step = STEPS[(state << 8) | source[i]!]!;
     state = step & 0xff;
-    // Written whether meant or not: nobody can foretell how many it will be, and a wrong guess costs more than a write.
+    // Both octets are written unconditionally: a mispredicted branch costs more than a write.
     into[length] = step >> 8;
     into[length + 1] = step >> 16;
     length += (step >> 24) & 3;
     seen |= step;
   }
-  if (seen >= MET_EOS) throw new HpackError('a string contains the end-of-string symbol');
-  if (MAY_END[state] === 0) throw new HpackError('a string ends with wrong padding');
+  if (seen >= MET_EOS) throw new HpackError('Huffman string contains EOS');
+  if (MAY_END[state] === 0) throw new HpackError('Huffman string has invalid padding');
   return length;
 }

@@ -12,7 +12,9 @@ const END_HEADERS = 0x4;
 const PADDED = 0x8;
 const PRIORITY = 0x20;
 
-/** What Node's own client sent for a request, and a way to answer it with a block made elsewhere. */
+/**
+ * Header block that Node's HTTP/2 client sent, and a function that answers with an encoded block.
+ */
 export interface SeenRequest {
   readonly block: Buffer;
   answer(block: Buffer, flags: number): void;
@@ -23,7 +25,10 @@ export interface NodeHttp2Client {
   close(): Promise<void>;
 }
 
-/** A real client of Node's over a real socket, with just enough of a server at the other end to see its header blocks. */
+/**
+ * Starts Node's HTTP/2 client on a real socket, with a minimal server that exposes its header
+ * blocks.
+ */
 export async function nodeHttp2Client(onRequest: (request: SeenRequest) => void): Promise<NodeHttp2Client> {
   const sockets: Socket[] = [];
   const server = createServer((socket) => {

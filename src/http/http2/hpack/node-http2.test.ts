@@ -25,8 +25,8 @@ function block(status: number, fields: readonly string[]): Buffer {
   return into.subarray(0, encodeResponse(into, 0, status, fields));
 }
 
-describe('blocks of Node’s own client', () => {
-  it('are decoded to what was asked for, request after request of a connection', async () => {
+describe('HeaderDecoder with Node’s HTTP/2 client', () => {
+  it('decodes consecutive requests of one connection', async () => {
     const decoder = new HeaderDecoder({ tableBytesMax: 4096, listBytesMax: 1e6, fieldsMax: 1000 });
     const seen: string[][] = [];
     const { session } = await client(({ block: received, answer }) => {
@@ -40,7 +40,7 @@ describe('blocks of Node’s own client', () => {
         ':path': `/api/v1/namespaces/ns-${i % 7}/pods?limit=${i}`,
         authorization: `Bearer ${'e1Jh.-_9'.repeat(100)}`,
         'user-agent': 'kubectl/v1.34.0 (linux/amd64) kubernetes/1234567',
-        // With digits around them, which have short codes, even rare octets are sent Huffman coded.
+        // Digits have short codes: with them around, nghttp2 Huffman-codes even rare octets.
         'x-printable': `0${PRINTABLE}0`,
         'x-high': `${HIGH.slice((i % 16) * 8, (i % 16) * 8 + 8)}${'0'.repeat(100)}`,
         [`x-new-${i}`]: 'v'.repeat(i * 20),
@@ -55,15 +55,15 @@ describe('blocks of Node’s own client', () => {
       const pairs = fields.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${fields[at + 1]}`] : []));
       const sent = expected[i]!.flatMap((name, at) => (at % 2 === 0 ? [`${name}: ${expected[i]![at + 1]}`] : []));
       expect(pairs).toEqual(expect.arrayContaining(sent));
-      // Besides what was given, Node sends the scheme and the authority.
+      // Node adds :scheme and :authority.
       expect(pairs.length).toBe(sent.length + 2);
     }
     expect(seen.length).toBe(60);
   });
 });
 
-describe('blocks for Node’s own client', () => {
-  it('are read as what was answered, with trailers', async () => {
+describe('encodeResponse with Node’s HTTP/2 client', () => {
+  it('writes headers and trailers that the client decodes unchanged', async () => {
     const fields = [
       ...['Content-Type', 'application/json', 'Cache-Control', 'no-cache, private', 'X-Printable', `0${PRINTABLE}0`],
       ...['X-High', HIGH, 'Set-Cookie', 'a=b', 'Set-Cookie', 'c=d', 'Connection', 'keep-alive', 'Empty', ''],
@@ -94,8 +94,8 @@ describe('blocks for Node’s own client', () => {
   });
 });
 
-describe('the encoder the tests use', () => {
-  it('is understood by Node’s own client, table, Huffman code and all', async () => {
+describe('TableEncoder (test fixture)', () => {
+  it('writes indexed and Huffman-coded fields that Node’s HTTP/2 client decodes', async () => {
     const encoder = new TableEncoder();
     const value = `0${PRINTABLE}${HIGH}0`;
     const { session } = await client(({ answer }) => {

@@ -1,4 +1,7 @@
-/** RFC 7541, appendix A: 61 fields both ends know. Entry 0 does not exist; it is here so that indexes need no arithmetic. */
+/**
+ * Static table of 61 fields (RFC 7541, appendix A). Entry 0 is empty, so that wire indexes need no
+ * offset.
+ */
 const ENTRIES = `
 :authority
 :method=GET
@@ -67,7 +70,7 @@ export const STATIC_VALUES: readonly string[] = ENTRIES.map((entry) => entry.spl
 
 export const STATIC_LAST = ENTRIES.length - 1;
 
-/** The first entry of a name, which serves where only the name is referred to; `undefined` where the table has none. */
+/** Returns the first index of a name, or undefined without an entry. */
 export function staticIndexOfName(name: string): number | undefined {
   const index = name === '' ? -1 : STATIC_NAMES.indexOf(name);
   return index < 0 ? undefined : index;

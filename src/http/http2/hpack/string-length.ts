@@ -1,7 +1,10 @@
-/** Enough for the length of any string there can be. */
+/** Upper bound of an encoded string length: one octet and five of 7 bits. */
 export const LENGTH_BYTES_MAX = 6;
 
-/** RFC 7541, 5.1 and 5.2, of a string that is not Huffman coded. Returns the offset behind the number. */
+/**
+ * Writes the length of a string without Huffman code (RFC 7541, 5.1, 5.2). Returns the offset after
+ * it.
+ */
 export function writeLength(into: Uint8Array, offset: number, length: number): number {
   let at = offset;
   if (length < 0x7f) {

@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net';
-import { PEER_SERVER_NAME } from '../../../inspect/ask.js';
+import { parseHostPort } from '../../../base/address.js';
+import { PEER_SERVER_NAME } from '../ask.js';
 import type { EndpointReading } from '../endpoint-reading.js';
 import type { ServingCertificate } from '../handshake.js';
 import { CERTIFICATE_DAYS_MIN, DAY_MS, type Finding } from './check-line.js';
@@ -27,7 +28,7 @@ function chain({ chainProblem, issuer }: ServingCertificate): Finding {
 }
 
 function names({ dnsNames, ipAddresses }: ServingCertificate, address: string): Finding {
-  const host = new URL(`https://${address}`).hostname.replace(/^\[|\]$/g, '');
+  const { host } = parseHostPort(address);
   const hasHost = isIP(host) === 0 ? dnsNames.includes(host) : ipAddresses.some((each) => sameIp(each, host));
   const missing = [...(dnsNames.includes(PEER_SERVER_NAME) ? [] : [PEER_SERVER_NAME]), ...(hasHost ? [] : [host])];
   if (missing.length === 0) {

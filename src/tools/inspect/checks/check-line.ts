@@ -1,9 +1,9 @@
 import type { EndpointReading } from '../endpoint-reading.js';
 import type { InspectedServer, Inspection } from '../inspection.js';
 import { type Protection, protectionOf } from '../protection.js';
-import type { ServerSurface } from '../surfaces.js';
+import type { InspectedSurface } from '../surfaces.js';
 
-export type Verdict = 'ok' | 'warn' | 'FAIL' | 'unknown';
+export type CheckVerdict = 'ok' | 'warn' | 'FAIL' | 'unknown';
 
 /** One thing that was looked at. */
 export interface CheckLine {
@@ -11,7 +11,7 @@ export interface CheckLine {
   readonly server: string;
   readonly address: string | null;
   readonly check: string;
-  readonly verdict: Verdict;
+  readonly verdict: CheckVerdict;
   /** What was found: a piece of a sentence. */
   readonly detail: string;
   /** With FAIL, and some warnings: one sentence that says what to do. */
@@ -24,7 +24,7 @@ export type Finding = Pick<CheckLine, 'check' | 'verdict' | 'detail'> & { readon
 export interface CheckInput {
   readonly inspection: Inspection;
   /** Only of servers where it takes them to judge; by server name. */
-  readonly surfaces: ReadonlyMap<string, ServerSurface>;
+  readonly surfaces: ReadonlyMap<string, InspectedSurface>;
   /** The front-proxy certificate, where the operator has it at hand. */
   readonly frontProxy: { readonly path: string; readonly pem: string } | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Count, Findings, HalfResult, RehearsalResult } from '../rehearsal-result.js';
+import type { Count, HalfFindings, HalfResult, RehearsalResult } from '../rehearsal-result.js';
 import { countOfText, countText, millisecondsText } from './words.js';
 
 /** What a cell says beside its figure, so that no colour has to. */
@@ -22,7 +22,7 @@ interface Measure {
   readonly title: string;
   readonly meaning: string;
   readonly weight: 'harm' | 'notice';
-  readonly of: (findings: Findings) => number | Count;
+  readonly of: (findings: HalfFindings) => number | Count;
 }
 
 const MEASURES: readonly Measure[] = [
@@ -91,7 +91,7 @@ interface Latency {
 const LATENCIES: readonly {
   readonly title: string;
   readonly meaning: string;
-  readonly of: (findings: Findings) => Latency;
+  readonly of: (findings: HalfFindings) => Latency;
 }[] = [
   {
     title: 'Latency, all requests',
@@ -165,7 +165,7 @@ function execRow(halves: readonly HalfResult[]): FindingRow[] {
   ];
 }
 
-function latencyCells(halves: readonly HalfResult[], of: (findings: Findings) => Latency): FindingCell[] {
+function latencyCells(halves: readonly HalfResult[], of: (findings: HalfFindings) => Latency): FindingCell[] {
   const off = halves.find(({ proxy }) => !proxy);
   return halves.map(({ proxy, findings }) => {
     const own = of(findings);

@@ -1,7 +1,7 @@
 import type { HalfResult } from '../rehearsal-result.js';
 import { type Bin, binSeconds, binsOf } from './bins.js';
 import { type Markup, markup } from './markup.js';
-import { ACROSS, barPlot, type Frame, latencyPlot, stepRibbon, UPWARDS } from './plots.js';
+import { ACROSS, barPlot, latencyPlot, type PlotFrame, stepRibbon, UPWARDS } from './plots.js';
 import { countScale, logScale, timeScale } from './scales.js';
 import { clockText, durationText, halfName, isQuiet, millisecondsText, plural } from './words.js';
 
@@ -22,7 +22,7 @@ const LATENCY_MS_MIN = 0.1;
 interface Timeline {
   readonly half: HalfResult;
   readonly bins: readonly Bin[];
-  readonly frame: Omit<Frame, 'id' | 'title' | 'description'>;
+  readonly frame: Omit<PlotFrame, 'id' | 'title' | 'description'>;
 }
 
 /** The plots of all halves, row by row, each row with one scale. */

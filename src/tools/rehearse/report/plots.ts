@@ -1,4 +1,4 @@
-import type { Step } from '../rehearsal-result.js';
+import type { RehearsalStep } from '../rehearsal-result.js';
 import type { Bin } from './bins.js';
 import { type Markup, markup } from './markup.js';
 import type { Scale, Span } from './scales.js';
@@ -14,18 +14,18 @@ export const UPWARDS: Span = { from: PLOT_HEIGHT - 22, to: 10 };
 /** A label that is no wider than this in its band, by a generous guess at the letters' width. */
 const LETTER_WIDTH = 5.9;
 
-export interface Frame {
+export interface PlotFrame {
   /** Unique in the page. */
   readonly id: string;
   /** For those who cannot see the plot. */
   readonly title: string;
   readonly description: string;
-  readonly steps: readonly Step[];
+  readonly steps: readonly RehearsalStep[];
   readonly durationMs: number;
   readonly time: Scale;
 }
 
-export interface BarPlot extends Frame {
+export interface BarPlot extends PlotFrame {
   readonly bins: readonly Bin[];
   readonly value: (bin: Bin) => number;
   readonly noun: string;
@@ -53,7 +53,7 @@ export function barPlot(plot: BarPlot): Markup {
   return framed(plot, [axis(scale, plot, String), drawn]);
 }
 
-export interface LatencyPlot extends Frame {
+export interface LatencyPlot extends PlotFrame {
   readonly bins: readonly Bin[];
   readonly scale: Scale;
 }
@@ -88,12 +88,12 @@ function millisecondsTick(ms: number): string {
   return ms >= 1_000 ? `${ms / 1_000} s` : `${ms >= 1 ? ms : ms.toFixed(1)} ms`;
 }
 
-function axis(scale: Scale, { time, durationMs }: Frame, text: (value: number) => string): Markup {
+function axis(scale: Scale, { time, durationMs }: PlotFrame, text: (value: number) => string): Markup {
   const right = time.at(durationMs);
   return markup`<g class="grid">${scale.ticks.map((tick) => markup`<line x1="${ACROSS.from}" x2="${right}" y1="${scale.at(tick)}" y2="${scale.at(tick)}"/>`)}</g><g class="values">${scale.ticks.map((tick) => markup`<text x="${ACROSS.from - 7}" y="${scale.at(tick) + 3.5}">${text(tick)}</text>`)}</g>`;
 }
 
-function framed(frame: Frame, content: readonly Markup[]): Markup {
+function framed(frame: PlotFrame, content: readonly Markup[]): Markup {
   const { id, title, description, time, durationMs } = frame;
   const ticks = time.ticks.filter((tick) => tick <= durationMs);
   return markup`<svg viewBox="0 0 ${PLOT_WIDTH} ${PLOT_HEIGHT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${description}</desc>
@@ -101,17 +101,17 @@ ${bands(frame)}${content}<g class="times">${ticks.map((tick) => markup`<text x="
 `;
 }
 
-function bands({ steps, time }: Frame): Markup {
+function bands({ steps, time }: PlotFrame): Markup {
   const changing = steps.filter((step) => !isQuiet(step));
   return markup`<g class="bands">${changing.map((step) => markup`<rect x="${time.at(step.beginMs)}" y="${UPWARDS.to}" width="${bandWidth(step, time)}" height="${UPWARDS.from - UPWARDS.to}"/>`)}</g>`;
 }
 
-function bandWidth({ beginMs, endMs }: Step, time: Scale): number {
+function bandWidth({ beginMs, endMs }: RehearsalStep, time: Scale): number {
   return Math.max(1, round(time.at(endMs) - time.at(beginMs)));
 }
 
 /** The steps over the plots: each with its number in the table of steps, and with its name where there is room. */
-export function stepRibbon(frame: Frame): Markup {
+export function stepRibbon(frame: PlotFrame): Markup {
   const { id, title, description, steps, time } = frame;
   const drawn = steps.flatMap((step, index) => {
     if (isQuiet(step)) return [];

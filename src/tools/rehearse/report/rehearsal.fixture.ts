@@ -1,4 +1,11 @@
-import type { Example, Findings, HalfResult, RehearsalResult, SecondSample, Step } from '../rehearsal-result.js';
+import type {
+  Example,
+  HalfFindings,
+  HalfResult,
+  RehearsalResult,
+  RehearsalStep,
+  SecondSample,
+} from '../rehearsal-result.js';
 
 const HOLD_MS = 10_000;
 const REPLACE_MS = 3_400;
@@ -45,11 +52,11 @@ export function half(proxy: boolean, changes: Partial<HalfResult> = {}): HalfRes
   };
 }
 
-export function findings(changes: Partial<Findings> = {}): Findings {
+export function findings(changes: Partial<HalfFindings> = {}): HalfFindings {
   return { ...findingsOf(true, []), ...changes };
 }
 
-function rollingSteps(): Step[] {
+function rollingSteps(): RehearsalStep[] {
   const names = [
     'hold',
     ...[1, 2, 3].flatMap((server) => [`upgrade server-${server} to ${TO}`, 'hold']),
@@ -63,7 +70,7 @@ function rollingSteps(): Step[] {
   });
 }
 
-function secondSamples(proxy: boolean, steps: readonly Step[], durationMs: number): SecondSample[] {
+function secondSamples(proxy: boolean, steps: readonly RehearsalStep[], durationMs: number): SecondSample[] {
   const random = chance(proxy ? 7 : 11);
   const firstMs = steps[1]!.beginMs;
   const lastMs = steps.at(-2)!.endMs;
@@ -86,7 +93,7 @@ function secondSamples(proxy: boolean, steps: readonly Step[], durationMs: numbe
   });
 }
 
-function findingsOf(proxy: boolean, seconds: readonly SecondSample[]): Findings {
+function findingsOf(proxy: boolean, seconds: readonly SecondSample[]): HalfFindings {
   const sum = (of: (second: SecondSample) => number) => seconds.reduce((total, each) => total + of(each), 0);
   return {
     requests: sum(({ requests }) => requests),

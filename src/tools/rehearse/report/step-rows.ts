@@ -1,7 +1,7 @@
-import type { HalfResult, SecondSample, Step } from '../rehearsal-result.js';
+import type { HalfResult, RehearsalStep, SecondSample } from '../rehearsal-result.js';
 
 export interface StepCell {
-  readonly step: Step;
+  readonly step: RehearsalStep;
   readonly wrong404s: number;
   readonly unavailable503s: number;
   readonly discoveryFlaps: number;
@@ -33,7 +33,7 @@ export function stepRows(halves: readonly HalfResult[]): StepRow[] {
 }
 
 /** A second counts for the step in which its middle lies. */
-function stepCell(step: Step, seconds: readonly SecondSample[]): StepCell {
+function stepCell(step: RehearsalStep, seconds: readonly SecondSample[]): StepCell {
   const within = seconds.slice(Math.round(step.beginMs / 1_000), Math.round(step.endMs / 1_000));
   const sum = (of: (second: SecondSample) => number) => within.reduce((total, second) => total + of(second), 0);
   return {

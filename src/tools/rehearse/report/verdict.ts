@@ -1,14 +1,14 @@
 import { type HalfResult, harmOf, type RehearsalResult } from '../rehearsal-result.js';
 import { plural } from './words.js';
 
-export interface Verdict {
+export interface ReportVerdict {
   readonly tone: 'good' | 'harm' | 'open';
   readonly headline: string;
   readonly sentence: string;
 }
 
 /** Nothing but figures of the result goes into it: it is what people quote. */
-export function verdictOf({ from, to, halves }: RehearsalResult): Verdict {
+export function verdictOf({ from, to, halves }: RehearsalResult): ReportVerdict {
   const off = halves.find(({ proxy }) => !proxy);
   const on = halves.find(({ proxy }) => proxy);
   if (on === undefined) return off === undefined ? NOTHING_SEEN : withoutOnly(off);
@@ -45,13 +45,13 @@ export function isHarmful(half: HalfResult): boolean {
   return harmOf(half) > 0 || failedRuns(half) > 0;
 }
 
-const NOTHING_SEEN: Verdict = {
+const NOTHING_SEEN: ReportVerdict = {
   tone: 'open',
   headline: 'Nothing was seen to the end',
   sentence: 'The rehearsal was stopped before its first half was over.',
 };
 
-function withoutOnly(off: HalfResult): Verdict {
+function withoutOnly(off: HalfResult): ReportVerdict {
   const tail = 'What the proxy does about it was not rehearsed.';
   return isHarmful(off)
     ? {

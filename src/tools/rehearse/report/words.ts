@@ -1,4 +1,4 @@
-import type { Count, Example, Step } from '../rehearsal-result.js';
+import type { Count, Example, RehearsalStep } from '../rehearsal-result.js';
 
 /** What servers and programs said may hold anything: terminal sequences and marks that turn the direction of text are dropped. */
 export function printable(text: string): string {
@@ -53,7 +53,7 @@ export function halfName(proxy: boolean): string {
 }
 
 /** Nothing is changed in such a step: the load runs on. */
-export function isQuiet({ name }: Pick<Step, 'name'>): boolean {
+export function isQuiet({ name }: Pick<RehearsalStep, 'name'>): boolean {
   return /^(hold|settle)\b/i.test(name);
 }
 

@@ -1,14 +1,14 @@
-import { type Clock, wallClock } from '../../../../storage/clock.js';
+import { type Clock, systemClock } from '../../../../base/clock.js';
 import type {
   Backend,
   DeleteResult,
   Key,
+  KeyListOptions,
   KeyValue,
-  ListOptions,
+  KeyWatchOptions,
+  KeyWriteOptions,
   ListResult,
   ReadOptions,
-  WatchOptions,
-  WriteOptions,
 } from '../../backend.js';
 import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
 import { checkRevision, keyBytes, storableKey } from '../../keys.js';
@@ -66,7 +66,7 @@ export class EmbeddedBackend implements Backend {
     const { tables } = shared;
     this.#tables = tables;
     this.#closeTables = shared.close;
-    this.#clock = options.clock ?? wallClock;
+    this.#clock = options.clock ?? systemClock;
     this.#valueBytesMax = options.valueBytesMax ?? VALUE_BYTES_MAX;
     this.#tail = new EventTail(tables);
     this.#neighbours = new Neighbours(neighboursPath, () => this.#tail.refresh());
@@ -106,14 +106,14 @@ export class EmbeddedBackend implements Backend {
     return newestRevisionOf(this.#tables, storableKey(key)) === modRevision;
   }
 
-  async list(prefix: Key, options: ListOptions = {}): Promise<ListResult> {
+  async list(prefix: Key, options: KeyListOptions = {}): Promise<ListResult> {
     this.#checkOpen();
     if (options.revision !== undefined) checkRevision(options.revision, 1);
     if (options.limit !== undefined) checkRevision(options.limit, 1);
     return snapshotList(this.#tables, keyBytes(prefix), options);
   }
 
-  async create(key: Key, value: Uint8Array, options: WriteOptions = {}): Promise<KeyValue> {
+  async create(key: Key, value: Uint8Array, options: KeyWriteOptions = {}): Promise<KeyValue> {
     const entry = this.#checkEntry(key, value, options);
     return this.#commits.write(entry.bytes, (transaction) => transaction.create(entry.key, entry.value, entry.ttlMs));
   }
@@ -122,7 +122,7 @@ export class EmbeddedBackend implements Backend {
     key: Key,
     value: Uint8Array,
     expectedModRevision: number,
-    options: WriteOptions = {},
+    options: KeyWriteOptions = {},
   ): Promise<KeyValue> {
     const entry = this.#checkEntry(key, value, options);
     checkRevision(expectedModRevision, 1);
@@ -137,7 +137,7 @@ export class EmbeddedBackend implements Backend {
     return this.#commits.write(bytes.length, (transaction) => transaction.delete(bytes, expectedModRevision));
   }
 
-  watch(prefix: Key, options: WatchOptions): LogWatch {
+  watch(prefix: Key, options: KeyWatchOptions): LogWatch {
     checkRevision(options.fromRevision, 1);
     const place = { prefix: keyBytes(prefix), fromRevision: options.fromRevision };
     const watch = new LogWatch(this.#tail, place, this.#clock, (ended) => this.#watches.delete(ended));
@@ -186,7 +186,7 @@ export class EmbeddedBackend implements Backend {
     if (this.#closing !== undefined) throw failures.closed();
   }
 
-  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: WriteOptions) {
+  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: KeyWriteOptions) {
     const bytes = storableKey(key);
     if (value.length > this.#valueBytesMax) throw failures.tooLarge('the value', value.length, this.#valueBytesMax);
     if (ttlSeconds !== undefined && !(ttlSeconds > 0)) {

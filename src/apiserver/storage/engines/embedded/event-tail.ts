@@ -1,4 +1,4 @@
-import type { WatchEvent } from '../../backend.js';
+import type { KeyEvent } from '../../backend.js';
 import { failures } from '../../storage-error.js';
 import { decodeLogRecord, readRevision, revisionKey } from './records.js';
 import { eventBytes, eventOf, readWritten } from './snapshot-reads.js';
@@ -13,7 +13,7 @@ const RECENT_BYTES_MAX = 8 * 2 ** 20;
 
 export interface Chunk {
   /** One event for every revision from the one asked for up to `throughRevision`. */
-  readonly events: readonly WatchEvent[];
+  readonly events: readonly KeyEvent[];
   /** The last of them; where there are none, the newest revision, at which the reader now stands. */
   readonly throughRevision: number;
 }
@@ -23,7 +23,7 @@ export class EventTail {
   readonly #tables: Tables;
   readonly #waiting = new Set<() => void>();
   #newestRevision = 0;
-  #recent: WatchEvent[] = [];
+  #recent: KeyEvent[] = [];
   #recentBytes = 0;
 
   constructor(tables: Tables) {
@@ -48,7 +48,7 @@ export class EventTail {
    * log. What another process committed in between is not among the events, nor is all of a large transaction: that is
    * read from the log.
    */
-  committed(events: readonly WatchEvent[]): void {
+  committed(events: readonly KeyEvent[]): void {
     this.#remember(events);
     this.refresh();
   }
@@ -72,12 +72,12 @@ export class EventTail {
     return chunk(events);
   }
 
-  #readLog(fromRevision: number): WatchEvent[] {
+  #readLog(fromRevision: number): KeyEvent[] {
     freshen(this.#tables);
     const oldest = readCounter(this.#tables, 'compacted');
     // The compacted revision can be read but not watched: if it was a delete, it is gone.
     if (fromRevision <= oldest) throw failures.compacted(fromRevision, oldest);
-    const events: WatchEvent[] = [];
+    const events: KeyEvent[] = [];
     let bytes = 0;
     for (const { key, value } of this.#tables.log.getRange({
       start: revisionKey(fromRevision),
@@ -91,15 +91,15 @@ export class EventTail {
     return events;
   }
 
-  #toEvent(revision: number, bytes: Buffer): WatchEvent {
+  #toEvent(revision: number, bytes: Buffer): KeyEvent {
     // Copied: what a range hands out is valid only until the next reading.
-    const record = decodeLogRecord(ownCopy(bytes));
+    const record = decodeLogRecord(copyOf(bytes));
     const previous = record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
     return eventOf(revision, record, previous);
   }
 
   /** Keeps what continues the recent events; a reader far behind must not push them out. */
-  #remember(events: readonly WatchEvent[]): void {
+  #remember(events: readonly KeyEvent[]): void {
     const lastRecent = this.#recent.at(-1)?.revision ?? 0;
     if (events.length === 0 || events.at(-1)!.revision <= lastRecent) return;
     if (events[0]!.revision !== lastRecent + 1) {
@@ -134,12 +134,12 @@ export class EventTail {
 }
 
 /** Not from Node's pool: events are kept for long, and one of them would keep all that was taken from the pool beside it. */
-function ownCopy(bytes: Buffer): Buffer {
+function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
   copy.set(bytes);
   return copy;
 }
 
-function chunk(events: readonly WatchEvent[]): Chunk {
+function chunk(events: readonly KeyEvent[]): Chunk {
   return { events, throughRevision: events.at(-1)!.revision };
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WatchEvent } from '../../backend.js';
+import type { KeyEvent } from '../../backend.js';
 import { bytes, codeOf } from '../../conformance/attempts.fixture.js';
 import { StorageError } from '../../storage-error.js';
 import { GroupCommit } from './group-commit.js';
@@ -12,7 +12,7 @@ import { freshen, openTables, readCounter, type SharedTables } from './tables.js
 let dir: string;
 let shared: SharedTables;
 let commits: number;
-let told: readonly WatchEvent[];
+let told: readonly KeyEvent[];
 let group: GroupCommit;
 
 beforeEach(async () => {

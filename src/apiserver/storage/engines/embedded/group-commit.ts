@@ -1,4 +1,4 @@
-import type { WatchEvent } from '../../backend.js';
+import type { KeyEvent } from '../../backend.js';
 import { failures, isStorageError, StorageError } from '../../storage-error.js';
 import type { Tables } from './tables.js';
 import { WriteTransaction } from './write-transaction.js';
@@ -30,7 +30,7 @@ export class GroupCommit {
   readonly #tables: Tables;
   readonly #nowMs: () => number;
   readonly #limits: GroupCommitLimits;
-  readonly #onCommit: (events: readonly WatchEvent[]) => void;
+  readonly #onCommit: (events: readonly KeyEvent[]) => void;
   #pending: PendingWrite[] = [];
   #pendingBytes = 0;
   #running: Promise<void> | undefined;
@@ -40,7 +40,7 @@ export class GroupCommit {
     tables: Tables,
     nowMs: () => number,
     limits: GroupCommitLimits,
-    onCommit: (events: readonly WatchEvent[]) => void,
+    onCommit: (events: readonly KeyEvent[]) => void,
   ) {
     this.#tables = tables;
     this.#nowMs = nowMs;
@@ -89,7 +89,7 @@ export class GroupCommit {
 
   async #commit(batch: PendingWrite[]): Promise<void> {
     const outcomes: Outcome[] = [];
-    let events: readonly WatchEvent[] = [];
+    let events: readonly KeyEvent[] = [];
     try {
       // A child transaction is rolled back as a whole if applying fails half-way; a plain one would not be.
       await this.#tables.root.childTransaction(() => {

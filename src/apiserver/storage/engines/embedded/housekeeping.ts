@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../storage/clock.js';
+import type { Clock } from '../../../../base/clock.js';
 import type { EventTail } from './event-tail.js';
 import type { GroupCommit } from './group-commit.js';
 import type { Neighbours } from './neighbours.js';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock } from '../../../../storage/clock.js';
-import type { Watch, WatchBatch, WatchEvent } from '../../backend.js';
+import type { Clock } from '../../../../base/clock.js';
+import type { KeyEvent, Watch, WatchBatch } from '../../backend.js';
 import { hasPrefix } from '../../keys.js';
 import { failures, StorageError } from '../../storage-error.js';
 import type { EventTail } from './event-tail.js';
@@ -116,6 +116,6 @@ export class LogWatch implements Watch {
   }
 }
 
-function keyOf(event: WatchEvent): Buffer {
+function keyOf(event: KeyEvent): Buffer {
   return event.type === 'put' ? event.current.key : event.key;
 }

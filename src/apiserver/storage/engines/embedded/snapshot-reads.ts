@@ -1,4 +1,4 @@
-import type { KeyValue, ListOptions, ListResult, WatchEvent } from '../../backend.js';
+import type { KeyEvent, KeyListOptions, KeyValue, ListResult } from '../../backend.js';
 import { keyBytes, nextKey, prefixEnd } from '../../keys.js';
 import { failures, StorageError } from '../../storage-error.js';
 import { historyAfter, historyKey, historyRevision, historyStart, historyStem } from './history-key.js';
@@ -19,13 +19,13 @@ export function readLog(tables: Tables, revision: number): LogRecord | undefined
 }
 
 /** What a revision did, as watches tell it. */
-export function eventOf(revision: number, record: LogRecord, previous: KeyValue | undefined): WatchEvent {
+export function eventOf(revision: number, record: LogRecord, previous: KeyValue | undefined): KeyEvent {
   if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
   return { type: 'put', revision, current: written(record, revision), previous };
 }
 
 /** About how much memory an event holds on to. */
-export function eventBytes(event: WatchEvent): number {
+export function eventBytes(event: KeyEvent): number {
   const own = event.type === 'put' ? event.current.key.length + event.current.value.length : event.key.length;
   return own + (event.previous?.value.length ?? 0);
 }
@@ -87,7 +87,7 @@ export function snapshotGet(tables: Tables, key: Buffer, revision: number | unde
   return undefined;
 }
 
-export function snapshotList(tables: Tables, prefix: Buffer, options: ListOptions): ListResult {
+export function snapshotList(tables: Tables, prefix: Buffer, options: KeyListOptions): ListResult {
   freshen(tables);
   const startAfter = options.startAfter === undefined ? undefined : keyBytes(options.startAfter);
   const range = { prefix, startAfter, limit: options.limit ?? Number.POSITIVE_INFINITY };

@@ -31,7 +31,7 @@ const COUNTER_KEYS = {
   /** How far the log has been cleared of what compaction made superfluous. */
   swept: Buffer.from('swept'),
 };
-export type Counter = keyof typeof COUNTER_KEYS;
+export type StoreCounter = keyof typeof COUNTER_KEYS;
 
 /** Address space, not memory or disk: large enough that no process ever has to move its map under its readers. */
 const MAP_BYTES = 64 * 2 ** 30;
@@ -102,13 +102,13 @@ export function freshen(tables: Tables): void {
   tables.root.resetReadTxn();
 }
 
-export function readCounter(tables: Tables, counter: Counter): number {
+export function readCounter(tables: Tables, counter: StoreCounter): number {
   const bytes = tables.counters.getBinaryFast(COUNTER_KEYS[counter]);
   if (bytes !== undefined) return readRevision(bytes);
   return counter === 'revision' ? FIRST_REVISION : 0;
 }
 
 /** Only inside a write transaction. */
-export function writeCounter(tables: Tables, counter: Counter, value: number): void {
+export function writeCounter(tables: Tables, counter: StoreCounter, value: number): void {
   tables.counters.putSync(COUNTER_KEYS[counter], revisionKey(value));
 }

@@ -1,4 +1,4 @@
-import type { DeleteResult, KeyValue, WatchEvent } from '../../backend.js';
+import type { DeleteResult, KeyEvent, KeyValue } from '../../backend.js';
 import { failures } from '../../storage-error.js';
 import { historyKey } from './history-key.js';
 import {
@@ -26,7 +26,7 @@ export class WriteTransaction {
   readonly #nowMs: number;
   readonly #startRevision: number;
   #revision: number;
-  #events: WatchEvent[] = [];
+  #events: KeyEvent[] = [];
   #eventBytes = 0;
 
   constructor(tables: Tables, nowMs: number) {
@@ -37,7 +37,7 @@ export class WriteTransaction {
   }
 
   /** What this transaction does, in revision order; where that is much, the end of it. True once it is committed. */
-  get events(): readonly WatchEvent[] {
+  get events(): readonly KeyEvent[] {
     return this.#events;
   }
 
@@ -140,7 +140,7 @@ export class WriteTransaction {
     return revision;
   }
 
-  #tell(event: WatchEvent): void {
+  #tell(event: KeyEvent): void {
     const bytes = eventBytes(event);
     this.#eventBytes += bytes;
     if (this.#eventBytes > EVENT_BYTES_MAX) {

@@ -1,15 +1,15 @@
 import type { SecureContextOptions } from 'node:tls';
-import { type Clock, wallClock } from '../../../../storage/clock.js';
+import { type Clock, systemClock } from '../../../../base/clock.js';
 import type {
   Backend,
   DeleteResult,
   Key,
+  KeyListOptions,
   KeyValue,
-  ListOptions,
+  KeyWatchOptions,
+  KeyWriteOptions,
   ListResult,
   ReadOptions,
-  WatchOptions,
-  WriteOptions,
 } from '../../backend.js';
 import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
 import { checkRevision, keyBytes, nextKey, prefixEnd, storableKey } from '../../keys.js';
@@ -85,7 +85,7 @@ export class EtcdBackend implements Backend {
   #closed = false;
 
   constructor(options: EtcdOptions) {
-    this.#clock = options.clock ?? wallClock;
+    this.#clock = options.clock ?? systemClock;
     this.#client = new EtcdClient({
       endpoints: options.endpoints,
       ...(options.tls === undefined ? {} : { tls: options.tls }),
@@ -114,7 +114,7 @@ export class EtcdBackend implements Backend {
     return kvs[0]?.modRevision === modRevision;
   }
 
-  async list(prefix: Key, options: ListOptions = {}): Promise<ListResult> {
+  async list(prefix: Key, options: KeyListOptions = {}): Promise<ListResult> {
     const start = keyBytes(prefix);
     const rangeEnd = prefixEnd(start) ?? NO_END;
     if (options.limit !== undefined) checkRevision(options.limit, 1);
@@ -146,7 +146,7 @@ export class EtcdBackend implements Backend {
     }
   }
 
-  async create(key: Key, value: Uint8Array, options: WriteOptions = {}): Promise<KeyValue> {
+  async create(key: Key, value: Uint8Array, options: KeyWriteOptions = {}): Promise<KeyValue> {
     const entry = this.#checkEntry(key, value, options);
     return this.#withLease(options, async (lease) => {
       const answer = await this.#txn({
@@ -163,7 +163,7 @@ export class EtcdBackend implements Backend {
     key: Key,
     value: Uint8Array,
     expectedModRevision: number,
-    options: WriteOptions = {},
+    options: KeyWriteOptions = {},
   ): Promise<KeyValue> {
     const entry = this.#checkEntry(key, value, options);
     checkRevision(expectedModRevision, 1);
@@ -190,7 +190,7 @@ export class EtcdBackend implements Backend {
     return { deleted, revision: answer.revision };
   }
 
-  watch(prefix: Key, options: WatchOptions): EtcdWatch {
+  watch(prefix: Key, options: KeyWatchOptions): EtcdWatch {
     checkRevision(options.fromRevision, 1);
     const place = { prefix: keyBytes(prefix), fromRevision: options.fromRevision };
     const watch = new EtcdWatch(this.#client, place, {
@@ -247,7 +247,7 @@ export class EtcdBackend implements Backend {
     throw failures.conflict(key, expectedModRevision, current);
   }
 
-  async #withLease(options: WriteOptions, write: (lease: bigint) => Promise<KeyValue>): Promise<KeyValue> {
+  async #withLease(options: KeyWriteOptions, write: (lease: bigint) => Promise<KeyValue>): Promise<KeyValue> {
     const lease = options.ttlSeconds === undefined ? NO_LEASE : await this.#leases.acquire(options.ttlSeconds);
     try {
       return await write(lease.id);
@@ -264,7 +264,7 @@ export class EtcdBackend implements Backend {
     return { revision: options.revision };
   }
 
-  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: WriteOptions): { key: Buffer; value: Buffer } {
+  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: KeyWriteOptions): { key: Buffer; value: Buffer } {
     const bytes = storableKey(key);
     if (value.length > this.#valueBytesMax) throw failures.tooLarge('the value', value.length, this.#valueBytesMax);
     if (ttlSeconds !== undefined && !(ttlSeconds > 0)) {

@@ -1,5 +1,5 @@
 import type { SecureContextOptions } from 'node:tls';
-import type { Clock } from '../../../../storage/clock.js';
+import type { Clock } from '../../../../base/clock.js';
 import { failures, StorageError } from '../../storage-error.js';
 import { decodeAuthenticate, encodeAuthenticate, METHODS } from './etcd-messages.js';
 import { GRPC, GrpcError } from './grpc-error.js';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { makeCa, makeClient, makeServer } from '../../../../http/tls/pki.fixture.js';
-import type { WatchEvent } from '../../backend.js';
-import { bytes, codeOf, collect, ownPrefix } from '../../conformance/attempts.fixture.js';
+import type { KeyEvent } from '../../backend.js';
+import { bytes, codeOf, collect, uniquePrefix } from '../../conformance/attempts.fixture.js';
 import { CuttableProxy } from './cuttable-proxy.fixture.js';
 import { type EtcdBackend, type EtcdOptions, openEtcdBackend } from './etcd-backend.js';
 import { type EtcdServer, findEtcd, freePorts, NO_ETCD, startEtcd } from './etcd-server.fixture.js';
@@ -65,15 +65,15 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
   it('goes to the next endpoint when one does not answer', async () => {
     const [port] = await freePorts(1);
     const store = await openStore({ endpoints: [`http://127.0.0.1:${port}`, server.endpoint] });
-    await store.create(`${ownPrefix()}a`, bytes('x'));
+    await store.create(`${uniquePrefix()}a`, bytes('x'));
   });
 
   it('goes on elsewhere with reads, writes and watches when its member is lost', async () => {
     const [first, second] = [await openProxy(), await openProxy()];
     const store = await openStore({ endpoints: [first.endpoint, second.endpoint] });
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const before = await store.create(`${prefix}before`, bytes('x'));
-    const events: WatchEvent[] = [];
+    const events: KeyEvent[] = [];
     const batches = store.watch(prefix, { fromRevision: before.modRevision })[Symbol.asyncIterator]();
     events.push(...(await batches.next()).value!.events);
     proxies.shift();
@@ -91,7 +91,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     const proxy = await openProxy();
     const store = await openStore({ endpoints: [proxy.endpoint] });
     const writer = await openStore({ endpoints: [server.endpoint] });
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const count = 60;
     const collected = collect(store.watch(prefix, { fromRevision: (await store.currentRevision()) + 1 }), {
       events: count,
@@ -107,7 +107,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
   it('calls a write uncertain when its answer is lost, and a read unavailable', async () => {
     const proxy = await openProxy();
     const store = await openStore({ endpoints: [proxy.endpoint], requestTimeoutMs: 400 });
-    const key = `${ownPrefix()}a`;
+    const key = `${uniquePrefix()}a`;
     proxy.loseAnswers();
     expect(await codeOf(store.create(key, bytes('x')))).toBe('uncertain');
     expect(await codeOf(store.get(key))).toBe('unavailable');
@@ -118,7 +118,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
 
   it('puts a list together from smaller answers where one would be too large', async () => {
     const store = await openStore({ endpoints: [server.endpoint], messageBytesMax: 128 * 1024 });
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     await Promise.all(Array.from({ length: 12 }, (_, i) => store.create(`${prefix}${i}`, Buffer.alloc(50_000))));
     const { items, remainingCount } = await store.list(prefix);
     expect(items).toHaveLength(12);
@@ -132,7 +132,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     const store = await openStore({ endpoints: [server.endpoint] });
     const leases = async () =>
       ((await administer(server, 'lease/leases', {})) as { leases?: unknown[] }).leases?.length ?? 0;
-    const prefix = ownPrefix();
+    const prefix = uniquePrefix();
     const before = await leases();
     await Promise.all(
       Array.from({ length: 20 }, (_, i) => store.create(`${prefix}${i}`, bytes('x'), { ttlSeconds: 3600 })),

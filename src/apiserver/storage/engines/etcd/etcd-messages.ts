@@ -1,4 +1,4 @@
-import { ProtobufReader, ProtobufWriter } from '../../../../storage/engines/etcd/protobuf.js';
+import { WireReader, WireWriter } from '../../../../base/protobuf-wire.js';
 import type { KeyValue } from '../../backend.js';
 
 /** The messages of etcd's v3 API that are used here; the numbers are its field numbers. */
@@ -12,6 +12,21 @@ export const METHODS = {
   leaseRevoke: '/etcdserverpb.Lease/LeaseRevoke',
   authenticate: '/etcdserverpb.Auth/Authenticate',
 } as const;
+
+/** As proto3 writes fields: those with the zero value are left out. Messages are written even if empty. */
+class EtcdWriter extends WireWriter {
+  override number(field: number, value: number | bigint): this {
+    return value === 0 || value === 0n ? this : super.number(field, value);
+  }
+
+  override bytes(field: number, value: Uint8Array): this {
+    return value.length === 0 ? this : super.bytes(field, value);
+  }
+
+  override text(field: number, value: string): this {
+    return value === '' ? this : super.text(field, value);
+  }
+}
 
 export interface RangeRequest {
   readonly key: Uint8Array;
@@ -30,8 +45,8 @@ export interface RangeResponse {
   readonly count: number;
 }
 
-function rangeMessage(request: RangeRequest): ProtobufWriter {
-  const writer = new ProtobufWriter().bytes(1, request.key);
+function writeRange(writer: EtcdWriter, request: RangeRequest): EtcdWriter {
+  writer.bytes(1, request.key);
   if (request.rangeEnd !== undefined) writer.bytes(2, request.rangeEnd);
   return writer
     .number(3, request.limit ?? 0)
@@ -41,14 +56,14 @@ function rangeMessage(request: RangeRequest): ProtobufWriter {
 }
 
 export function encodeRange(request: RangeRequest): Buffer {
-  return rangeMessage(request).finish();
+  return writeRange(new EtcdWriter(), request).finish();
 }
 
 export function decodeRange(bytes: Buffer): RangeResponse {
-  return readRange(new ProtobufReader(bytes));
+  return readRange(new WireReader(bytes));
 }
 
-function readRange(reader: ProtobufReader): RangeResponse {
+function readRange(reader: WireReader): RangeResponse {
   let revision = 0;
   let count = 0;
   const kvs: KeyValue[] = [];
@@ -61,7 +76,7 @@ function readRange(reader: ProtobufReader): RangeResponse {
 }
 
 /** The store's revision is all that is wanted of a header. */
-function readHeader(reader: ProtobufReader): number {
+function readHeader(reader: WireReader): number {
   let revision = 0;
   while (reader.next()) if (reader.field === 3) revision = reader.number();
   return revision;
@@ -70,7 +85,7 @@ function readHeader(reader: ProtobufReader): number {
 const NOTHING: Buffer = Buffer.alloc(0);
 type Writable<T> = { -readonly [name in keyof T]: T[name] };
 
-function readKeyValue(reader: ProtobufReader): KeyValue {
+function readKeyValue(reader: WireReader): KeyValue {
   const kv: Writable<KeyValue> = { key: NOTHING, value: NOTHING, createRevision: 0, modRevision: 0 };
   while (reader.next()) {
     if (reader.field === 1) kv.key = reader.bytes();
@@ -104,27 +119,34 @@ const COMPARE_EQUAL = 0;
 const COMPARE_MOD_REVISION = 2;
 
 export function encodeTxn(request: TxnRequest): Buffer {
-  const writer = new ProtobufWriter();
+  const writer = new EtcdWriter(expectedBytes(request));
   if (request.ifModRevision !== undefined) {
     const { key, revision } = request.ifModRevision;
-    const compare = new ProtobufWriter().number(1, COMPARE_EQUAL).number(2, COMPARE_MOD_REVISION).bytes(3, key);
-    writer.message(1, compare.number(6, revision));
+    writer.message(1, () =>
+      writer.number(1, COMPARE_EQUAL).number(2, COMPARE_MOD_REVISION).bytes(3, key).number(6, revision),
+    );
   }
-  for (const operation of request.success) writer.message(2, operationMessage(operation));
-  for (const operation of request.failure) writer.message(3, operationMessage(operation));
+  for (const operation of request.success) writer.message(2, () => writeOperation(writer, operation));
+  for (const operation of request.failure) writer.message(3, () => writeOperation(writer, operation));
   return writer.finish();
 }
 
-function operationMessage(operation: TxnOperation): ProtobufWriter {
-  const writer = new ProtobufWriter();
-  if (operation.type === 'range') return writer.message(1, rangeMessage(operation));
+/** Enough for the usual transactions, so that values are not copied once more when the buffer grows. */
+function expectedBytes({ success }: TxnRequest): number {
+  let bytes = 512;
+  for (const operation of success) if (operation.type === 'put') bytes += operation.value.length;
+  return bytes;
+}
+
+function writeOperation(writer: EtcdWriter, operation: TxnOperation): void {
   const { key } = operation;
-  if (operation.type === 'delete') return writer.message(3, new ProtobufWriter().bytes(1, key).flag(3, true));
-  return writer.message(2, new ProtobufWriter().bytes(1, key).bytes(2, operation.value).number(3, operation.lease));
+  if (operation.type === 'range') writer.message(1, () => writeRange(writer, operation));
+  else if (operation.type === 'delete') writer.message(3, () => writer.bytes(1, key).flag(3, true));
+  else writer.message(2, () => writer.bytes(1, key).bytes(2, operation.value).number(3, operation.lease));
 }
 
 export function decodeTxn(bytes: Buffer): TxnResponse {
-  const reader = new ProtobufReader(bytes);
+  const reader = new WireReader(bytes);
   let revision = 0;
   let succeeded = false;
   const kvs: KeyValue[][] = [];
@@ -136,7 +158,7 @@ export function decodeTxn(bytes: Buffer): TxnResponse {
   return { revision, succeeded, kvs };
 }
 
-function readOperationResponse(reader: ProtobufReader): KeyValue[] {
+function readOperationResponse(reader: WireReader): KeyValue[] {
   let kvs: KeyValue[] = [];
   while (reader.next()) {
     if (reader.field === 1) kvs = reader.message(readRange).kvs;
@@ -145,14 +167,14 @@ function readOperationResponse(reader: ProtobufReader): KeyValue[] {
   return kvs;
 }
 
-function readDeleted(reader: ProtobufReader): KeyValue[] {
+function readDeleted(reader: WireReader): KeyValue[] {
   const kvs: KeyValue[] = [];
   while (reader.next()) if (reader.field === 3) kvs.push(reader.message(readKeyValue));
   return kvs;
 }
 
 export function encodeCompact(revision: number): Buffer {
-  return new ProtobufWriter().number(1, revision).finish();
+  return new EtcdWriter().number(1, revision).finish();
 }
 
 export interface WatchCreateRequest {
@@ -162,18 +184,24 @@ export interface WatchCreateRequest {
 }
 
 export function encodeWatchCreate(request: WatchCreateRequest): Buffer {
-  const create = new ProtobufWriter()
-    .bytes(1, request.key)
-    .bytes(2, request.rangeEnd)
-    .number(3, request.startRevision)
-    .flag(4, true) // tell progress now and then
-    .flag(6, true) // with what was there before
-    .flag(8, true); // in parts, where it would be too much for one message
-  return new ProtobufWriter().message(1, create).finish();
+  const writer = new EtcdWriter();
+  return writer
+    .message(
+      1,
+      () =>
+        writer
+          .bytes(1, request.key)
+          .bytes(2, request.rangeEnd)
+          .number(3, request.startRevision)
+          .flag(4, true) // progress_notify
+          .flag(6, true) // prev_kv
+          .flag(8, true), // fragment
+    )
+    .finish();
 }
 
 export function encodeWatchProgress(): Buffer {
-  return new ProtobufWriter().message(3, new ProtobufWriter()).finish();
+  return new EtcdWriter().message(3, () => undefined).finish();
 }
 
 export interface EtcdEvent {
@@ -194,7 +222,7 @@ export interface WatchResponse {
 }
 
 export function decodeWatch(bytes: Buffer): WatchResponse {
-  const reader = new ProtobufReader(bytes);
+  const reader = new WireReader(bytes);
   const response = {
     revision: 0,
     created: false,
@@ -218,7 +246,7 @@ export function decodeWatch(bytes: Buffer): WatchResponse {
 
 const EVENT_DELETE = 1;
 
-function readEvent(reader: ProtobufReader): EtcdEvent {
+function readEvent(reader: WireReader): EtcdEvent {
   let deleted = false;
   let kv: KeyValue = { key: NOTHING, value: NOTHING, createRevision: 0, modRevision: 0 };
   let previous: KeyValue | undefined;
@@ -231,26 +259,26 @@ function readEvent(reader: ProtobufReader): EtcdEvent {
 }
 
 export function encodeLeaseGrant(ttlSeconds: number): Buffer {
-  return new ProtobufWriter().number(1, ttlSeconds).finish();
+  return new EtcdWriter().number(1, ttlSeconds).finish();
 }
 
 export function decodeLeaseGrant(bytes: Buffer): bigint {
-  const reader = new ProtobufReader(bytes);
+  const reader = new WireReader(bytes);
   let id = 0n;
   while (reader.next()) if (reader.field === 2) id = reader.bigint();
   return id;
 }
 
 export function encodeLeaseRevoke(id: bigint): Buffer {
-  return new ProtobufWriter().number(1, id).finish();
+  return new EtcdWriter().number(1, id).finish();
 }
 
 export function encodeAuthenticate(credentials: { readonly name: string; readonly password: string }): Buffer {
-  return new ProtobufWriter().text(1, credentials.name).text(2, credentials.password).finish();
+  return new EtcdWriter().text(1, credentials.name).text(2, credentials.password).finish();
 }
 
 export function decodeAuthenticate(bytes: Buffer): string {
-  const reader = new ProtobufReader(bytes);
+  const reader = new WireReader(bytes);
   let token = '';
   while (reader.next()) if (reader.field === 2) token = reader.text();
   return token;

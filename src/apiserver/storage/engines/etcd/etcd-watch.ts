@@ -1,5 +1,5 @@
-import type { Clock } from '../../../../storage/clock.js';
-import type { Watch, WatchBatch, WatchEvent } from '../../backend.js';
+import type { Clock } from '../../../../base/clock.js';
+import type { KeyEvent, Watch, WatchBatch } from '../../backend.js';
 import { prefixEnd } from '../../keys.js';
 import { failures, isStorageError, StorageError } from '../../storage-error.js';
 import { type EtcdClient, isStaleToken } from './etcd-client.js';
@@ -185,7 +185,7 @@ export class EtcdWatch implements Watch {
   }
 }
 
-function toEvent({ deleted, kv, previous }: EtcdEvent): WatchEvent {
+function toEvent({ deleted, kv, previous }: EtcdEvent): KeyEvent {
   const revision = kv.modRevision;
   return deleted
     ? { type: 'delete', revision, key: kv.key, previous }

@@ -5,9 +5,10 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2';
-import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectPlain, type Socket } from 'node:net';
 import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import type { Clock } from '../../../../storage/clock.js';
+import { announcedName, hostPortOf } from '../../../../base/address.js';
+import type { Clock } from '../../../../base/clock.js';
 import { GRPC, GrpcError } from './grpc-error.js';
 import { FrameParser, frame } from './grpc-frames.js';
 
@@ -19,10 +20,11 @@ export interface GrpcLimits {
 
 /** Own sockets, because Node's HTTP/2 client keeps their errors to itself. */
 function openSocket(url: URL, tls: SecureContextOptions | undefined): Socket {
-  const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (url.protocol !== 'https:') return connectPlain({ host, port: Number(url.port || 80), noDelay: true });
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  return connectTls({ ...tls, ...name, host, port: Number(url.port || 443), ALPNProtocols: ['h2'] }).setNoDelay(true);
+  const address = hostPortOf(url);
+  if (url.protocol !== 'https:') return connectPlain({ ...address, noDelay: true });
+  const servername = announcedName(address.host);
+  const name = servername === undefined ? {} : { servername };
+  return connectTls({ ...tls, ...name, ...address, ALPNProtocols: ['h2'] }).setNoDelay(true);
 }
 
 export type Metadata = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../../storage/clock.js';
+import type { Clock } from '../../../../base/clock.js';
 import type { EtcdClient } from './etcd-client.js';
 import { decodeLeaseGrant, encodeLeaseGrant, encodeLeaseRevoke, METHODS } from './etcd-messages.js';
 

@@ -1,0 +1,130 @@
+import { AttemptError } from '../http/attempt-error.js';
+import type { Authenticate } from '../http/authenticate.js';
+import type { Exchange } from '../http/exchange.js';
+import type { RequestInfo } from '../kube/request-info.js';
+import { serves } from '../kube/surface.js';
+import { discoveryFilter } from '../proxy/chain/discovery-filter.js';
+import { errorsFilter } from '../proxy/chain/errors-filter.js';
+import { healthPagesFilter, metricsPageFilter } from '../proxy/chain/health-and-metrics-filter.js';
+import { identityFilter } from '../proxy/chain/identity-filter.js';
+import { limitsFilter } from '../proxy/chain/limits-filter.js';
+import { observeFilter } from '../proxy/chain/observe-filter.js';
+import { openApiFilter } from '../proxy/chain/openapi-filter.js';
+import { requestInfoFilter } from '../proxy/chain/request-info-filter.js';
+import { DocumentFetcher, type SendTo } from '../proxy/discovery/document-fetch.js';
+import { LegacyDiscovery } from '../proxy/discovery/legacy-discovery.js';
+import { OpenApiV2 } from '../proxy/discovery/merged-openapi-v2.js';
+import { OpenApiV3Documents } from '../proxy/discovery/openapi-v3-document.js';
+import { OpenApiIndexReader } from '../proxy/discovery/openapi-v3-index.js';
+import { permission } from '../proxy/discovery/permission.js';
+import { StorageHashReader } from '../proxy/discovery/storage-hashes.js';
+import { ViewCache } from '../proxy/discovery/view-cache.js';
+import { createAuthenticator } from '../proxy/identity/authenticate.js';
+import { CredentialProofs } from '../proxy/identity/credential-proofs.js';
+import { STRADDLE_USER } from '../proxy/identity/straddle-requests.js';
+import { healthChecks } from './health.js';
+import type { ChainFilters } from './request-chain.js';
+import type { Parts } from './server-parts.js';
+import { createSharedLimits } from './shared-limits.js';
+
+/** Makes the filters of a server. `metricsPage` is for processes whose metrics are rendered elsewhere. */
+export function createFilters(
+  parts: Parts,
+  state: { readonly draining: boolean },
+  metricsPage?: () => Promise<string>,
+): ChainFilters {
+  const { config, clock, logger, metrics, router } = parts;
+  const proofs = new CredentialProofs();
+  return {
+    observe: observeFilter({ metrics, logger, known: ({ info }) => isKnown(info, parts) }),
+    errors: errorsFilter(logger),
+    requestInfo: requestInfoFilter,
+    identity: identityFilter(authenticator(parts, proofs)),
+    healthPages: healthPagesFilter(healthChecks(parts, state)),
+    limits: limitsFilter({
+      ...createSharedLimits(config.limits, clock, metrics),
+      isFromPeerStraddle,
+      judge: (exchange, reply) => proofs.judge(exchange, reply),
+    }),
+    metricsPage: metricsPageFilter({
+      metrics: metricsPage ?? (() => metrics.registry.render()),
+      judge: router,
+      nowMs: () => clock.nowMs(),
+    }),
+    ...documentFilters(parts),
+  };
+}
+
+function authenticator({ config, clock, tls, host }: Parts, proofs: CredentialProofs): Authenticate {
+  return host.authenticate(
+    createAuthenticator({
+      ...config.requestHeader,
+      clientCa: () => tls.clientCa(),
+      requestHeaderCa: () => tls.requestHeaderCa(),
+      proofs,
+      clock,
+    }),
+  );
+}
+
+/** The filters that answer with merged documents share the merged views, the documents read and the permissions asked. */
+function documentFilters(parts: Parts): Pick<ChainFilters, 'discovery' | 'openApi'> {
+  const { config, clock, logger, metrics, view } = parts;
+  const views = new ViewCache(
+    { self: config.serverName, local: () => view.local.surface, peers: () => view.directory.snapshot() },
+    {
+      cacheHit: () => metrics.discoveryCacheHits.labels().inc(),
+      cacheMiss: () => metrics.discoveryCacheMisses.labels().inc(),
+    },
+  );
+  const fetcher = new DocumentFetcher({
+    send: sendTo(parts),
+    clock,
+    logger,
+    onFault: (_server, fault) => metrics.documentFaults.labels(fault).inc(),
+  });
+  const authorize = permission(clock);
+  const active = () => config.peeringActive;
+  return {
+    discovery: discoveryFilter({
+      active,
+      views,
+      legacy: new LegacyDiscovery(new StorageHashReader(fetcher)),
+      authorize,
+      clock,
+      hooks: { nopeer: () => metrics.discoveryNopeer.labels().inc() },
+    }),
+    openApi: openApiFilter({
+      active,
+      self: config.serverName,
+      views,
+      index: new OpenApiIndexReader(fetcher, clock),
+      documents: new OpenApiV3Documents(fetcher),
+      v2: new OpenApiV2(fetcher, clock),
+      authorize,
+      clock,
+    }),
+  };
+}
+
+/** Requests that a verified front proxy makes as Straddle's own user. */
+function isFromPeerStraddle({ identity, trustedProxy }: Exchange): boolean {
+  return trustedProxy && identity.kind === 'established' && identity.user === STRADDLE_USER;
+}
+
+/** GETs from one server by its identity, this one included; each answers for itself only. */
+function sendTo({ config, own, host, view }: Parts): SendTo {
+  return async (server, target, headers, onAbort) => {
+    if (server === config.serverName) return host.fetch(target, headers, onAbort);
+    const peer = view.directory.snapshot().peers.find((each) => each.identity === server);
+    const endpoint = peer?.endpoints.find((each) => each.usable());
+    if (!endpoint) throw new AttemptError('unsent', 'connect', `${server} cannot be reached at the moment`);
+    return own.fetchFrom(endpoint.destination)(target, headers, onAbort);
+  };
+}
+
+/** Some server is known to serve it. What clients make up must not become labels of metrics. */
+function isKnown(info: RequestInfo, { view }: Parts): boolean {
+  const local = view.local.surface;
+  return (local !== undefined && serves(local, info)) || view.directory.snapshot().capable(info).length > 0;
+}

@@ -1,0 +1,53 @@
+import { ApiServer } from '../apiserver/api-server.js';
+import { OutboundCalls } from '../apiserver/outbound/outbound-calls.js';
+import { parseRuntimeConfig } from '../apiserver/registry/runtime-config.js';
+import { servesInSomeVersion } from '../kube/surface.js';
+import { EmbeddedHost } from '../proxy/hosts/embedded-host.js';
+import type { Host } from '../proxy/hosts/host.js';
+import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
+import type { PeerTable } from '../proxy/peers/peer-table.js';
+import { formatHostPort } from './config/addresses.js';
+import type { ApiServerConfig } from './config/api-server-config.js';
+import type { OpenedEmbedded } from './open-embedded.js';
+import type { ServerSurroundings } from './start-server.js';
+
+/** Makes the host for Straddle's own API server, in this process. */
+export function makeEmbeddedHost(
+  config: ApiServerConfig,
+  opened: OpenedEmbedded,
+  surroundings: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls'> & { readonly peers: () => PeerTable },
+): Host {
+  const { clock, logger, tls, peers } = surroundings;
+  const outbound = new OutboundCalls({ clientCertificate: () => tls.frontProxy?.current, clock });
+  const { requestHeader } = config;
+  const server = new ApiServer({
+    serverName: config.serverName,
+    keepsLease: config.peeringActive,
+    backend: opened.backend,
+    surface: opened.surface,
+    runtimeConfig: parseRuntimeConfig(config.runtimeConfig),
+    eventTtlSeconds: config.eventTtlSeconds,
+    serviceCidr: config.serviceCidr,
+    serverAddress: formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
+    tokens: {
+      issuer: config.serviceAccounts.issuer,
+      signingKeyPem: opened.signingKeyPem,
+      ...(opened.verificationKeysPem.length === 0 ? {} : { verificationKeysPem: opened.verificationKeysPem }),
+      ...(opened.staticTokens === undefined ? {} : { staticTokens: opened.staticTokens }),
+    },
+    bootstrap: {
+      serviceCidr: config.serviceCidr,
+      clientCa: tls.clientCas?.current.pem,
+      requestHeader: {
+        ca: tls.requestHeaderCas?.current.pem,
+        allowedNames: requestHeader.allowedNames,
+        headers: requestHeader,
+      },
+    },
+    extensions: { outbound, aggregationOutbound: outbound, makeHeaders: createOutgoingHeaders(requestHeader) },
+    servingPeer: (what) => peers().peers.find(({ surface }) => surface && servesInSomeVersion(surface, what))?.identity,
+    clock,
+    logger,
+  });
+  return new EmbeddedHost({ server, outbound, store: opened.backend });
+}

@@ -1,0 +1,31 @@
+import { Destinations } from '../http/client/destinations.js';
+import { PROBE_INTERVAL_MS } from '../http/server-health.js';
+import type { Host } from '../proxy/hosts/host.js';
+import { UpstreamHost } from '../proxy/hosts/upstream-host.js';
+import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
+import { formatHostPort } from './config/addresses.js';
+import type { ProxyConfig } from './config/proxy-config.js';
+import type { ServerSurroundings } from './start-server.js';
+
+/** Makes the host for a kube-apiserver behind this process. */
+export function makeUpstreamHost(
+  config: ProxyConfig,
+  { clock, logger, tls, own }: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls' | 'own'>,
+  surface: { readAnew(): Promise<void> },
+): Host {
+  const upstreams = new Destinations(() => tls.upstreamTls());
+  const destination = upstreams.make(formatHostPort(config.upstream));
+  return new UpstreamHost({
+    destination,
+    renew: () => upstreams.renew(),
+    fetch: own.fetchFrom(destination),
+    advertisedAddress: formatHostPort(config.upstream.advertised),
+    outgoingHeaders: createOutgoingHeaders(config.requestHeader),
+    probe: () => own.probeReady(destination),
+    beforeReady: () => surface.readAnew(),
+    headTimeoutMs: config.limits.requestTimeoutMs,
+    probeIntervalMs: PROBE_INTERVAL_MS,
+    clock,
+    logger,
+  });
+}

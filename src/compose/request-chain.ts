@@ -1,0 +1,45 @@
+import { chain, type Filter, type Handler } from '../http/exchange.js';
+
+/** The filters of a server; chain-filters.ts makes them. */
+export interface ChainFilters {
+  readonly observe: Filter;
+  readonly errors: Filter;
+  readonly requestInfo: Filter;
+  readonly identity: Filter;
+  readonly healthPages: Filter;
+  readonly limits: Filter;
+  readonly metricsPage: Filter;
+  readonly discovery: Filter;
+  readonly openApi: Filter;
+}
+
+/** Every request of a client passes these filters, in this order; the router answers those that no filter answered. */
+export function requestChain(filters: ChainFilters, router: Handler): Handler {
+  return chain(
+    [
+      // Counts and logs every request, refused ones too.
+      filters.observe,
+      // Turns everything that is thrown further in into a Status.
+      filters.errors,
+      // Reads verb, resource and name from method and path.
+      filters.requestInfo,
+      // Establishes the caller, or that its credentials are for the host to verify.
+      filters.identity,
+      // Before the limits: /livez and /readyz are answered under any load.
+      filters.healthPages,
+      // Bounds requests in flight and held memory, fairly between callers.
+      filters.limits,
+      // After the limits: the API server is asked whether the caller may read /metrics.
+      filters.metricsPage,
+      // Answers with the merged documents of all servers.
+      filters.discovery,
+      filters.openApi,
+    ],
+    router,
+  );
+}
+
+/** Requests from inside the process, of identities that it vouches for itself: merged discovery, then routing. */
+export function innerChain({ errors, discovery }: ChainFilters, router: Handler): Handler {
+  return chain([errors, discovery], router);
+}

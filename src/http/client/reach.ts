@@ -1,0 +1,15 @@
+import type { Duplex } from 'node:stream';
+
+/**
+ * Hook for test rigs that simulate a broken network. Called once for each new connection, never for
+ * a request. Without a Reach every connection is allowed.
+ */
+export interface Reach {
+  /**
+   * Resolves when the address may be dialled; rejects, after a bounded time, with the error of a
+   * failed connection.
+   */
+  admit(address: string): Promise<void>;
+  /** Called with each open connection, which may be destroyed at any time. */
+  opened(address: string, socket: Duplex): void;
+}

@@ -1,0 +1,36 @@
+/**
+ * Name of the error, and octets of a connection's first block with it. SETTINGS_HEADER_TABLE_SIZE
+ * is 4096.
+ */
+export const MALFORMED_BLOCKS: readonly (readonly [string, string])[] = [
+  ['index 0', '80'],
+  ['an index into the empty dynamic table', 'be'],
+  ['a name index beyond the table, with indexing', '7e 00'],
+  ['a name index beyond the table, without indexing', '0f 2f 00'],
+  ['a missing name', '40'],
+  ['a missing value', '44'],
+  ['a value shorter than its length', '44 02 61'],
+  ['a Huffman-coded value shorter than its length', '44 82 ff'],
+  ['a truncated integer', 'ff 80'],
+  ['an integer of too many octets', '0f 80 80 80 80 00 00'],
+  ['a string length of 2^28', '44 7f 80 ff ff 7f'],
+  ['a table size update after a field', '82 20'],
+  ['a table size update above SETTINGS_HEADER_TABLE_SIZE', '3f e2 1f'],
+  ['five table size updates', '20 20 20 20 20'],
+  ['Huffman padding of a whole octet', '44 82 1f ff'],
+  ['Huffman padding with a zero bit', '44 81 18'],
+  ['a Huffman string of padding only', '44 81 ff'],
+  ['the EOS symbol', '44 84 ff ff ff ff'],
+  ['an index beyond the only dynamic entry', '44 01 61 be bf'],
+  ['an index of an entry too large for the table', `3f 01 44 05 ${'61'.repeat(5)} be`],
+  ['an index into a dynamic table of 0 bytes', '20 44 01 61 be'],
+  ['a name with invalid Huffman padding', '40 81 18 00'],
+  ['index 0 after valid fields', '82 44 01 61 80'],
+  ['a truncated string length', '00 7f 80 80'],
+  ['an index of 28 bits', 'ff ff ff ff 7f'],
+  ['a table size update of 28 bits', '3f ff ff ff 7f'],
+  ['a string length far beyond the block', '00 7f ff ff ff 7f 61'],
+  ['a table size update after another one and a field', '20 82 3f e1 1f'],
+  ['EOS after a symbol', `44 85 1f ${'ff'.repeat(4)}`],
+  ['a symbol truncated in its last bit', '44 82 ff fe'],
+];

@@ -1,0 +1,29 @@
+import type { AttemptError } from './attempt-error.js';
+import type { Exchange } from './exchange.js';
+
+/**
+ * Returns whether a request may be sent to another server after a failed attempt: the server cannot
+ * have processed it, or processing it twice does no harm; and its body can still be sent.
+ */
+export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
+  return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange));
+}
+
+/**
+ * Returns whether the body can still be sent: a streamed body only as long as no attempt has read a
+ * byte of it.
+ */
+export function canSendAgain(exchange: Exchange): boolean {
+  const { body } = exchange;
+  if (body === null || exchange.gatheredBody !== undefined || !exchange.bodyTouched) return true;
+  return !body.readableDidRead && !body.destroyed;
+}
+
+/**
+ * Returns whether a method is safe. A `GET` with an upgrade may be an exec, whose command would run
+ * twice.
+ */
+function isSafe({ method, upgrade }: Exchange): boolean {
+  if (upgrade) return false;
+  return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';
+}

@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest';
+import { AttemptError } from '../../http/attempt-error.js';
+import { BodyStream } from '../../http/body-stream.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { status } from '../../kube/status.js';
+import { classifyReply, type ReplyKind, throwIfNotTaken, withRefusalRead } from './classify-reply.js';
+import { ask } from './routing.fixture.js';
+
+const RESIZE = ask('PUT', '/api/v1/namespaces/x/pods/p/resize');
+const PROXY = ask('GET', '/api/v1/namespaces/x/pods/p/proxy/');
+const UNKNOWN = 'the server could not find the requested resource';
+const DRAINING_HEADERS = ['Retry-After', '1'];
+const DRAINING = JSON.stringify(status('ServiceUnavailable', 'apiserver is shutting down'));
+
+/** A reply as it comes over a connection, and the stream that ends it. */
+function streamed(code: number, text: string, more: { headers?: string[]; length?: number | undefined } = {}) {
+  const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
+  body.push(Buffer.from(text));
+  const length = 'length' in more ? more.length : text.length;
+  const lengthField = length === undefined ? [] : ['Content-Length', String(length)];
+  const headers = ['Content-Type', 'application/json', ...lengthField, ...(more.headers ?? [])];
+  return { body, reply: { status: code, headers, body } satisfies Reply };
+}
+
+async function kindOf(
+  exchange: Exchange,
+  { body, reply }: ReturnType<typeof streamed>,
+  from: 'kube-apiserver' | 'straddle' = 'kube-apiserver',
+): Promise<ReplyKind> {
+  body.end();
+  return classifyReply(exchange, await withRefusalRead(exchange, reply), from);
+}
+
+describe('classifyReply', () => {
+  it('tells a resource that is not served from an object that does not exist by the message of a Status', async () => {
+    const notFound = (message: string) => streamed(404, JSON.stringify(status('NotFound', message)));
+    expect(await kindOf(RESIZE, notFound(UNKNOWN))).toBe('unknown-resource');
+    expect(await kindOf(RESIZE, notFound('pods "p" not found'))).toBe('answer');
+  });
+
+  it('takes a plain-text 404 as a resource that is not served, and only for resources', () => {
+    const reply: Reply = { status: 404, headers: ['Content-Type', 'text/plain; charset=utf-8'], body: null };
+    expect(classifyReply(RESIZE, reply, 'kube-apiserver')).toBe('unknown-resource');
+    expect(classifyReply(ask('GET', '/healthz/none'), reply, 'kube-apiserver')).toBe('answer');
+  });
+
+  it('takes the 404 of an object that has the sentence for its name as an answer', () => {
+    const exchange = ask('GET', `/api/v1/namespaces/x/pods/${encodeURIComponent(UNKNOWN)}`);
+    const body = Buffer.from(JSON.stringify(status('NotFound', `pods "${UNKNOWN}" not found`)));
+    const headers = ['Content-Type', 'application/json'];
+    expect(classifyReply(exchange, { status: 404, headers, body }, 'kube-apiserver')).toBe('answer');
+  });
+
+  it('recognises a server that is shutting down', async () => {
+    const refusal = () => streamed(503, DRAINING, { headers: DRAINING_HEADERS });
+    expect(await kindOf(RESIZE, refusal())).toBe('draining');
+    expect(await kindOf(RESIZE, streamed(503, DRAINING))).toBe('answer');
+  });
+
+  it.each([
+    ['true', 'not-taken'],
+    ['maybe', 'perhaps-taken'],
+    ['unknown', 'unknown-resource'],
+    ['else', 'answer'],
+  ] as const)('reads the mark %s of a Straddle as %s, and of no other server', async (mark, kind) => {
+    const marked = () => streamed(503, '{}', { headers: ['X-Straddle-Not-Taken', mark] });
+    expect(await kindOf(RESIZE, marked(), 'straddle')).toBe(kind);
+    expect(await kindOf(RESIZE, marked(), 'kube-apiserver')).toBe('answer');
+  });
+
+  it.each([
+    ['a shutdown', () => streamed(503, DRAINING, { headers: DRAINING_HEADERS })],
+    ['an unknown resource', () => streamed(404, JSON.stringify(status('NotFound', UNKNOWN)))],
+    ['a mark', () => streamed(503, '{}', { headers: ['X-Straddle-Not-Taken', 'true'] })],
+  ])('does not believe %s that comes from a process in a pod through a proxy', async (_, made) => {
+    expect(await kindOf(PROXY, made(), 'straddle')).toBe('answer');
+  });
+});
+
+describe('withRefusalRead', () => {
+  it.each([
+    ['a 404 that is long', streamed(404, '{', { length: 5_000 })],
+    ['a 404 of unknown length', streamed(404, '{', { length: undefined })],
+    ['a 503 without the head of a shutdown', streamed(503, '{}')],
+    ['a 200', streamed(200, '{}')],
+  ])('passes %s on unread', (_, { reply }) => {
+    expect(withRefusalRead(RESIZE, reply)).toBe(reply);
+  });
+
+  it.each([
+    ['a 404', streamed(404, '{', { length: 100 })],
+    ['the refusal of a server that is shutting down', streamed(503, '{', { length: 100, headers: DRAINING_HEADERS })],
+  ])('rejects %s that breaks off with an AttemptError', async (_, { body, reply }) => {
+    const reading = withRefusalRead(RESIZE, reply);
+    body.fail(new Error('reset'));
+    await expect(reading).rejects.toBeInstanceOf(AttemptError);
+  });
+});
+
+describe('throwIfNotTaken', () => {
+  it('throws with the knowledge of whether the request may have been processed', () => {
+    const thrown = (kind: ReplyKind) => () => throwIfNotTaken(kind, 'a:443');
+    expect(thrown('draining')).toThrow(expect.objectContaining({ processed: 'unsent', type: 'draining' }));
+    expect(thrown('not-taken')).toThrow(expect.objectContaining({ processed: 'unsent', type: 'not-taken' }));
+    expect(thrown('perhaps-taken')).toThrow(expect.objectContaining({ processed: 'maybe', type: 'hang' }));
+    for (const kind of ['answer', 'unknown-resource'] as const) expect(thrown(kind)).not.toThrow();
+  });
+});

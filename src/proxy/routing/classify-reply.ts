@@ -1,0 +1,167 @@
+import { AttemptError } from '../../http/attempt-error.js';
+import { readBody } from '../../http/body-stream.js';
+import type { Exchange, Reply } from '../../http/exchange.js';
+import { headerValue, type RawHeaders } from '../../http/headers.js';
+import { isObject, member } from '../../kube/json.js';
+import { isProxied } from '../../kube/request-info.js';
+import type { PeerEndpoint } from '../peers/peer-table.js';
+import { NOT_TAKEN, type NotTaken } from './not-taken.js';
+
+/**
+ * What a server's reply means for the routing of its request:
+ * - `answer`: the server's answer, which is passed on;
+ * - `draining`: the server is shutting down and refused the request before it read it;
+ * - `not-taken`: the Straddle that sent the reply could not pass the request to its server, which has seen nothing of it;
+ * - `perhaps-taken`: that Straddle's server did not answer, and may have processed the request;
+ * - `unknown-resource`: the server does not serve the resource at all, as against "there is no such object".
+ */
+export type ReplyKind = 'answer' | 'draining' | 'not-taken' | 'perhaps-taken' | 'unknown-resource';
+
+/** One form of refusal. All of it has to match. */
+interface Refusal {
+  readonly kind: Exclude<ReplyKind, 'answer'>;
+  readonly status: number;
+  /** Servers from which the form is believed; any without it. */
+  readonly from?: PeerEndpoint['kind'];
+  /** True for requests for which the form has this meaning; any without it. */
+  readonly request?: (exchange: Exchange) => boolean;
+  readonly head?: (headers: RawHeaders) => boolean;
+  /** Compares the body, which has to be at hand: see `withRefusalRead`. */
+  readonly body?: (body: string) => boolean;
+}
+
+/**
+ * All forms in which servers refuse requests. A kube-apiserver that shuts down refuses with a Status, or, started with
+ * --shutdown-send-retry-after, with a plain-text 429; the whole text is compared, because other errors repeat text that
+ * the client chose, such as the path. A path that nothing is registered for is answered with a plain-text 404, and a
+ * missing object with a Status; within groups that the server knows both are a Status, and the message tells which.
+ */
+const REFUSALS: readonly Refusal[] = [
+  {
+    kind: 'draining',
+    status: 503,
+    head: (headers) => isDrainingHead(headers, '1', 'application/json'),
+    body: isShutdownStatus,
+  },
+  {
+    kind: 'draining',
+    status: 429,
+    head: (headers) => isDrainingHead(headers, '5', 'text/plain; charset=utf-8'),
+    body: (body) => body === 'The apiserver is shutting down, please try again later.\n',
+  },
+  { kind: 'not-taken', status: 503, from: 'straddle', head: (headers) => isMarked(headers, 'true') },
+  { kind: 'perhaps-taken', status: 503, from: 'straddle', head: (headers) => isMarked(headers, 'maybe') },
+  { kind: 'unknown-resource', status: 503, from: 'straddle', head: (headers) => isMarked(headers, 'unknown') },
+  { kind: 'unknown-resource', status: 404, request: isForResource, head: isPlainText },
+  {
+    kind: 'unknown-resource',
+    status: 404,
+    // A missing object is named in the answer, and may have the sentence for its name.
+    request: (exchange) => isForResource(exchange) && !exchange.info.path.includes(NO_SUCH_RESOURCE),
+    body: (body) => body.includes(NO_SUCH_RESOURCE),
+  },
+];
+
+const NO_SUCH_RESOURCE = 'the server could not find the requested resource';
+/** All refusals are short (a Status with one sentence has some 200 bytes): a longer body is an answer. */
+const REFUSAL_BYTES_MAX = 4_096;
+
+/**
+ * Returns what a reply means. `from` is the kind of server that sent it. A body counts only if it is at hand, so a reply
+ * that arrived over a connection goes through `withRefusalRead` first.
+ */
+export function classifyReply(exchange: Exchange, reply: Reply, from: PeerEndpoint['kind']): ReplyKind {
+  if (!canBeRefusal(exchange, reply)) return 'answer';
+  const body = reply.body instanceof Uint8Array ? Buffer.from(reply.body).toString('latin1') : undefined;
+  const found = REFUSALS.find(
+    (each) =>
+      matchesHead(each, exchange, reply) &&
+      (each.from === undefined || each.from === from) &&
+      (each.body === undefined || (body !== undefined && each.body(body))),
+  );
+  return found?.kind ?? 'answer';
+}
+
+/**
+ * Reads the body of a reply that only its body can tell from a refusal; returns any other reply as it is, at once.
+ * Rejects with AttemptError if the connection breaks in that body.
+ */
+export function withRefusalRead(exchange: Exchange, reply: Reply): Reply | Promise<Reply> {
+  if (!canBeRefusal(exchange, reply) || reply.body === null || reply.body instanceof Uint8Array) return reply;
+  // Without a length it is not known to be short.
+  const isShort = Number(headerValue(reply.headers, 'content-length') ?? Number.NaN) <= REFUSAL_BYTES_MAX;
+  if (!isShort || !REFUSALS.some((each) => each.body && matchesHead(each, exchange, reply))) return reply;
+  return readRefusal(reply);
+}
+
+/** Throws the AttemptError for a reply with which the server `address` refused to take the request. */
+export function throwIfNotTaken(kind: ReplyKind, address: string): void {
+  switch (kind) {
+    case 'draining':
+      throw new AttemptError('unsent', 'draining', `${address}: the server is shutting down`);
+    case 'not-taken':
+      throw new AttemptError('unsent', 'not-taken', `${address}: the server behind it is down`);
+    case 'perhaps-taken':
+      throw new AttemptError('maybe', 'hang', `${address}: the server behind it did not answer`);
+  }
+}
+
+const REFUSAL_STATUSES: ReadonlySet<number> = new Set(REFUSALS.map(({ status }) => status));
+
+/** A reply through a `proxy` subresource comes from a process in a pod and means nothing about the API server. */
+function canBeRefusal({ info }: Exchange, { status }: Reply): boolean {
+  return REFUSAL_STATUSES.has(status) && !isProxied(info);
+}
+
+function matchesHead({ status, request, head }: Refusal, exchange: Exchange, reply: Reply): boolean {
+  return status === reply.status && (request?.(exchange) ?? true) && (head?.(reply.headers) ?? true);
+}
+
+async function readRefusal(reply: Reply): Promise<Reply> {
+  try {
+    return { ...reply, body: await readBody(reply.body, REFUSAL_BYTES_MAX) };
+  } catch (error) {
+    throw new AttemptError('maybe', 'reset', 'connection lost in the middle of the reply (unexpected EOF)', error);
+  }
+}
+
+function isDrainingHead(headers: RawHeaders, retryAfter: string, contentType: string): boolean {
+  // Set once priority and fairness has admitted a request. The refusal then comes from an aggregated API server.
+  if (headerValue(headers, 'x-kubernetes-pf-flowschema-uid') !== undefined) return false;
+  return headerValue(headers, 'retry-after') === retryAfter && headerValue(headers, 'content-type') === contentType;
+}
+
+function isMarked(headers: RawHeaders, why: NotTaken): boolean {
+  return headerValue(headers, NOT_TAKEN.toLowerCase()) === why;
+}
+
+function isForResource({ info }: Exchange): boolean {
+  return info.isResource;
+}
+
+function isPlainText(headers: RawHeaders): boolean {
+  return headerValue(headers, 'content-type')?.startsWith('text/plain') ?? false;
+}
+
+/** Fields of the Status; `metadata`, always empty, may be present too. */
+const SHUTDOWN_STATUS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
+  ['kind', 'Status'],
+  ['apiVersion', 'v1'],
+  ['status', 'Failure'],
+  ['message', 'apiserver is shutting down'],
+  ['reason', 'ServiceUnavailable'],
+  ['code', 503],
+]);
+
+function isShutdownStatus(body: string): boolean {
+  let status: unknown;
+  try {
+    status = JSON.parse(body);
+  } catch {
+    return false;
+  }
+  if (!isObject(status) || Object.keys(status).some((key) => key !== 'metadata' && !SHUTDOWN_STATUS.has(key))) {
+    return false;
+  }
+  return [...SHUTDOWN_STATUS].every(([key, value]) => member(status, key) === value);
+}

@@ -1,0 +1,155 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { silentLogger } from '../../base/logger.js';
+import { ManualClock, settle, until } from '../../base/manual-clock.fixture.js';
+import { createMetrics } from '../../base/metric-catalogue.js';
+import { PooledDestination } from '../../http/client/pooled-destination.js';
+import type { Reply } from '../../http/exchange.js';
+import { serveTcp, serveTls, type TlsServer, textOf, tls } from '../../http/tls/tls-server.fixture.js';
+import { createOutgoingHeaders } from '../identity/outgoing-headers.js';
+import { DepartedMemory } from '../peers/departed-memory.js';
+import { PlayedServer } from '../peers/fake-server.fixture.js';
+import { createPeerDirectory, type RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { PeerSource } from '../peers/peer-source.js';
+import { createPeerDispatch } from './peer-dispatch.js';
+import { Rerouter } from './reroute.js';
+import { createRouter } from './router.js';
+import { ask, surfaceOf } from './routing.fixture.js';
+
+const JOBS = '/apis/batch/v2/jobs';
+const SURFACE = { '/v1/pods': 'get list', 'batch/v2/jobs': 'get list watch' };
+/** A surface is read every two seconds and given up after four. */
+const FOUND_OUT_MS = 7_000;
+
+let clock: ManualClock;
+let closing: (() => Promise<unknown>)[];
+let directory: RunningPeerDirectory;
+let handler: ReturnType<typeof createRouter>;
+/** By address: how probes find the server. */
+let played: Map<string, PlayedServer>;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  closing = [];
+  played = new Map();
+});
+
+afterEach(async () => {
+  for (const close of closing.reverse()) await close();
+});
+
+/** A server that accepts and reads requests and answers while it is up. */
+async function server(): Promise<TlsServer & { readonly probed: PlayedServer }> {
+  const probed = new PlayedServer(SURFACE);
+  const real = await serveTls((_, response) => {
+    if (probed.mode === 'up') response.end('{}');
+  });
+  played.set(real.address, probed);
+  closing.push(() => real.close());
+  return { ...real, probed };
+}
+
+/** A router before a server without jobs, with these peers, all of which have been read. */
+async function route(...addresses: string[]): Promise<void> {
+  const source: PeerSource = {
+    name: 'played',
+    start: () => {},
+    sightings: () =>
+      addresses.map((address, i) => ({ source: 'lease', kind: 'kube-apiserver', hostname: `p${i}`, address })),
+    answered: () => true,
+    close: async () => {},
+  };
+  directory = createPeerDirectory({
+    sources: [source],
+    makeDestination: ({ address }) =>
+      new PooledDestination({ address, tls, connectTimeoutMs: 60_000, keepAliveMs: 60_000 }),
+    makeFetch: ({ address }) => played.get(address)!.fetch,
+    clock,
+    logger: silentLogger,
+    selves: { names: [], addresses: [] },
+    memory: await DepartedMemory.open({ clock, logger: silentLogger, graceMs: 60_000 }),
+    random: () => 0.5,
+  });
+  directory.start();
+  closing.push(() => directory.close());
+  await settle();
+  const common = { directory, clock, metrics: createMetrics(), logger: silentLogger };
+  const dispatch = createPeerDispatch({
+    outgoingHeaders: createOutgoingHeaders(),
+    headTimeoutMs: 0,
+    limits: { heldMax: 10, queueMax: 10, waitMsMax: 1_000, clock },
+  });
+  handler = createRouter({
+    ...common,
+    host: {
+      readsBodies: false,
+      handle: () => Promise.reject(new Error('not served here')),
+      ready: () => true,
+    },
+    localSurface: () => surfaceOf({ '/v1/pods': 'get list' }),
+    refreshLocal: async () => {},
+    rerouter: new Rerouter({ ...common, dispatch, attemptsMax: 4 }),
+  });
+}
+
+const get = (): Promise<Reply> => handler(ask('GET', JOBS));
+
+describe('a rerouted GET that meets a frozen server', () => {
+  it('moves on from an open connection when a probe of that server is not answered', async () => {
+    const frozen = await server();
+    const healthy = await server();
+    await route(frozen.address, healthy.address);
+    expect(await textOf(await get())).toBe('{}');
+    frozen.probed.mode = 'hanging';
+    const answer = get();
+    await until(() => frozen.requests.length === 2, 'request at the frozen server');
+    await clock.advance(FOUND_OUT_MS);
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(healthy.requests).toHaveLength(1);
+  });
+
+  it('moves on from a TLS handshake when a probe of that server is not answered', async () => {
+    const frozen = await serveTcp(() => {});
+    closing.push(() => frozen.close());
+    played.set(frozen.address, new PlayedServer(SURFACE));
+    const healthy = await server();
+    await route(frozen.address, healthy.address);
+    const answer = get();
+    await until(() => frozen.connections.size === 1, 'connection to the frozen server');
+    played.get(frozen.address)!.mode = 'hanging';
+    await clock.advance(FOUND_OUT_MS);
+    expect(await answer).toMatchObject({ status: 200 });
+  });
+
+  it('moves on to a server that was departed when the request came and is back since', async () => {
+    const frozen = await server();
+    const back = await server();
+    await route(frozen.address, back.address);
+    back.probed.mode = 'refusing';
+    await clock.advance(20_000);
+    expect(directory.snapshot().departed.map(({ identity }) => identity)).toEqual(['p1']);
+    frozen.probed.mode = 'hanging';
+    const answer = get();
+    await until(() => frozen.requests.length === 1, 'request at the frozen server');
+    back.probed.mode = 'up';
+    await clock.advance(FOUND_OUT_MS);
+    expect(await answer).toMatchObject({ status: 200 });
+    expect(back.requests).toHaveLength(1);
+  });
+
+  it('moves on to a server that answers again but still cools down', async () => {
+    const frozen = await server();
+    const cooling = await server();
+    await route(frozen.address, cooling.address);
+    frozen.probed.mode = 'hanging';
+    const answer = get();
+    await until(() => frozen.requests.length === 1, 'request at the frozen server');
+    cooling.probed.mode = 'refusing';
+    // Its failures so far make the cool-down last until 6.7 s; the frozen server is found out at 6 s.
+    await clock.advance(5_900);
+    const [first, second] = directory.snapshot().peers.map(({ endpoints }) => endpoints[0]!.usable());
+    expect([first, second]).toEqual([true, false]);
+    cooling.probed.mode = 'up';
+    await clock.advance(150);
+    expect(await answer).toMatchObject({ status: 200 });
+  });
+});

@@ -1,0 +1,128 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { checkServerIdentity, type PeerCertificate } from 'node:tls';
+import { announcedName, hostPortOf } from '../../base/address.js';
+import { describeSocketError, errorCode } from '../../http/socket-error.js';
+import { HttpsConnection } from '../https/https-connection.js';
+
+/** The credentials to show to servers, and how to verify servers. Contents of files, not their names. */
+export interface Credentials {
+  /** PEM; undefined: the machine's own trusted authorities. */
+  readonly ca: string | undefined;
+  readonly clientCert: string | undefined;
+  readonly clientKey: string | undefined;
+  readonly token: string | undefined;
+  readonly insecureSkipTlsVerify: boolean;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly etag: string | undefined;
+  /** The server's own clock, whole seconds, where it told it. */
+  readonly dateMs: number | undefined;
+  readonly askedAtMs: number;
+  readonly answeredAtMs: number;
+}
+
+/** A server sent no reply. The message is a part of a sentence: `connection refused`. */
+export class NoAnswer extends Error {
+  constructor(
+    message: string,
+    readonly code: string,
+  ) {
+    super(message);
+    this.name = 'NoAnswer';
+  }
+}
+
+export const ASK_TIMEOUT_MS = 8_000;
+const BODY_BYTES_MAX = 64 * 1024 * 1024;
+const SOCKETS_MAX = 4;
+/** What servers of one control plane call each other, so every good certificate has it. */
+export const PEER_SERVER_NAME = 'kubernetes.default.svc';
+
+export interface AskerOptions {
+  /** `https://10.0.0.1:6443`, without a slash at the end. */
+  readonly url: string;
+  readonly credentials: Credentials;
+  /** What the certificate must be for; default: the host of the URL, or the name that peers use. */
+  readonly serverName?: string | undefined;
+  readonly nowMs: () => number;
+  readonly timeoutMs?: number;
+}
+
+/** GET requests to one server, on few connections. Credentials go only to a server that its certificate vouches for. */
+export class Asker {
+  readonly #options: AskerOptions;
+  readonly #connection: HttpsConnection;
+  readonly #timeoutMs: number;
+
+  constructor(options: AskerOptions) {
+    this.#options = options;
+    const { credentials, serverName, url, timeoutMs = ASK_TIMEOUT_MS } = options;
+    const { host } = hostPortOf(new URL(url));
+    const name = serverName ?? PEER_SERVER_NAME;
+    this.#timeoutMs = timeoutMs;
+    this.#connection = new HttpsConnection({
+      url,
+      tls: {
+        ca: credentials.ca,
+        cert: credentials.clientCert,
+        key: credentials.clientKey,
+        rejectUnauthorized: !credentials.insecureSkipTlsVerify,
+        servername: announcedName(name) ?? '',
+        checkServerIdentity: (_, certificate) =>
+          isFor(certificate, serverName ? [serverName] : [host, PEER_SERVER_NAME]),
+      },
+      socketsMax: SOCKETS_MAX,
+      timeoutMs,
+      bytesMax: BODY_BYTES_MAX,
+    });
+  }
+
+  get url(): string {
+    return this.#connection.url;
+  }
+
+  /** Rejects with NoAnswer; any status is an answer. */
+  async get(path: string, accept = 'application/json'): Promise<Answer> {
+    const { credentials, nowMs } = this.#options;
+    const headers = { accept, ...(credentials.token ? { authorization: `Bearer ${credentials.token}` } : {}) };
+    const askedAtMs = nowMs();
+    let answeredAtMs = askedAtMs;
+    const onHead = () => {
+      answeredAtMs = nowMs();
+    };
+    try {
+      const reply = await this.#connection.request({ method: 'GET', target: path, headers }, onHead);
+      const { status, text } = reply;
+      return { status, text, etag: reply.headers.etag, dateMs: dateOf(reply.headers), askedAtMs, answeredAtMs };
+    } catch (error) {
+      throw noAnswer(error as Error, this.#timeoutMs);
+    }
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+}
+
+/** Peers verify the one name, clients dial by the other: either makes it the server that was meant. */
+function isFor(certificate: PeerCertificate, names: readonly string[]): Error | undefined {
+  const refusals = names.map((name) => checkServerIdentity(name, certificate));
+  return refusals.includes(undefined) ? undefined : refusals[0];
+}
+
+/** The server's own clock, whole seconds, where the reply has it. */
+export function dateOf({ date }: IncomingHttpHeaders): number | undefined {
+  const dateMs = Date.parse(date ?? '');
+  return Number.isNaN(dateMs) ? undefined : dateMs;
+}
+
+/** The error of a request without a reply, in words for a report. */
+export function noAnswer(error: NodeJS.ErrnoException, timeoutMs: number): NoAnswer {
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') {
+    return new NoAnswer(`timeout: no reply within ${timeoutMs / 1_000} s`, 'ETIMEDOUT');
+  }
+  return new NoAnswer(describeSocketError(error), errorCode(error));
+}

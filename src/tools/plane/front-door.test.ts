@@ -1,0 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { request as httpsRequest } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
+import { afterEach, describe, expect, it } from 'vitest';
+import { systemClock } from '../../base/clock.js';
+import { silentLogger } from '../../base/logger.js';
+import { makeClient, makeServer } from '../../http/tls/pki.fixture.js';
+import { ProxyTls } from '../../http/tls/proxy-tls.js';
+import { ca, serveTls, type TlsServer } from '../../http/tls/tls-server.fixture.js';
+import { FrontDoor } from './front-door.js';
+
+const cleanUps: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A server that is ready, and breaks every other request's connection after it has read the request. */
+async function breakingServer(): Promise<TlsServer> {
+  const server = await serveTls((request, response) => {
+    if (request.url === '/readyz') response.end('ok');
+    else request.socket.destroy();
+  });
+  server.http.on('upgrade', (request, socket: Duplex) => {
+    server.requests.push(request);
+    socket.destroy();
+  });
+  cleanUps.push(() => server.close());
+  return server;
+}
+
+async function doorTo(servers: readonly TlsServer[]): Promise<number> {
+  const folder = mkdtempSync(join(tmpdir(), 'front-door-'));
+  cleanUps.push(() => rmSync(folder, { recursive: true }));
+  const write = (name: string, text: string): string => {
+    const path = join(folder, name);
+    writeFileSync(path, text);
+    return path;
+  };
+  const serving = makeServer(ca);
+  const client = makeClient(ca, { cn: 'front-proxy-client' });
+  const tls = await ProxyTls.load(
+    {
+      serving: { certFile: write('serving.pem', serving.pem), keyFile: write('serving.key', serving.keyPem) },
+      frontProxy: { certFile: write('client.pem', client.pem), keyFile: write('client.key', client.keyPem) },
+      clientCaFile: write('ca.pem', ca.pem),
+      requestHeaderCaFile: undefined,
+      peerCaFile: join(folder, 'ca.pem'),
+      peerServerName: 'kubernetes.default.svc',
+      upstreamCaFile: undefined,
+      upstreamServerName: '',
+    },
+    { clock: systemClock, logger: silentLogger },
+  );
+  cleanUps.push(() => tls.close());
+  const door = new FrontDoor({
+    host: '127.0.0.1',
+    port: 0,
+    servers: servers.map(({ address }) => address),
+    tls,
+    frontProxyNames: [],
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  cleanUps.push(() => door.close(0));
+  return (await door.start()).port;
+}
+
+function statusOf(port: number, method: string, path: string, headers: Record<string, string>): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const request = httpsRequest(
+      { host: '127.0.0.1', port, ca: ca.pem, method, path, headers, agent: false },
+      (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      },
+    );
+    request.on('error', reject);
+    request.end();
+  });
+}
+
+function received(servers: readonly TlsServer[], path: string): number {
+  return servers.flatMap(({ requests }) => requests).filter(({ url }) => url === path).length;
+}
+
+describe('the front door', () => {
+  it('sends an exec over WebSocket once when its connection breaks after it was sent', async () => {
+    const servers = [await breakingServer(), await breakingServer()];
+    const port = await doorTo(servers);
+    const exec = '/api/v1/namespaces/x/pods/p/exec?command=date';
+    const upgrade = {
+      Connection: 'Upgrade',
+      Upgrade: 'websocket',
+      'Sec-WebSocket-Key': 'dGhlIHNhbXBsZSBub25jZQ==',
+      'Sec-WebSocket-Version': '13',
+    };
+    expect(await statusOf(port, 'GET', exec, upgrade)).toBe(503);
+    expect(received(servers, exec)).toBe(1);
+  });
+
+  it('sends a plain GET to the next server when its connection breaks after it was sent', async () => {
+    const servers = [await breakingServer(), await breakingServer()];
+    const port = await doorTo(servers);
+    expect(await statusOf(port, 'GET', '/api/v1/pods', {})).toBe(503);
+    expect(received(servers, '/api/v1/pods')).toBe(2);
+  });
+
+  it('sends a POST once when its connection breaks after it was sent', async () => {
+    const servers = [await breakingServer(), await breakingServer()];
+    const port = await doorTo(servers);
+    expect(await statusOf(port, 'POST', '/api/v1/pods', {})).toBe(503);
+    expect(received(servers, '/api/v1/pods')).toBe(1);
+  });
+});
