@@ -1,5 +1,6 @@
 import type { Logger } from '../base/logger.js';
 import { createMetrics } from '../base/metric-catalogue.js';
+import { CONNECTIONS_WAITING_MAX } from '../http/server/listener-limits.js';
 import { SharedView } from '../proxy/workers/shared-view.js';
 import { WorkerGroup } from '../proxy/workers/worker-group.js';
 import type { Question } from '../proxy/workers/worker-messages.js';
@@ -65,8 +66,8 @@ function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, prog
     program,
     host: config.bindAddress,
     port: config.securePort,
-    // Workers displace connections of unauthenticated callers at their bounds; this one only stops a flood between them.
-    connectionsMax: limits.connectionsMax + CONNECTIONS_PASSED_MARGIN,
+    // Workers choose which connections wait or are displaced; this bound only stops a flood of their channels.
+    connectionsMax: limits.connectionsMax + (limits.workers + 1) * CONNECTIONS_WAITING_MAX,
     config: { ...config, limits: shareOf(limits) },
     view: shared,
     localReady: () => host.ready(),
@@ -77,9 +78,6 @@ function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, prog
     logger,
   });
 }
-
-/** Connections on their way to a worker that may displace another. */
-const CONNECTIONS_PASSED_MARGIN = 1_000;
 
 /** What is bounded for the whole server is divided: a bound that workers had to agree on would cost a question a request. */
 function shareOf(limits: LimitsConfig): LimitsConfig {

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { expect, it } from 'vitest';
-import { ConnectionTable } from './connection-table.js';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { ConnectionTable, DISPLACEABLE_AFTER_MS } from './connection-table.js';
 
 /** Socket with a remote address and port; both are undefined after a reset before the accept. */
 function socketFrom(remoteAddress?: string, remotePort?: number): Socket {
@@ -15,14 +16,14 @@ function socketFrom(remoteAddress?: string, remotePort?: number): Socket {
   }) as unknown as Socket;
 }
 
-function tableOf(connectionsMax: number): ConnectionTable {
-  return new ConnectionTable({ connectionsMax, connectionsPerAddressMax: connectionsMax }, () => {});
+function tableOf(connectionsMax: number, clock = new ManualClock()): ConnectionTable {
+  return new ConnectionTable({ connectionsMax, connectionsPerAddressMax: connectionsMax }, clock, () => {});
 }
 
 it('ConnectionTable counts connections reset before the accept and removes each when it closes', () => {
   const table = tableOf(3);
   const reset = [socketFrom(), socketFrom()];
-  for (const socket of reset) expect(table.admit(socket)).toBe(true);
+  for (const socket of reset) expect(table.admit(socket)).toBe('admitted');
   expect(table.size).toBe(2);
   for (const socket of reset) socket.destroy();
   expect(table.size).toBe(0);
@@ -41,5 +42,22 @@ it('ConnectionTable keeps its bound when a client reuses the port of a connectio
   const third = socketFrom('10.0.0.1', 1001);
   table.admit(third);
   table.used(third, { ...connection });
-  expect(table.admit(socketFrom('10.0.0.1', 1002))).toBe(false);
+  expect(table.admit(socketFrom('10.0.0.1', 1002))).toBe('refused');
+});
+
+it('ConnectionTable displaces a connection only after it had time to authenticate', async () => {
+  const clock = new ManualClock();
+  const table = tableOf(1, clock);
+  let isClosed = false;
+  const first = socketFrom('10.0.0.1', 1000).once('close', () => {
+    isClosed = true;
+  });
+  table.admit(first);
+  await clock.advance(DISPLACEABLE_AFTER_MS - 300);
+  const second = socketFrom('10.0.0.1', 1001);
+  expect(table.admit(second)).toEqual({ retryMs: 300 });
+  expect({ isClosed, size: table.size }).toEqual({ isClosed: false, size: 1 });
+  await clock.advance(300);
+  expect(table.admit(second)).toBe('admitted');
+  expect({ isClosed, size: table.size }).toEqual({ isClosed: true, size: 1 });
 });

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { Clock } from '../../base/clock.js';
 import { addressBlock } from '../address-block.js';
 import type { ClientConnection } from '../exchange.js';
 import { remoteAddressOf } from './client-connection.js';
@@ -8,6 +9,15 @@ export interface ConnectionBounds {
   readonly connectionsPerAddressMax: number;
 }
 
+/**
+ * Time that a connection has to authenticate before a newcomer may displace it. Without it, a flood
+ * would displace every other client between the TLS handshake and the first request.
+ */
+export const DISPLACEABLE_AFTER_MS = 1_000;
+
+/** Result of `admit`; `retryMs` is the time after which a connection may be displaced for the new one. */
+export type Admission = 'admitted' | 'refused' | { readonly retryMs: number };
+
 /** Limit that caused a connection to be refused or displaced. */
 export type ConnectionLimit = 'max-connections' | 'max-connections-per-address';
 
@@ -15,6 +25,7 @@ interface Entry {
   readonly key: string;
   readonly socket: Socket;
   readonly address: string;
+  readonly admittedAtMs: number;
   /** Set by the first request. */
   connection: ClientConnection | undefined;
   isUnused: boolean;
@@ -29,10 +40,12 @@ interface AddressShare {
 /**
  * Client connections, bounded in total and per address block. At a bound a new connection displaces
  * the oldest one without an authenticated request, from the same address block if that one is at
- * its bound: a client without credentials cannot keep others out.
+ * its bound: a client without credentials cannot keep others out. A connection that had less than
+ * `DISPLACEABLE_AFTER_MS` to authenticate is not displaced; the new one has to wait.
  */
 export class ConnectionTable {
   readonly #bounds: ConnectionBounds;
+  readonly #clock: Clock;
   readonly #onLimit: (limit: ConnectionLimit) => void;
   readonly #entries = new Set<Entry>();
   /**
@@ -44,8 +57,9 @@ export class ConnectionTable {
   readonly #shares = new Map<string, AddressShare>();
   readonly #displaceable = new Set<Entry>();
 
-  constructor(bounds: ConnectionBounds, onLimit: (limit: ConnectionLimit) => void) {
+  constructor(bounds: ConnectionBounds, clock: Clock, onLimit: (limit: ConnectionLimit) => void) {
     this.#bounds = bounds;
+    this.#clock = clock;
     this.#onLimit = onLimit;
   }
 
@@ -53,22 +67,17 @@ export class ConnectionTable {
     return this.#entries.size;
   }
 
-  /** Adds a connection until it closes; returns false if it must be refused. */
-  admit(socket: Socket): boolean {
-    const { connectionsMax, connectionsPerAddressMax } = this.#bounds;
+  /** Adds a connection until it closes, unless it must wait or be refused. */
+  admit(socket: Socket): Admission {
     const address = addressBlock(remoteAddressOf(socket));
-    const share = this.#shares.get(address);
-    if (share && share.count >= connectionsPerAddressMax) {
-      this.#onLimit('max-connections-per-address');
-      if (!this.#displaceOldest(share.displaceable)) return false;
-    } else if (this.#entries.size >= connectionsMax) {
-      this.#onLimit('max-connections');
-      if (!this.#displaceOldest(this.#displaceable)) return false;
-    }
-    const entry: Entry = { key: connectionKey(socket), socket, address, connection: undefined, isUnused: true };
+    const admission = this.#makeRoom(this.#shares.get(address));
+    if (admission !== 'admitted') return admission;
+    const key = connectionKey(socket);
+    const admittedAtMs = this.#clock.nowMs();
+    const entry: Entry = { key, socket, address, admittedAtMs, connection: undefined, isUnused: true };
     this.#add(entry);
     socket.once('close', () => this.#remove(entry));
-    return true;
+    return 'admitted';
   }
 
   /** Marks a connection as used by a request. */
@@ -116,17 +125,31 @@ export class ConnectionTable {
     if (share.count === 0) this.#shares.delete(entry.address);
   }
 
-  #displaceOldest(candidates: Set<Entry>): boolean {
+  #makeRoom(share: AddressShare | undefined): Admission {
+    const { connectionsMax, connectionsPerAddressMax } = this.#bounds;
+    if (share && share.count >= connectionsPerAddressMax) {
+      return this.#displaceOldest(share.displaceable, 'max-connections-per-address');
+    }
+    if (this.#entries.size >= connectionsMax) return this.#displaceOldest(this.#displaceable, 'max-connections');
+    return 'admitted';
+  }
+
+  #displaceOldest(candidates: Set<Entry>, limit: ConnectionLimit): Admission {
     for (const entry of candidates) {
       if (entry.connection?.authenticated) {
         candidates.delete(entry);
         continue;
       }
+      const ageMs = this.#clock.nowMs() - entry.admittedAtMs;
+      // A negative age means that the clock was set back.
+      if (ageMs >= 0 && ageMs < DISPLACEABLE_AFTER_MS) return { retryMs: DISPLACEABLE_AFTER_MS - ageMs };
+      this.#onLimit(limit);
       this.#remove(entry);
       entry.socket.destroy();
-      return true;
+      return 'admitted';
     }
-    return false;
+    this.#onLimit(limit);
+    return 'refused';
   }
 }
 

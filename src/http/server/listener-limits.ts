@@ -11,6 +11,9 @@ export interface ListenerLimits {
   readonly progressMs: number;
 }
 
+/** Bound on connections above `connectionsMax` that wait until others may be displaced. */
+export const CONNECTIONS_WAITING_MAX = 1_000;
+
 /** Least number of bytes in `progressMs` that counts as progress, unless fewer are left. */
 export const PROGRESS_BYTES_MIN = 4 * 1024;
 

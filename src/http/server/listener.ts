@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
   type ServerResponse,
 } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../base/clock.js';
@@ -14,12 +14,13 @@ import type { Handler } from '../exchange.js';
 import type { ServerTls } from '../tls/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { ConnectionTable } from './connection-table.js';
+import { HandshakeQueue } from './handshake-queue.js';
 import { HandwrittenHttp2Server } from './handwritten-http2.js';
 import { answerHttp1, answerUpgrade } from './http1-exchange.js';
 import { Http1Pipeline } from './http1-pipeline.js';
 import { ambiguityOf, endWithRefusal, refuseAsBad, refuseMalformed, upgradeFaultOf } from './http1-refusal.js';
 import type { Http2Server } from './http2-server.js';
-import type { ListenerLimit, ListenerLimits } from './listener-limits.js';
+import { CONNECTIONS_WAITING_MAX, type ListenerLimit, type ListenerLimits } from './listener-limits.js';
 import { NodeHttp2Server } from './node-http2.js';
 import { OpenExchanges } from './open-exchanges.js';
 import type { AnswerContext } from './reply-writer.js';
@@ -49,42 +50,49 @@ interface Http1Client {
 /** TLS listener on one port. ALPN selects HTTP/1.1 or HTTP/2 for each connection. */
 export class Listener {
   readonly #options: ListenerOptions;
+  readonly #tcp: TcpServer;
   readonly #tls: TlsServer;
   readonly #http1: Http1Server;
   readonly #http2: Http2Server;
   readonly #connections: ConnectionTable;
+  readonly #handshakes: HandshakeQueue;
   readonly #http1Clients = new WeakMap<Duplex, Http1Client>();
   readonly #open = new OpenExchanges();
   #cancelSweep: () => void = () => {};
 
   constructor(options: ListenerOptions) {
     this.#options = options;
-    this.#connections = new ConnectionTable(options.limits, (limit) => this.#onLimit(limit));
+    this.#connections = new ConnectionTable(options.limits, options.clock, (limit) => this.#onLimit(limit));
+    this.#handshakes = this.#createHandshakeQueue();
     this.#http1 = this.#createHttp1();
     this.#http2 = this.#createHttp2(options.http2 ?? 'own');
     this.#tls = this.#createTls();
+    // No byte is read from a connection before its TLS handshake.
+    this.#tcp = createTcp({ pauseOnConnect: true }, (socket) => this.#handshakes.enter(socket));
     this.#sweepLater();
   }
 
   get connectionCount(): number {
-    return this.#connections.size;
+    return this.#connections.size + this.#handshakes.size;
   }
 
   async listen(): Promise<AddressInfo> {
     await new Promise<void>((resolve, reject) => {
-      this.#tls.once('error', reject);
-      this.#tls.listen(this.#options.port, this.#options.host, () => {
-        this.#tls.off('error', reject);
+      this.#tcp.once('error', reject);
+      this.#tcp.listen(this.#options.port, this.#options.host, () => {
+        this.#tcp.off('error', reject);
+        // For example EMFILE: the limit of open files is reached.
+        this.#tcp.on('error', (error) => this.#options.logger.error('cannot accept connections', { error }));
         resolve();
       });
     });
-    return this.#tls.address() as AddressInfo;
+    return this.#tcp.address() as AddressInfo;
   }
 
   /** Serves a connection that another listener accepted; no byte of it may have been read. */
   take(socket: Socket): void {
     if (this.#open.draining) socket.destroy();
-    else this.#tls.emit('connection', socket);
+    else this.#handshakes.enter(socket);
   }
 
   /** Replaces the certificates for new connections; open connections keep theirs. */
@@ -98,9 +106,8 @@ export class Listener {
    * still open after `graceMs` are aborted. Resolves when the last connection is closed.
    */
   async close(graceMs: number): Promise<void> {
-    const closed = this.#tls.listening
-      ? new Promise<void>((resolve) => this.#tls.close(() => resolve()))
-      : this.#connections.allClosed();
+    this.#tcp.close();
+    this.#handshakes.destroyAll();
     this.#open.drain();
     this.#http2.drain();
     this.#http1.closeIdleConnections();
@@ -109,7 +116,7 @@ export class Listener {
     // Keep-alive connections that have just sent their last reply are idle now.
     this.#http1.closeIdleConnections();
     this.#connections.destroyUnused();
-    await closed;
+    await this.#connections.allClosed();
     cancelCut();
     this.#cancelSweep();
     this.#http1.close();
@@ -117,7 +124,8 @@ export class Listener {
 
   /** Destroys all connections at once and accepts no new ones. */
   destroy(): void {
-    this.#tls.close();
+    this.#tcp.close();
+    this.#handshakes.destroyAll();
     this.#cancelSweep();
     this.#connections.destroyAll();
   }
@@ -150,6 +158,22 @@ export class Listener {
     });
   }
 
+  #createHandshakeQueue(): HandshakeQueue {
+    const { clock, limits } = this.#options;
+    return new HandshakeQueue({
+      clock,
+      waitMs: limits.headerTimeoutMs,
+      waitingMax: () => limits.connectionsMax - this.#connections.size + CONNECTIONS_WAITING_MAX,
+      admit: (socket) => this.#connections.admit(socket),
+      begin: (socket) => {
+        socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
+        this.#tls.emit('connection', socket);
+      },
+      onOverflow: () => this.#onLimit('max-connections'),
+    });
+  }
+
+  /** The TLS server listens on no port: its connections come from the queue of handshakes. */
   #createTls(): TlsServer {
     const { tls, limits, logger } = this.#options;
     const server = createTls({
@@ -159,10 +183,6 @@ export class Listener {
       // A certificate that fails verification is refused per request, with the reason in a Status.
       rejectUnauthorized: false,
       handshakeTimeout: limits.headerTimeoutMs,
-    });
-    server.on('connection', (socket: Socket) => {
-      if (this.#connections.admit(socket)) socket.setKeepAlive(true, TCP_KEEP_ALIVE_MS);
-      else socket.destroy();
     });
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
