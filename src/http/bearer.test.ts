@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { exchangeFor } from '../proxy/discovery/exchange.fixture.js';
-import { authorizationBearer, bearerCredential, bearerTokens, withoutBearerProtocols } from './bearer.js';
+import {
+  authorizationBearer,
+  bearerCredential,
+  bearerTokens,
+  hasSecondBearer,
+  withoutBearerProtocols,
+} from './bearer.js';
 
 const TOKEN_PROTOCOL = 'base64url.bearer.authorization.k8s.io.YWJj';
 
@@ -14,6 +20,9 @@ describe('a bearer token', () => {
     ['Bearer ', undefined],
     ['Bearer  abc', undefined],
     ['Bearer\tabc', undefined],
+    ['\u00a0Bearer abc', undefined],
+    ['\u00c2\u00a0Bearer abc', undefined],
+    ['Bearer \u00e4bc', undefined],
     ['', undefined],
     [undefined, undefined],
   ])('is read from Authorization %j as %j', (header, token) => {
@@ -35,6 +44,19 @@ describe('a bearer token', () => {
     const exchange = exchangeFor('/', { headers, upgrade: true });
     expect(bearerTokens(exchange)).toEqual({ tokens: [], malformed: true });
     expect(bearerCredential(exchange)).toBeUndefined();
+  });
+
+  it('is malformed in subprotocols with octets that Go, unlike JavaScript, removes as blanks', () => {
+    const headers = [
+      'Upgrade',
+      'websocket',
+      'Sec-WebSocket-Protocol',
+      `\u00c2\u0085${TOKEN_PROTOCOL}, v4.channel.k8s.io`,
+    ];
+    const exchange = exchangeFor('/', { headers, upgrade: true });
+    expect(bearerTokens(exchange)).toEqual({ tokens: [], malformed: true });
+    expect(hasSecondBearer(exchange)).toBe(true);
+    expect(withoutBearerProtocols(headers[3]!)).toBe('v4.channel.k8s.io');
   });
 
   it('is cut out of the list of subprotocols', () => {

@@ -41,16 +41,19 @@ export function bearerCredential(exchange: Exchange): string | undefined {
 export function hasSecondBearer(exchange: Exchange): boolean {
   if (!exchange.upgrade) return false;
   const credential = bearerCredential(exchange);
-  return bearerProtocols(exchange).encoded.some((token) => decoded(token).toString() !== credential);
+  const { encoded, isAmbiguous } = bearerProtocols(exchange);
+  return isAmbiguous || encoded.some((token) => decoded(token).toString() !== credential);
 }
 
 /**
  * Returns the token of an `Authorization` value: the scheme in any case, one space, the token.
  * kube-apiserver ignores the field if two spaces precede the token, and ignores everything after a
- * space that follows it.
+ * space that follows it. A value with octets above 0x7f has no token here: Go and JavaScript
+ * disagree about which of them are blanks, and a token that only one of the two sees could be
+ * taken for proven by the reply to an anonymous request.
  */
 export function authorizationBearer(authorization: string | undefined): string | undefined {
-  if (authorization === undefined) return undefined;
+  if (authorization === undefined || !isAscii(authorization)) return undefined;
   const [scheme, token] = authorization.trim().split(' ', 2);
   return scheme!.toLowerCase() === 'bearer' && token ? token : undefined;
 }
@@ -59,7 +62,12 @@ export function authorizationBearer(authorization: string | undefined): string |
 export function withoutBearerProtocols(value: string): string {
   if (!value.includes(WEBSOCKET_BEARER)) return value;
   const parts = value.split(',').map((part) => part.trim());
-  return parts.filter((protocol) => !protocol.startsWith(WEBSOCKET_BEARER)).join(', ');
+  return parts.filter((protocol) => !protocol.includes(WEBSOCKET_BEARER)).join(', ');
+}
+
+/** Node.js gives each octet of a header as one character. */
+function isAscii(value: string): boolean {
+  return !/[\u0080-\uffff]/.test(value);
 }
 
 const MALFORMED = Symbol('malformed');
@@ -71,7 +79,8 @@ const MALFORMED = Symbol('malformed');
  */
 function websocketBearer(exchange: Exchange): string | typeof MALFORMED | undefined {
   if (!exchange.upgrade || headerValue(exchange.headers, 'upgrade')?.toLowerCase() !== 'websocket') return undefined;
-  const { encoded, others } = bearerProtocols(exchange);
+  const { encoded, others, isAmbiguous } = bearerProtocols(exchange);
+  if (isAmbiguous) return MALFORMED;
   if (encoded.length === 0) return undefined;
   const [text] = encoded;
   if (encoded.length > 1 || !/^[\w-]*$/.test(text!) || text!.length % 4 === 1) return MALFORMED;
@@ -80,17 +89,26 @@ function websocketBearer(exchange: Exchange): string | typeof MALFORMED | undefi
   return others > 0 && isUtf8(token) ? token.toString() : MALFORMED;
 }
 
-function bearerProtocols({ headers }: Exchange): { readonly encoded: readonly string[]; readonly others: number } {
+interface BearerProtocols {
+  readonly encoded: readonly string[];
+  readonly others: number;
+  /** A token follows octets that Go may take for blanks. */
+  readonly isAmbiguous: boolean;
+}
+
+function bearerProtocols({ headers }: Exchange): BearerProtocols {
   const encoded: string[] = [];
   let others = 0;
+  let isAmbiguous = false;
   for (const value of headerValues(headers, 'sec-websocket-protocol')) {
+    isAmbiguous ||= value.includes(WEBSOCKET_BEARER) && !isAscii(value);
     for (const part of value.split(',')) {
       const protocol = part.trim();
       if (protocol.startsWith(WEBSOCKET_BEARER)) encoded.push(protocol.slice(WEBSOCKET_BEARER.length));
       else others++;
     }
   }
-  return { encoded, others };
+  return { encoded, others, isAmbiguous };
 }
 
 function decoded(text: string): Buffer {

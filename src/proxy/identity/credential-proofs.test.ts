@@ -21,6 +21,11 @@ function jwt(claims: object, signature: string): string {
   return `${part({ alg: 'RS256' })}.${part(claims)}.${signature}`;
 }
 
+function hiddenSecondToken(): string[] {
+  const token = `base64url.bearer.authorization.k8s.io.${Buffer.from('valid').toString('base64url')}`;
+  return ['Upgrade', 'websocket', 'Sec-WebSocket-Protocol', `\u00c2\u0085${token}, v4.channel.k8s.io`];
+}
+
 describe('CredentialProofs', () => {
   it.each([200, 201, 304, 403])('stores a token as proven after a %d reply', (status) => {
     const proofs = new CredentialProofs();
@@ -38,6 +43,17 @@ describe('CredentialProofs', () => {
     const proofs = new CredentialProofs();
     judged(proofs, 'abc', 200, 'OPTIONS');
     judged(proofs, 'abc', 200, 'GET', false);
+    expect(proofs.size).toBe(0);
+  });
+
+  it.each([
+    ['an octet before the scheme that only JavaScript removes', ['Authorization', '\u00a0Bearer abc']],
+    ['a second token behind octets that only Go removes', ['Authorization', 'Bearer abc', ...hiddenSecondToken()]],
+  ])('stores nothing after a 403 reply to a request with %s', (_, headers) => {
+    const proofs = new CredentialProofs();
+    const exchange = exchangeFor('/api/v1/pods', { headers, identity: ANONYMOUS, upgrade: true });
+    exchange.routed = { to: 'local', why: 'served here' };
+    proofs.judge(exchange, replied(403));
     expect(proofs.size).toBe(0);
   });
 
