@@ -24,22 +24,73 @@ describe('aggregated discovery documents', () => {
     ['another kind', { kind: 'Status' }],
     ['an unknown version', { kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v9', items: [] }],
     ['items that are no list', { ...aggregated({}), items: {} }],
-    ['a group that is no object', { ...aggregated({}), items: [5] }],
-    ['a version without a name', { ...aggregated({}), items: [{ metadata: { name: 'a' }, versions: [{}] }] }],
-    ['a resource with a slash', aggregatedWith({ resource: 'a/b', verbs: [] })],
-    ['a resource with a line break', aggregatedWith({ resource: 'a\nb', verbs: [] })],
-    ['verbs that are no strings', aggregatedWith({ resource: 'a', verbs: [1] })],
-    ['a name beyond the bound', aggregatedWith({ resource: 'a'.repeat(DISCOVERY_BOUNDS.nameCharsMax + 1), verbs: [] })],
+    ['a group that is not an object', { ...aggregated({}), items: [5] }],
     ['too many groups', { ...aggregated({}), items: Array(DISCOVERY_BOUNDS.groupsMax + 1).fill({}) }],
   ])('are refused as a whole for %s', (_, document) => {
     expect(() => parseAggregated(document, '/apis')).toThrow(DiscoveryDocumentError);
   });
 
-  it('are refused with an error that says where they are wrong', () => {
-    expect(() => parseAggregated(aggregatedWith({ resource: 'a', verbs: [1] }), '/apis')).toThrow(
-      'discovery document /apis items[0].versions[0].resources[0].verbs: is not a name',
-    );
+  it('are refused with an error that contains the path', () => {
     expect(() => parseDiscoveryJson('<html>', '/api')).toThrow('discovery document /api: is not JSON');
+  });
+
+  const good = {
+    metadata: { name: 'apps' },
+    versions: [{ version: 'v1', resources: [{ resource: 'a', verbs: ['get'] }] }],
+  };
+  const parsedBeside = (item: unknown) => parseAggregated({ ...aggregated({}), items: [good, item] }, '/apis');
+  const tenant = (resource: object) => ({
+    metadata: { name: 'tenant.io' },
+    versions: [{ version: 'v1', resources: [resource] }],
+  });
+
+  it.each([
+    ['a version without a name', { metadata: { name: 'tenant.io' }, versions: [{}] }],
+    ['a resource with a slash', tenant({ resource: 'a/b', verbs: [] })],
+    ['a resource with a line break', tenant({ resource: 'a\nb', verbs: [] })],
+    ['a name beyond the bound', tenant({ resource: 'a'.repeat(DISCOVERY_BOUNDS.nameCharsMax + 1), verbs: [] })],
+    ['verbs that are not a list', tenant({ resource: 'a', verbs: 'get' })],
+    [
+      'too many subresources',
+      tenant({
+        resource: 'a',
+        verbs: [],
+        subresources: Array.from({ length: DISCOVERY_BOUNDS.resourcesPerGroupMax }, (_, i) => ({
+          subresource: `s${i}`,
+        })),
+      }),
+    ],
+  ])('keep the other groups of a server beside %s', (_, item) => {
+    const [first, second] = parsedBeside(item);
+    expect(first).toMatchObject(good);
+    expect(second?.versions ?? []).toEqual(
+      second?.versions?.map(({ version }) => ({ version, resources: [], freshness: 'Stale' })) ?? [],
+    );
+  });
+
+  it('keep a resource without the malformed and excess names of its lists', () => {
+    const categories = Array.from({ length: DISCOVERY_BOUNDS.listMax + 1 }, (_, i) => `c${i}`);
+    const [, group] = parsedBeside(tenant({ resource: 'a', verbs: ['get', ''], shortNames: ['x y', 'z'], categories }));
+    expect(group!.versions![0]!.resources).toEqual([
+      { resource: 'a', verbs: ['get'], shortNames: ['z'], categories: categories.slice(0, DISCOVERY_BOUNDS.listMax) },
+    ]);
+    expect(group!.versions![0]!.freshness).toBeUndefined();
+  });
+
+  it('keep all versions of a CRD with more than a hundred', () => {
+    const versions = Array.from({ length: 101 }, (_, i) => ({ version: `v${i + 1}`, resources: [] }));
+    const [, group] = parsedBeside({ metadata: { name: 'tenant.io' }, versions });
+    expect(group!.versions).toHaveLength(101);
+  });
+
+  it('are refused as a whole if all groups together have too many resources', () => {
+    const resources = Array.from({ length: DISCOVERY_BOUNDS.resourcesPerGroupMax }, (_, i) => ({ resource: `r${i}` }));
+    const count = DISCOVERY_BOUNDS.resourcesMax / DISCOVERY_BOUNDS.resourcesPerGroupMax + 1;
+    const items = Array.from({ length: count }, (_, i) => ({
+      metadata: { name: `g${i}` },
+      versions: [{ version: 'v1', resources }],
+    }));
+    expect(() => parseAggregated({ ...aggregated({}), items }, '/apis')).toThrow('more than 100000 resources');
   });
 });
 
@@ -79,10 +130,3 @@ describe('legacy discovery documents', () => {
     expect(resources[0]).toMatchObject({ scope: 'Namespaced', shortNames: ['po'], singularResource: 'pod' });
   });
 });
-
-function aggregatedWith(resource: unknown) {
-  return {
-    ...aggregated({}),
-    items: [{ metadata: { name: 'a' }, versions: [{ version: 'v1', resources: [resource] }] }],
-  };
-}

@@ -13,7 +13,9 @@ import { isObject, type JsonObject } from './json.js';
  */
 export const DISCOVERY_BOUNDS = {
   groupsMax: 5_000,
-  versionsPerGroupMax: 100,
+  versionsPerGroupMax: 1_000,
+  /** Resources and subresources together, in one group. */
+  resourcesPerGroupMax: 10_000,
   /** Resources and subresources together, in one document. */
   resourcesMax: 100_000,
   /** Entries of one list of verbs, short names, categories or accepted types. */
@@ -21,7 +23,7 @@ export const DISCOVERY_BOUNDS = {
   nameCharsMax: 512,
 } as const;
 
-/** A discovery document does not have the form that Kubernetes defines. No part of it was used. */
+/** A discovery document, or one entry of it, does not have the form that Kubernetes defines. */
 export class DiscoveryDocumentError extends Error {
   constructor(message: string) {
     super(message);
@@ -49,6 +51,10 @@ export function parseDiscoveryJson(text: string, path: string): unknown {
 /**
  * Parses an aggregated document (v2 or v2beta1) into checked copies, with known fields of the right
  * type only. Of two entries with one name the first counts, as in Kubernetes clients.
+ *
+ * API servers pass on the resources of aggregated API servers without checks, and accept any
+ * number of categories and versions in a CRD. A resource that is malformed or beyond its bound is
+ * therefore left out, and its version counts as stale; the rest of the document stays usable.
  */
 export function parseAggregated(document: unknown, path: string): GroupDiscovery[] {
   const list = object(document, path);
@@ -57,13 +63,20 @@ export function parseAggregated(document: unknown, path: string): GroupDiscovery
   if (apiVersion !== 'apidiscovery.k8s.io/v2' && apiVersion !== 'apidiscovery.k8s.io/v2beta1') {
     fail(path, `apiVersion ${JSON.stringify(apiVersion)} is not known`);
   }
-  const budget = { left: DISCOVERY_BOUNDS.resourcesMax };
-  const groups = array(list['items'], `${path} items`, DISCOVERY_BOUNDS.groupsMax).map((item, i) =>
-    parseGroup(item, `${path} items[${i}]`, budget),
-  );
+  const items = array(list['items'], `${path} items`);
+  if (items.length > DISCOVERY_BOUNDS.groupsMax) fail(path, `more than ${DISCOVERY_BOUNDS.groupsMax} groups`);
+  let left: number = DISCOVERY_BOUNDS.resourcesMax;
+  const groups = items.map((item, i) => {
+    const budget = { left: DISCOVERY_BOUNDS.resourcesPerGroupMax };
+    const group = parseGroup(item, `${path} items[${i}]`, budget);
+    left -= DISCOVERY_BOUNDS.resourcesPerGroupMax - budget.left;
+    return group;
+  });
+  if (left < 0) fail(path, `more than ${DISCOVERY_BOUNDS.resourcesMax} resources`);
   return firstOfEach(groups, (group) => group.metadata.name ?? '');
 }
 
+/** Resources and subresources that one group may still have. */
 interface Budget {
   left: number;
 }
@@ -71,9 +84,8 @@ interface Budget {
 function parseGroup(value: unknown, at: string, budget: Budget): GroupDiscovery {
   const item = object(value, at);
   const name = optionalText(object(item['metadata'] ?? {}, `${at}.metadata`)['name'], `${at}.metadata.name`);
-  const versions = array(item['versions'], `${at}.versions`, DISCOVERY_BOUNDS.versionsPerGroupMax).map((entry, i) =>
-    parseVersion(entry, `${at}.versions[${i}]`, budget),
-  );
+  const listed = array(item['versions'], `${at}.versions`).slice(0, DISCOVERY_BOUNDS.versionsPerGroupMax);
+  const versions = wellFormed(listed, (entry, i) => parseVersion(entry, `${at}.versions[${i}]`, budget));
   return {
     metadata: name === undefined ? { creationTimestamp: null } : { name: segment(name, at), creationTimestamp: null },
     versions: firstOfEach(versions, (version) => version.version),
@@ -82,12 +94,13 @@ function parseGroup(value: unknown, at: string, budget: Budget): GroupDiscovery 
 
 function parseVersion(value: unknown, at: string, budget: Budget): VersionDiscovery {
   const item = object(value, at);
-  const resources = array(item['resources'], `${at}.resources`, budget.left).map((entry, i) =>
-    parseResource(entry, `${at}.resources[${i}]`, budget),
-  );
-  const freshness = optionalText(item['freshness'], `${at}.freshness`);
+  const version = segment(text(item['version'], `${at}.version`), `${at}.version`);
+  const listed = array(item['resources'], `${at}.resources`);
+  const resources = wellFormed(listed, (entry, i) => parseResource(entry, `${at}.resources[${i}]`, budget));
+  const isComplete = resources.length === listed.length;
+  const freshness = isComplete ? optionalText(item['freshness'], `${at}.freshness`) : 'Stale';
   return {
-    version: segment(text(item['version'], `${at}.version`), `${at}.version`),
+    version,
     resources: firstOfEach(resources, (resource) => resource.resource),
     ...(freshness === 'Current' || freshness === 'Stale' ? { freshness } : {}),
   };
@@ -100,7 +113,7 @@ function parseResource(value: unknown, at: string, budget: Budget): ResourceDisc
   const singular = optionalText(item['singularResource'], `${at}.singularResource`);
   const shortNames = optionalTexts(item['shortNames'], `${at}.shortNames`);
   const categories = optionalTexts(item['categories'], `${at}.categories`);
-  const subresources = array(item['subresources'], `${at}.subresources`, budget.left).map((entry, i) =>
+  const subresources = array(item['subresources'], `${at}.subresources`).map((entry, i) =>
     parseSubresource(entry, `${at}.subresources[${i}]`, budget),
   );
   return {
@@ -118,9 +131,8 @@ function parseResource(value: unknown, at: string, budget: Budget): ResourceDisc
 function parseSubresource(value: unknown, at: string, budget: Budget): SubresourceDiscovery {
   spend(budget, at);
   const item = object(value, at);
-  const accepted = array(item['acceptedTypes'], `${at}.acceptedTypes`, DISCOVERY_BOUNDS.listMax).map((entry, i) =>
-    parseKind(entry, `${at}.acceptedTypes[${i}]`),
-  );
+  const listed = array(item['acceptedTypes'], `${at}.acceptedTypes`).slice(0, DISCOVERY_BOUNDS.listMax);
+  const accepted = listed.map((entry, i) => parseKind(entry, `${at}.acceptedTypes[${i}]`));
   return {
     subresource: text(item['subresource'], `${at}.subresource`),
     ...optionalKind('responseKind', item['responseKind'], at),
@@ -160,10 +172,13 @@ export interface LegacyGroup {
 export function parseGroupList(document: unknown, path: string): LegacyGroup[] {
   const list = object(document, path);
   if (list['kind'] !== 'APIGroupList') fail(path, 'kind is not APIGroupList');
-  const groups = array(list['groups'], `${path} groups`, DISCOVERY_BOUNDS.groupsMax).map((value, i): LegacyGroup => {
+  const listed = array(list['groups'], `${path} groups`);
+  if (listed.length > DISCOVERY_BOUNDS.groupsMax) fail(path, `more than ${DISCOVERY_BOUNDS.groupsMax} groups`);
+  const groups = wellFormed(listed, (value, i): LegacyGroup => {
     const at = `${path} groups[${i}]`;
     const item = object(value, at);
-    const versions = array(item['versions'], `${at}.versions`, DISCOVERY_BOUNDS.versionsPerGroupMax).map((entry) =>
+    const entries = array(item['versions'], `${at}.versions`).slice(0, DISCOVERY_BOUNDS.versionsPerGroupMax);
+    const versions = wellFormed(entries, (entry) =>
       segment(text(object(entry, `${at}.versions`)['version'], `${at}.versions`), `${at}.versions`),
     );
     const preferred = optionalText(object(item['preferredVersion'] ?? {}, at)['version'], `${at}.preferredVersion`);
@@ -180,9 +195,8 @@ export function parseGroupList(document: unknown, path: string): LegacyGroup[] {
 export function parseResourceList(document: unknown, path: string, unnamed: LegacyVersion): ResourceDiscovery[] {
   const list = object(document, path);
   if (list['kind'] !== 'APIResourceList') fail(path, 'kind is not APIResourceList');
-  const entries = array(list['resources'], `${path} resources`, DISCOVERY_BOUNDS.resourcesMax).map((value, i) =>
-    parseLegacyEntry(value, `${path} resources[${i}]`, unnamed),
-  );
+  const listed = array(list['resources'], `${path} resources`).slice(0, DISCOVERY_BOUNDS.resourcesPerGroupMax);
+  const entries = wellFormed(listed, (value, i) => parseLegacyEntry(value, `${path} resources[${i}]`, unnamed));
   const byName = new Map<string, ResourceDiscovery>();
   for (const entry of entries) {
     if (entry.subresource === '' && !byName.has(entry.resource)) byName.set(entry.resource, entry.whole);
@@ -237,7 +251,8 @@ function fail(at: string, why: string): never {
 }
 
 function spend(budget: Budget, at: string): void {
-  if (--budget.left < 0) fail(at, `more than ${DISCOVERY_BOUNDS.resourcesMax} resources`);
+  if (budget.left === 0) fail(at, `more than ${DISCOVERY_BOUNDS.resourcesPerGroupMax} resources`);
+  budget.left -= 1;
 }
 
 function object(value: unknown, at: string): JsonObject {
@@ -245,11 +260,21 @@ function object(value: unknown, at: string): JsonObject {
 }
 
 /** Returns a list. Go writes an empty list as null or omits it. */
-function array(value: unknown, at: string, max: number): readonly unknown[] {
+function array(value: unknown, at: string): readonly unknown[] {
   if (value === undefined || value === null) return [];
-  if (!Array.isArray(value)) return fail(at, 'is not a list');
-  if (value.length > max) return fail(at, `has ${value.length} entries, more than ${max}`);
-  return value;
+  return Array.isArray(value) ? value : fail(at, 'is not a list');
+}
+
+/** Parses the entries of a list and leaves out those that are malformed. */
+function wellFormed<T>(list: readonly unknown[], parse: (entry: unknown, index: number) => T): T[] {
+  return list.flatMap((entry, i) => {
+    try {
+      return [parse(entry, i)];
+    } catch (error) {
+      if (error instanceof DiscoveryDocumentError) return [];
+      throw error;
+    }
+  });
 }
 
 function text(value: unknown, at: string): string {
@@ -264,8 +289,9 @@ function optionalText(value: unknown, at: string): string | undefined {
   return value === undefined || value === null || value === '' ? undefined : text(value, at);
 }
 
+/** Returns the well-formed names of a list, up to the bound. */
 function texts(value: unknown, at: string): string[] {
-  return array(value, at, DISCOVERY_BOUNDS.listMax).map((entry) => text(entry, at));
+  return wellFormed(array(value, at).slice(0, DISCOVERY_BOUNDS.listMax), (entry) => text(entry, at));
 }
 
 function optionalTexts(value: unknown, at: string): string[] | undefined {

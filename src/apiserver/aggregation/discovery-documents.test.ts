@@ -37,20 +37,32 @@ describe('a discovery document of an aggregated API server', () => {
     ]);
   });
 
+  it.each([['a version that is not known', '{"kind":"APIGroupDiscoveryList","apiVersion":"v3"}', 'apiVersion "v3"']])(
+    'is refused as a whole with a clear error for %s',
+    (_, text, message) => {
+      expect(() => readAggregatedDocument(text, '/apis')).toThrow(DiscoveryDocumentError);
+      expect(() => readAggregatedDocument(text, '/apis')).toThrow(message);
+    },
+  );
+
   it.each([
-    ['a version that is not known', '{"kind":"APIGroupDiscoveryList","apiVersion":"v3"}', 'apiVersion "v3"'],
-    ['a resource with a slash', aggregatedOf([{ resource: 'a/b' }]), 'has a slash'],
-    ['a resource that is no object', aggregatedOf(['x']), 'resources[0]: is not an object'],
-    ['a verb that is no text', aggregatedOf([{ resource: 'a', verbs: ['get', 7] }]), 'verbs: is not a name'],
-    ['resources that are no list', aggregatedOf({}), 'resources: is not a list'],
-  ])('is refused as a whole with a clear error for %s', (_, text, message) => {
-    expect(() => readAggregatedDocument(text, '/apis')).toThrow(DiscoveryDocumentError);
-    expect(() => readAggregatedDocument(text, '/apis')).toThrow(message);
+    ['a resource with a slash', [{ resource: 'a/b' }]],
+    ['a resource that is not an object', ['x']],
+  ])('is used without %s', (_, malformed) => {
+    const text = aggregatedOf([...malformed, { resource: 'things', verbs: ['get', 7] }]);
+    expect(readAggregatedDocument(text, '/apis')!.get('demo.test/v1')).toMatchObject([
+      { resource: 'things', verbs: ['get'] },
+    ]);
   });
 
-  it('is refused with more resources than any server has', () => {
-    const many = Array.from({ length: DISCOVERY_BOUNDS.resourcesMax + 1 }, (_, i) => ({ name: `r${i}` }));
-    expect(() => readLegacyDocument(legacyOf(many), '/apis/demo.test/v1')).toThrow('more than');
+  it('is used without a version whose resources are not a list', () => {
+    expect(readAggregatedDocument(aggregatedOf({}), '/apis')).toEqual(new Map());
+  });
+
+  it('is cut at more resources than any server has', () => {
+    const max = DISCOVERY_BOUNDS.resourcesPerGroupMax;
+    const many = Array.from({ length: max + 1 }, (_, i) => ({ name: `r${i}` }));
+    expect(readLegacyDocument(legacyOf(many), '/apis/demo.test/v1')).toHaveLength(max);
   });
 
   it('may list a subresource without its parent', () => {
