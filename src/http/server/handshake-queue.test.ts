@@ -77,6 +77,21 @@ describe('HandshakeQueue', () => {
     expect(begun).toEqual(['10.0.0.2#0', '10.0.0.1#0', '10.0.0.1#1']);
   });
 
+  it('tries again at the earliest time that one of the addresses may begin', async () => {
+    admission = (address) => ({ retryMs: address === '10.0.0.1' ? 1_000 : 5 });
+    enter('10.0.0.1', 1);
+    enter('10.0.0.2', 1);
+    admission = (address) => (address === '10.0.0.1' ? { retryMs: 995 } : 'admitted');
+    await clock.advance(5);
+    expect(begun).toEqual(['10.0.0.2#0']);
+  });
+
+  it('closes the newest of equally many connections when too many wait', () => {
+    admission = () => ({ retryMs: 1_000 });
+    for (let i = 0; i < 21; i++) enter(`10.0.0.${i}`, 1);
+    expect(closed).toEqual(['10.0.0.20#0']);
+  });
+
   it('closes a connection that the table of connections refuses', async () => {
     admission = () => 'refused';
     enter('10.0.0.1', 1);

@@ -41,7 +41,8 @@ export class HandshakeQueue {
   readonly #lines = new Map<string, Set<Waiter>>();
   #size = 0;
   #leftInTurn = HANDSHAKES_PER_TURN_MAX;
-  #cancelRetry: (() => void) | undefined;
+  #retryAtMs = Number.POSITIVE_INFINITY;
+  #cancelRetry: () => void = () => {};
 
   constructor(options: HandshakeQueueOptions) {
     this.#options = options;
@@ -61,7 +62,7 @@ export class HandshakeQueue {
     if (line.size === 0 && this.#leftInTurn > 0 && this.#beginNow(waiter) === undefined) return;
     socket.on('error', () => socket.destroy());
     socket.once('close', () => this.#leave(waiter));
-    waiter.cancelTimeout = this.#options.clock.after(this.#options.waitMs, () => socket.destroy());
+    waiter.cancelTimeout = this.#options.clock.after(this.#options.waitMs, () => this.#close(waiter));
     line.add(waiter);
     this.#lines.set(address, line);
     this.#size += 1;
@@ -69,8 +70,14 @@ export class HandshakeQueue {
   }
 
   destroyAll(): void {
-    this.#cancelRetry?.();
-    for (const line of [...this.#lines.values()]) for (const { socket } of [...line]) socket.destroy();
+    this.#cancelRetry();
+    for (const line of [...this.#lines.values()]) for (const waiter of [...line]) this.#close(waiter);
+  }
+
+  /** Removes a waiter at once: the event of its socket follows later. */
+  #close(waiter: Waiter): void {
+    this.#leave(waiter);
+    waiter.socket.destroy();
   }
 
   #leave(waiter: Waiter): void {
@@ -107,7 +114,7 @@ export class HandshakeQueue {
     for (const [address, line] of this.#lines) {
       if (this.#leftInTurn === 0) return;
       const [waiter] = line;
-      if (this.#beginNow(waiter!) !== undefined) continue;
+      if (!waiter!.socket.destroyed && this.#beginNow(waiter!) !== undefined) continue;
       this.#leave(waiter!);
       // The iteration meets this line again after all others.
       if (this.#lines.delete(address)) this.#lines.set(address, line);
@@ -115,16 +122,20 @@ export class HandshakeQueue {
   }
 
   #retryAfter(delayMs: number): void {
-    this.#cancelRetry ??= this.#options.clock.after(delayMs, () => {
-      this.#cancelRetry = undefined;
+    const atMs = this.#options.clock.nowMs() + delayMs;
+    if (atMs >= this.#retryAtMs) return;
+    this.#cancelRetry();
+    this.#retryAtMs = atMs;
+    this.#cancelRetry = this.#options.clock.after(delayMs, () => {
+      this.#retryAtMs = Number.POSITIVE_INFINITY;
       this.#beginWaiting();
     });
   }
 
   #dropNewestOfLongestLine(): void {
     let longest: Set<Waiter> | undefined;
-    for (const line of this.#lines.values()) if (line.size > (longest?.size ?? 0)) longest = line;
+    for (const line of this.#lines.values()) if (line.size >= (longest?.size ?? 0)) longest = line;
     this.#options.onOverflow();
-    [...longest!].at(-1)!.socket.destroy();
+    this.#close([...longest!].at(-1)!);
   }
 }

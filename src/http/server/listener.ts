@@ -20,7 +20,12 @@ import { answerHttp1, answerUpgrade } from './http1-exchange.js';
 import { Http1Pipeline } from './http1-pipeline.js';
 import { ambiguityOf, endWithRefusal, refuseAsBad, refuseMalformed, upgradeFaultOf } from './http1-refusal.js';
 import type { Http2Server } from './http2-server.js';
-import { CONNECTIONS_WAITING_MAX, type ListenerLimit, type ListenerLimits } from './listener-limits.js';
+import {
+  CONNECTIONS_WAITING_MAX,
+  HANDSHAKE_WAIT_MS_MAX,
+  type ListenerLimit,
+  type ListenerLimits,
+} from './listener-limits.js';
 import { NodeHttp2Server } from './node-http2.js';
 import { OpenExchanges } from './open-exchanges.js';
 import type { AnswerContext } from './reply-writer.js';
@@ -162,7 +167,7 @@ export class Listener {
     const { clock, limits } = this.#options;
     return new HandshakeQueue({
       clock,
-      waitMs: limits.headerTimeoutMs,
+      waitMs: HANDSHAKE_WAIT_MS_MAX,
       waitingMax: () => limits.connectionsMax - this.#connections.size + CONNECTIONS_WAITING_MAX,
       admit: (socket) => this.#connections.admit(socket),
       begin: (socket) => {
