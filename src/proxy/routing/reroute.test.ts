@@ -28,6 +28,7 @@ const COLLECTION = '/apis/batch/v2/namespaces/x/jobs';
 
 const unsent = () => Promise.reject(new AttemptError('unsent', 'connect', 'connection refused'));
 const hang = () => Promise.reject(new AttemptError('maybe', 'hang', 'no answer to a probe'));
+const busy = () => Promise.reject(new StatusError('TooManyRequests', 'too many requests are waiting'));
 const maybe = () => Promise.reject(new AttemptError('maybe', 'reset', 'connection reset'));
 
 /** Peers `a`, `b`, … that answer in turn as given. */
@@ -88,6 +89,49 @@ describe('failover', () => {
   it('never repeats an exec that may have begun, although it is a GET', async () => {
     const { tried, rerouter, peers } = scripted(maybe, async () => answer());
     await refusal(rerouter.reroute(ask('GET', '/api/v1/namespaces/x/pods/p/exec', null, true), peers, 'test'));
+    expect(tried).toEqual(['a']);
+  });
+
+  it.each(['GET', 'POST'])('moves %s on to another peer if the limit of the first peer refuses it', async (method) => {
+    const { tried, rerouter, peers, reports, count } = scripted(busy, async () => answer(201));
+    const outcome = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
+    expect(outcome).toMatchObject({ kind: 'reply', reply: { status: 201 }, from: { peer: peers[1] } });
+    expect(tried).toEqual(['a', 'b']);
+    expect(reports('a')).toEqual([]);
+    expect(count('apiserver_peer_proxy_errors_total{')).toBe(false);
+  });
+
+  it('answers 429 if the limits of all capable peers refuse a request, or other peers failed', async () => {
+    const full = scripted(busy, busy);
+    expect((await refusal(full.rerouter.reroute(ask('GET', COLLECTION), full.peers, 'test'))).status.code).toBe(429);
+    expect(full.tried).toEqual(['a', 'b']);
+    const failing = scripted(busy, unsent);
+    const error = await refusal(failing.rerouter.reroute(ask('GET', COLLECTION), failing.peers, 'test'));
+    expect(error.status.code).toBe(429);
+  });
+
+  it('does not try a second address of a peer whose limit refused a request', async () => {
+    const addresses = [endpoint('a:1'), endpoint('a:2')];
+    const peers = [peer('a', JOBS, ...addresses)];
+    let sent = 0;
+    const dispatch: Dispatch = () => {
+      sent++;
+      return busy();
+    };
+    const { rerouter } = routing({ table: tableOf(peers), dispatch });
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
+    expect(sent).toBe(1);
+  });
+
+  it('does not move a request on whose caller left the queue of a peer', async () => {
+    const { tried, rerouter, peers } = scripted(
+      async (exchange) => {
+        exchange.abort();
+        return busy();
+      },
+      async () => answer(),
+    );
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
     expect(tried).toEqual(['a']);
   });
 
@@ -160,12 +204,12 @@ describe('failover', () => {
     expect([...reports('a'), ...reports('b')]).toHaveLength(2);
   });
 
-  it('passes on a refusal that is no failure of the peer', async () => {
+  it('passes on a StatusError that is neither a failure of the peer nor its limit', async () => {
     const { tried, rerouter, peers } = scripted(
-      () => Promise.reject(new StatusError('TooManyRequests', 'full')),
+      () => Promise.reject(new StatusError('BadRequest', 'duplicate host header')),
       async () => answer(),
     );
-    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(400);
     expect(tried).toEqual(['a']);
   });
 });
