@@ -56,8 +56,8 @@ const refusal = async (attempt: Promise<unknown>): Promise<StatusError> => {
   return error;
 };
 
-describe('failover', () => {
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('moves %s on when nothing of it was sent', async (method) => {
+describe('Rerouter failover', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('sends an unsent %s to the next peer', async (method) => {
     const { tried, rerouter, peers, reports, count } = scripted(unsent, async () => answer(201));
     const outcome = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
     expect(outcome).toMatchObject({ kind: 'reply', reply: { status: 201 }, from: { peer: peers[1] } });
@@ -73,7 +73,7 @@ describe('failover', () => {
     );
   });
 
-  it.each(['GET', 'HEAD'])('moves %s on even if it may have been processed', async (method) => {
+  it.each(['GET', 'HEAD'])('sends %s to the next peer even if it may have been processed', async (method) => {
     const { tried, rerouter, peers } = scripted(maybe, async () => answer());
     await rerouter.reroute(ask(method, `${COLLECTION}?watch=1`), peers, 'test');
     expect(tried).toEqual(['a', 'b']);
@@ -92,7 +92,7 @@ describe('failover', () => {
     expect(tried).toEqual(['a']);
   });
 
-  it.each(['GET', 'POST'])('moves %s on to another peer if the limit of the first peer refuses it', async (method) => {
+  it.each(['GET', 'POST'])('sends %s to the next peer if the limit of the first peer refuses it', async (method) => {
     const { tried, rerouter, peers, reports, count } = scripted(busy, async () => answer(201));
     const outcome = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
     expect(outcome).toMatchObject({ kind: 'reply', reply: { status: 201 }, from: { peer: peers[1] } });
@@ -123,7 +123,7 @@ describe('failover', () => {
     expect(sent).toBe(1);
   });
 
-  it('does not move a request on whose caller left the queue of a peer', async () => {
+  it('does not try another peer after an abort in the queue of the first peer', async () => {
     const { tried, rerouter, peers } = scripted(
       async (exchange) => {
         exchange.abort();
@@ -135,7 +135,7 @@ describe('failover', () => {
     expect(tried).toEqual(['a']);
   });
 
-  it('moves a streamed body on as long as nobody has read of it', async () => {
+  it('sends a streamed body to the next peer only while no byte of it was read', async () => {
     const body = new PassThrough();
     const untouched = scripted(
       async (exchange) => {
@@ -162,13 +162,13 @@ describe('failover', () => {
     expect(touched.tried).toEqual(['a']);
   });
 
-  it('tries so many servers and no more', async () => {
+  it('tries at most attemptsMax peers', async () => {
     const { tried, rerouter, peers } = scripted(unsent, unsent, unsent, unsent, unsent);
     await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'));
     expect(tried).toEqual(['a', 'b', 'c']);
   });
 
-  it('says what was asked, what was tried, what came of it, and when to come again', async () => {
+  it('answers 503 with the resource, the attempts, their errors and Retry-After', async () => {
     const { rerouter, peers } = scripted(unsent, maybe);
     const error = await refusal(rerouter.reroute(ask('POST', COLLECTION), peers, 'test'));
     expect(error.status).toMatchObject({ code: 503, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 } });
@@ -176,13 +176,13 @@ describe('failover', () => {
     expect(error.message).toContain('a: connection refused; b: connection reset');
   });
 
-  it('names the peers when none of them may be tried', async () => {
+  it('names the peers in the 503 if none of them is usable', async () => {
     const { rerouter } = scripted();
     const resting = peer('resting', JOBS, endpoint('x', { usable: false }));
     expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), [resting], 'test'))).message).toContain('resting');
   });
 
-  it('does not hold it against a peer that the client left', async () => {
+  it('reports no failure of a peer after an abort by the client', async () => {
     const { tried, rerouter, peers, reports } = scripted(
       async (exchange) => {
         exchange.abort();
@@ -195,7 +195,7 @@ describe('failover', () => {
     expect(reports('a')).toEqual([]);
   });
 
-  it('does not hold against a peer what something in a pod has it say', async () => {
+  it('reports no failure of a peer for a malformed reply of a pod', async () => {
     const malformed = () => Promise.reject(new AttemptError('maybe', 'protocol', 'too many fields'));
     const { rerouter, peers, reports } = scripted(malformed, malformed);
     await refusal(rerouter.reroute(ask('GET', '/api/v1/namespaces/x/pods/p/proxy/'), peers, 'test'));
@@ -214,8 +214,8 @@ describe('failover', () => {
   });
 });
 
-describe('a capable server that was not tried yet', () => {
-  it('answers a GET although it returned only while a frozen server was waited for', async () => {
+describe('Rerouter with a capable peer that was not tried yet', () => {
+  it('sends a GET to a peer that came back while a frozen peer was tried', async () => {
     const frozen = peer('a', JOBS);
     let table = tableOf([frozen]);
     const { handler } = routing({
@@ -229,7 +229,7 @@ describe('a capable server that was not tried yet', () => {
     expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
   });
 
-  it('is probed at once where it still cools down when the others have failed', async () => {
+  it('probes a peer in cool-down at once after the others have failed', async () => {
     const resting = endpoint('b:6443', { usable: false });
     const { handler, refreshed } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
@@ -242,7 +242,7 @@ describe('a capable server that was not tried yet', () => {
     expect(refreshed).toEqual(['b']);
   });
 
-  it('is left alone where the probe fails, and the answer is 503', async () => {
+  it('answers 503 if the probe of a peer in cool-down fails', async () => {
     const resting = endpoint('b:6443', { usable: false });
     const { handler, refreshed } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
@@ -253,7 +253,7 @@ describe('a capable server that was not tried yet', () => {
     expect(refreshed).toEqual(['b']);
   });
 
-  it('is not probed for a write that may have been processed', async () => {
+  it('does not probe for a write that may have been processed', async () => {
     const resting = endpoint('b:6443', { usable: false });
     const { handler, refreshed } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
@@ -263,7 +263,7 @@ describe('a capable server that was not tried yet', () => {
     expect(refreshed).toEqual([]);
   });
 
-  it('comes before the second address of a server whose first has failed', async () => {
+  it('prefers another peer to the second address of a failed one', async () => {
     const tried: string[] = [];
     const { handler } = routing({
       table: tableOf([peer('a', JOBS, endpoint('a:6443'), endpoint('a:443')), peer('b', JOBS)]),
@@ -277,7 +277,7 @@ describe('a capable server that was not tried yet', () => {
     expect(tried).toEqual(['a:6443', 'b:6443']);
   });
 
-  it('answers although another one says that it does not serve the resource and cannot be read again', async () => {
+  it('tries it after a peer that does not serve the resource and cannot be read', async () => {
     const { handler } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS)]),
       dispatch: async ({ peer: { identity } }) => (identity === 'b' ? answer() : UNKNOWN),
@@ -286,8 +286,8 @@ describe('a capable server that was not tried yet', () => {
   });
 });
 
-describe('a surprising answer', () => {
-  it('of "no such resource" has the peer read again and the request routed anew', async () => {
+describe('Rerouter with a reply that contradicts the surface', () => {
+  it('reads the peer again after an unknown resource and routes the request again', async () => {
     let table = tableOf([peer('a', JOBS), peer('b', JOBS)]);
     const tried: string[] = [];
     const { handler, refreshed } = routing({
@@ -304,19 +304,19 @@ describe('a surprising answer', () => {
     expect(refreshed).toEqual(['a']);
   });
 
-  it('that does not stop being surprising is answered 503 in the end, never 404', async () => {
+  it('answers 503 and never 404 if every reply is an unknown resource', async () => {
     const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => UNKNOWN });
     expect((await refusal(handler(ask('GET', COLLECTION)))).status.code).toBe(503);
     expect(refreshed.length).toBeLessThan(5);
   });
 
-  it('of "no such object" is the answer', async () => {
+  it('passes on the 404 of a missing object', async () => {
     const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => answer(404) });
     expect(await handler(ask('GET', `${COLLECTION}/j`))).toMatchObject({ status: 404 });
     expect(refreshed).toEqual([]);
   });
 
-  it('is not what a web server inside a pod says through the proxy', async () => {
+  it('passes on the 404 of a web server inside a pod', async () => {
     let sent = 0;
     const { handler } = routing({
       table: tableOf([peer('a', JOBS)]),
@@ -329,13 +329,13 @@ describe('a surprising answer', () => {
     expect(sent).toBe(1);
   });
 
-  it('of 503 is passed on, and the peer read again', async () => {
+  it('passes on a 503 and reads the peer again', async () => {
     const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => answer(503) });
     expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 503 });
     expect(refreshed).toEqual(['a']);
   });
 
-  it('after a streamed body was used up is 503, because it cannot be sent again', async () => {
+  it('answers 503 after an unknown resource if a streamed body cannot be sent again', async () => {
     const body = new PassThrough();
     const { handler } = routing({
       table: tableOf([peer('a', JOBS)]),
