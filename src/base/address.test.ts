@@ -1,13 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  addressOfUrl,
-  announcedName,
-  canonicalAddress,
-  formatHostPort,
-  hostPortOf,
-  joinAddress,
-  parseHostPort,
-} from './address.js';
+import { addressOfUrl, canonicalAddress, formatHostPort, hostPortOf, joinAddress, parseHostPort } from './address.js';
 
 describe('hostPortOf', () => {
   it.each([
@@ -28,12 +20,6 @@ describe('formatHostPort', () => {
       expect(formatHostPort(parseHostPort(address))).toBe(address);
     },
   );
-});
-
-describe('announcedName', () => {
-  it('announces names and no addresses', () => {
-    expect(['api.example', '10.0.0.1', 'fd00::1'].map(announcedName)).toEqual(['api.example', undefined, undefined]);
-  });
 });
 
 describe('addresses of peers', () => {

@@ -22,11 +22,6 @@ export function formatHostPort({ host, port }: HostPort): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The name to announce to a server of this host in the TLS handshake; an IP address cannot be one (RFC 6066, 3). */
-export function announcedName(host: string): string | undefined {
-  return isIP(host) === 0 ? host : undefined;
-}
-
 /**
  * Returns the canonical form of `10.0.0.2:6443` or `[fd00::2]:6443`, or undefined for text that
  * cannot be dialled. Only IP addresses are accepted: a DNS name in a lease could resolve to anything.

@@ -1,20 +1,14 @@
 /** Source of time, replaced in tests. */
 export interface Clock {
   nowMs(): number;
-  /**
-   * Calls back once after a delay of any length; returns a function that cancels. Never keeps the
-   * process alive.
-   */
+  /** Calls back once after a delay of any length; returns a cancel function. Never keeps alive. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
 /** The longest delay of a Node.js timer, 24.8 days; with a longer one Node.js calls back at once. */
 export const TIMER_MS_MAX = 2 ** 31 - 1;
 
-/**
- * Calls back once after a delay of any length, infinite ones included; returns a function that
- * cancels.
- */
+/** Calls back once after a delay of any length, also Infinity; returns a function that cancels. */
 export function startTimer(delayMs: number, callback: () => void, { keepsAlive = false } = {}): () => void {
   let timer: NodeJS.Timeout;
   const wait = (leftMs: number): void => {

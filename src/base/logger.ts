@@ -77,10 +77,7 @@ function plain(fields: LogFields): LogFields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, plainValue(value)]));
 }
 
-/**
- * Converts a value for JSON. An Error becomes its message (its JSON is empty); logging never
- * throws.
- */
+/** Converts a value for JSON, an Error to its message; logging never throws. */
 function plainValue(value: unknown): unknown {
   if (value instanceof Error) return value.message;
   if (typeof value === 'bigint') return String(value);

@@ -74,10 +74,7 @@ export class MetricRegistry {
     return this.#add(new LabelledFamily('histogram', name, help, labelNames, () => new HistogramChild(bounds)));
   }
 
-  /**
-   * Registers a collector, which runs before each page or export to fill gauges with current
-   * values.
-   */
+  /** Registers a function that fills gauges with current values before each page or export. */
   collect(fill: () => void): void {
     this.#collectors.push(fill);
   }
@@ -92,10 +89,7 @@ export class MetricRegistry {
     return this.#families.map((family) => family.export());
   }
 
-  /**
-   * Adds the metrics of a process with the same families. Gauges are summed too, so each must be
-   * meaningful as a sum.
-   */
+  /** Adds the metrics of a process with the same families. Gauges must be meaningful as a sum. */
   add(exported: MetricExport): void {
     const byName = new Map(this.#families.map((family) => [family.name, family]));
     for (const family of exported) byName.get(family.name)?.add(family);

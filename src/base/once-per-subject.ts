@@ -1,7 +1,4 @@
-/**
- * Limits the log to one line per subject. Bounded: when full, all subjects are cleared and may be
- * logged again.
- */
+/** Limits the log to one line per subject. Bounded: when full, all may be logged again. */
 export class OncePerSubject {
   readonly #seen = new Set<string>();
   readonly #subjectsMax: number;

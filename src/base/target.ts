@@ -4,10 +4,7 @@ export function rawPath(target: string): string {
   return mark < 0 ? target : target.slice(0, mark);
 }
 
-/**
- * Returns the raw query of a request target: everything after the first `?`, or an empty string. It
- * may contain `?`.
- */
+/** Returns the raw query of a target, everything after the first `?`; it may contain `?`. */
 export function rawQuery(target: string): string {
   const mark = target.indexOf('?');
   return mark < 0 ? '' : target.slice(mark + 1);

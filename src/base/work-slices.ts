@@ -1,9 +1,6 @@
 /** Bound on continuous work for one request; the rest continues in a later turn of the event loop. */
 export const SLICE_MS_MAX = 10;
-/**
- * Bytes of small items between two readings of the clock, because a reading costs more than the
- * work on one item.
- */
+/** Bytes of small items between two readings of the clock, which cost more than one item. */
 const BYTES_BETWEEN_READINGS = 64 * 1024;
 
 /**
@@ -24,10 +21,7 @@ export class WorkSlices {
     return performance.now() - this.#startedMs >= SLICE_MS_MAX;
   }
 
-  /**
-   * Same as `isOver`, after an item of a long list: reads the clock only once per
-   * `BYTES_BETWEEN_READINGS`.
-   */
+  /** Same as `isOver`, after an item: reads the clock once per `BYTES_BETWEEN_READINGS`. */
   isOverAfter(bytes: number): boolean {
     this.#unreadBytes += bytes;
     if (this.#unreadBytes < BYTES_BETWEEN_READINGS) return false;
@@ -40,10 +34,7 @@ export class WorkSlices {
     this.#startedMs = performance.now();
   }
 
-  /**
-   * Runs a generator in slices, with a possible pause at each `yield`. Resolves with its return
-   * value.
-   */
+  /** Runs a generator in slices, with a possible pause at each `yield`; returns its value. */
   async run<T>(work: Generator<void, T>): Promise<T> {
     for (;;) {
       const { done, value } = work.next();

@@ -1,5 +1,5 @@
-import type { KubeconfigAccess, PemSource } from '../compose/config/kubeconfig.js';
-import { HttpsConnection, type HttpsReply, type HttpsTls } from '../tools/https/https-connection.js';
+import { type KubeconfigAccess, tlsOfAccess } from '../compose/config/kubeconfig.js';
+import { HttpsConnection, type HttpsReply } from '../tools/https/https-connection.js';
 import { dateOf, noAnswer } from '../tools/inspect/ask.js';
 
 /** An answer of the API server, already read: these are small objects. */
@@ -30,7 +30,7 @@ export async function kubeRequest(
   const token = access.token ?? (access.tokenFile === undefined ? undefined : readFile(access.tokenFile).trim());
   const connection = new HttpsConnection({
     url: access.server,
-    tls: tlsOf(access, readFile),
+    tls: tlsOfAccess(access, readFile),
     socketsMax: 1,
     timeoutMs: TIMEOUT_MS,
     bytesMax: BODY_BYTES_MAX,
@@ -49,18 +49,6 @@ export async function kubeRequest(
   } finally {
     connection.close();
   }
-}
-
-function tlsOf(access: KubeconfigAccess, readFile: (path: string) => string): HttpsTls {
-  const pem = (source: PemSource | undefined) =>
-    source === undefined ? undefined : 'pem' in source ? source.pem : readFile(source.file);
-  return {
-    ca: pem(access.ca),
-    cert: pem(access.clientCert),
-    key: pem(access.clientKey),
-    rejectUnauthorized: !access.insecureSkipTlsVerify,
-    ...(access.serverName ? { servername: access.serverName } : {}),
-  };
 }
 
 function parsed(server: string, { status, text }: HttpsReply): unknown {

@@ -70,10 +70,5 @@ async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Bac
   const read = async (path: string | undefined): Promise<string | undefined> =>
     path === undefined ? undefined : readFile(path, 'utf8');
   const [ca, cert, key] = await Promise.all([read(caFile), read(certFile), read(keyFile)]);
-  const tls = {
-    ...(ca === undefined ? {} : { ca }),
-    ...(cert === undefined ? {} : { cert }),
-    ...(key === undefined ? {} : { key }),
-  };
-  return openEtcdBackend({ endpoints, ...(ca === undefined && cert === undefined ? {} : { tls }), compaction });
+  return openEtcdBackend({ endpoints, tls: { ca, cert, key }, compaction });
 }

@@ -22,6 +22,7 @@ import {
 import type { PeerSource } from '../proxy/peers/peer-source.js';
 import { createStaticSource } from '../proxy/peers/static-source.js';
 import { StraddleLease } from '../proxy/peers/straddle-lease.js';
+import { tlsOfAccess } from './config/kubeconfig.js';
 import { peerAdvertiseAddress } from './config/load-server-config.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import type { ServerConfig } from './config/server-config.js';
@@ -114,16 +115,9 @@ export function kubeSend(access: ProxyConfig['kubeconfig'], router: Handler, clo
     return { send, close: async () => {} };
   }
   const server = new URL(access.server);
-  const pem = (source: typeof access.ca) =>
-    source && ('pem' in source ? source.pem : readFileSync(source.file, 'utf8'));
   const destination = new PooledDestination({
     address: server.host.includes(':') && server.port ? server.host : `${server.host}:443`,
-    tls: {
-      ca: pem(access.ca),
-      servername: access.serverName,
-      cert: pem(access.clientCert),
-      key: pem(access.clientKey),
-    },
+    tls: tlsOfAccess(access, (path) => readFileSync(path, 'utf8')),
     connectTimeoutMs: 3_000,
     keepAliveMs: 60_000,
   });

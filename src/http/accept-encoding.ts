@@ -1,15 +1,9 @@
 import { headerValue, headerValues, type RawHeaders } from './headers.js';
 
-/**
- * Bound beyond the fields of real clients; the rest is ignored, so a hostile field costs bounded
- * work.
- */
+/** Above what real clients send; the rest is ignored, so a hostile field costs bounded work. */
 const CODINGS_MAX = 32;
 
-/**
- * Returns whether the client accepts gzip (RFC 9110, 12.5.3). `*` includes gzip unless gzip is
- * listed with `q=0`.
- */
+/** Returns whether the client accepts gzip (RFC 9110, 12.5.3). `*` includes gzip without `q=0`. */
 export function takesGzip(headers: RawHeaders): boolean {
   // Fast path: the value of Go's client, in nearly every request.
   if (headerValue(headers, 'accept-encoding') === 'gzip') return true;

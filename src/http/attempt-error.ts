@@ -2,8 +2,8 @@ import type { AttemptErrorType } from '../base/error-types.js';
 import { describeSocketError, socketErrorType } from './socket-error.js';
 
 /**
- * Thrown by a host or a destination that could not answer. Whether the request may have been carried out decides what may
- * happen next: `unsent` moves on with any method, `maybe` only with a safe one.
+ * Thrown by a host or a destination that could not answer. `processed` decides about another
+ * attempt: `unsent` allows one with any method, `maybe` only with a safe one.
  */
 export class AttemptError extends Error {
   readonly processed: 'unsent' | 'maybe';
@@ -19,8 +19,8 @@ export class AttemptError extends Error {
 }
 
 /**
- * Turns an error of a socket or of the HTTP client into an AttemptError. `begun`: the request had been given to a
- * connection. Before that nothing can have reached the server, after that everything may have.
+ * Turns an error of a socket or of the HTTP client into an AttemptError. `begun`: the request was
+ * passed to a connection, so that it may have reached the server.
  */
 export function attemptError(address: string, cause: unknown, begun: boolean): AttemptError {
   if (cause instanceof AttemptError) return cause;

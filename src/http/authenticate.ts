@@ -5,10 +5,7 @@ export interface Authenticated {
   readonly identity: Identity;
   /** A verified front proxy marked the request as rerouted by a peer. */
   readonly peerProxied: boolean;
-  /**
-   * The connection is from a verified front proxy: its forwarding headers (the caller's address)
-   * are trusted.
-   */
+  /** The connection is from a verified front proxy, whose forwarding headers are trusted. */
   readonly trustedProxy: boolean;
 }
 

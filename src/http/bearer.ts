@@ -8,10 +8,7 @@ const WEBSOCKET_BEARER = 'base64url.bearer.authorization.k8s.io.';
 export interface BearerTokens {
   /** In the order in which kube-apiserver tries them: the first valid one decides. */
   readonly tokens: readonly string[];
-  /**
-   * True if the WebSocket subprotocols contain a token that kube-apiserver refuses without
-   * authentication.
-   */
+  /** The WebSocket subprotocols contain a token that kube-apiserver refuses as malformed. */
   readonly malformed: boolean;
 }
 

@@ -26,7 +26,7 @@ function receiver(wantsMore: () => boolean = () => true) {
 
 const bytes = (text: string) => Buffer.from(text);
 
-describe('a body', () => {
+describe('BodyStream', () => {
   it('passes chunks, end and trailers in order', () => {
     const { stream } = producer();
     const { sink, seen } = receiver();
@@ -37,7 +37,7 @@ describe('a body', () => {
     expect(seen).toEqual(['a', 'b', 'end X-Sum,1']);
   });
 
-  it('keeps what comes before a receiver is there, and pauses its producer when that is much', () => {
+  it('keeps chunks that precede the receiver and pauses the producer at a bound', () => {
     const { stream, calls } = producer();
     const { sink, seen } = receiver();
     stream.push(bytes('early'));
@@ -50,7 +50,7 @@ describe('a body', () => {
     expect(calls).toEqual(['pause', 'resume']);
   });
 
-  it('is handed over whole where all of it came before a receiver', () => {
+  it('returns the whole body from takeWhole() if it precedes the receiver', () => {
     const { stream, calls } = producer();
     stream.push(bytes('all '));
     expect(stream.takeWhole()).toBeUndefined();
@@ -62,7 +62,7 @@ describe('a body', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is not handed over whole when it failed, has trailers or a receiver', () => {
+  it('returns nothing from takeWhole() after a failure, with trailers or a receiver', () => {
     const failed = producer().stream;
     failed.push(bytes('half'));
     failed.fail(new Error('gone'));
@@ -75,7 +75,7 @@ describe('a body', () => {
     expect(received.takeWhole()).toBeUndefined();
   });
 
-  it('delivers an end or a failure that came before its receiver', () => {
+  it('delivers an end or a failure that precedes the receiver', () => {
     const ended = producer();
     ended.stream.push(bytes('all'));
     ended.stream.end();
@@ -111,7 +111,7 @@ describe('a body', () => {
     expect(calls).toEqual(['pause']);
   });
 
-  it('shows a failure after part of it as a failure, and nothing after that', () => {
+  it('delivers a failure after some chunks, and nothing after it', () => {
     const { stream } = producer();
     const { sink, seen } = receiver();
     stream.attach(sink);
@@ -153,7 +153,7 @@ describe('a body', () => {
     expect(seen).toEqual(['a']);
   });
 
-  it('may be cancelled before anyone received it', () => {
+  it('can be cancelled before a receiver is attached', () => {
     const { stream, calls } = producer();
     stream.push(bytes('early'));
     stream.cancel(new Error('not used'));
@@ -168,7 +168,7 @@ describe('a body', () => {
 });
 
 describe('readBody', () => {
-  it('reads nothing, bytes, and streams', async () => {
+  it('reads null, bytes and streams', async () => {
     expect((await readBody(null, 1)).byteLength).toBe(0);
     expect((await readBody(bytes('ab'), 9)).toString()).toBe('ab');
     await expect(readBody(bytes('abc'), 2)).rejects.toThrow('body is larger than 2 bytes');

@@ -73,10 +73,7 @@ export class BodyStream {
     else this.#pause();
   }
 
-  /**
-   * Returns the whole body if it is complete, without trailers and without a receiver: one write
-   * instead of three.
-   */
+  /** Returns a body that is complete, without trailers and receiver: one write instead of three. */
   takeWhole(): Uint8Array | undefined {
     const outcome = this.#outcome;
     if (this.#sink || this.#done || !outcome || 'error' in outcome || outcome.trailers.length > 0) return undefined;
@@ -128,10 +125,7 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/**
- * Reads a whole body into memory. Rejects with BodyTooLargeError beyond `bytesMax`, without reading
- * the rest.
- */
+/** Reads a whole body into memory. Rejects with BodyTooLargeError beyond `bytesMax`. */
 export function readBody(body: BodyStream | Uint8Array | null, bytesMax: number): Promise<Buffer> {
   if (body === null) return Promise.resolve(Buffer.alloc(0));
   if (body instanceof Uint8Array) {

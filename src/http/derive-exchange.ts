@@ -3,7 +3,7 @@ import { type ClientConnection, Exchange } from './exchange.js';
 import type { RawHeaders } from './headers.js';
 import type { Identity } from './identity.js';
 
-/** What a derived exchange has in place of the original's; the rest is inherited by the rule of `deriveExchange`. */
+/** Fields that replace those of the original; `deriveExchange` has the rule for the others. */
 export interface DerivedRequest {
   readonly method?: string;
   readonly target?: string;
@@ -15,7 +15,7 @@ export interface DerivedRequest {
 }
 
 /**
- * Makes a request on account of another one, in the name of the same caller.
+ * Makes a further request because of another one, for the same caller.
  *
  * - Inherited, unless given: method, target, headers, identity.
  * - Inherited always: the connection and `trustedProxy`, which are facts about the caller.
@@ -23,7 +23,7 @@ export interface DerivedRequest {
  * - Never inherited: the body, which can be sent once and belongs to the original; `holding`, because the limits count the
  *   original; `peerProxied` and `localOnly`, which are about the way of the original and not about its caller; `routed` and
  *   `awaitedMs`, which are results.
- * - Not linked: the caller's leaving ends the original only. Whoever wants it to end the derived one too links the two.
+ * - Not linked: an abort ends the original only, unless the caller of this function links the two.
  */
 export function deriveExchange(original: Exchange, request: DerivedRequest): Exchange {
   const { method = original.method, target = original.target, headers = original.headers } = request;
@@ -40,7 +40,7 @@ export function deriveExchange(original: Exchange, request: DerivedRequest): Exc
 
 const NO_CONNECTION: ClientConnection = { remoteAddress: '', certificateChain: [] };
 
-/** Makes a request of this process itself, for which no client waits. Its identity is believed by everything after it. */
+/** Makes a request of this process, for which no client waits. Its identity is trusted. */
 export function internalExchange(
   request: Required<Pick<DerivedRequest, 'method' | 'target' | 'headers' | 'identity' | 'nowMs'>> &
     Pick<DerivedRequest, 'body'>,

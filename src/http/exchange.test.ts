@@ -9,8 +9,8 @@ const init = {
   connection: { remoteAddress: '', certificateChain: [] },
 };
 
-describe('an exchange', () => {
-  it('tells each listener once that its client left, and late ones at once', () => {
+describe('Exchange', () => {
+  it('calls each abort listener once, and late ones at once', () => {
     const exchange = new Exchange(init, 0);
     const heard: string[] = [];
     exchange.onAbort(() => heard.push('a'));
@@ -23,7 +23,7 @@ describe('an exchange', () => {
   });
 });
 
-describe('a chain', () => {
+describe('chain', () => {
   it('runs its filters in the order given, outermost first', async () => {
     const order: string[] = [];
     const filter = (name: string): Filter => ({

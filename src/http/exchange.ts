@@ -5,13 +5,13 @@ import type { RawHeaders } from './headers.js';
 import type { Holding } from './holding.js';
 import { ANONYMOUS, type Identity } from './identity.js';
 
-/** The connection a request came in on. One object for its whole life, so what is learnt about it is learnt once. */
+/** The connection of a request: one object for its life, so that facts about it can be cached. */
 export interface ClientConnection {
-  /** Without port; IPv4 in its own form also on a socket for both families. Empty for requests of this process. */
+  /** Without port; never an IPv4-mapped IPv6 address. Empty for requests of this process. */
   readonly remoteAddress: string;
-  /** Certificates the client sent, its own first, DER. Empty without one. Nothing is verified yet. */
+  /** Certificates that the client sent, leaf first, DER, not verified. Empty without one. */
   readonly certificateChain: readonly Uint8Array[];
-  /** Set by the limits filter when a caller on this connection has been authenticated: others are displaced first. */
+  /** Set by the limits filter after a caller was authenticated: others are displaced first. */
   authenticated?: boolean;
 }
 
@@ -25,46 +25,46 @@ export interface ExchangeInit {
 }
 
 /**
- * One request on its way through the chain. What came over the wire is immutable and untouched; what filters learn
- * about it is set once by the filter that is named, before anything after that filter runs.
+ * One request on its way through the chain. The request as received is immutable; every other field
+ * is set once, by the filter in its comment, before a later filter runs.
  */
 export class Exchange {
   readonly method: string;
-  /** Path and query exactly as received; this, and nothing derived from it, is what is sent on. */
+  /** Path and query as received; sent on unchanged. */
   readonly target: string;
   readonly headers: RawHeaders;
   readonly body: Readable | null;
   readonly connection: ClientConnection;
-  /** The client asks to switch protocols (exec, attach, port-forward); answered with `Reply.upgraded`. */
+  /** An upgrade request (exec, attach, port-forward), answered with `Reply.upgraded`. */
   readonly upgrade: boolean;
   readonly startedAtMs: number;
-  /** The same moment on a clock that is finer and never set, for measuring. */
+  /** The same moment by the monotonic clock. */
   readonly begunAt = performance.now();
 
   /** Set by the request-info filter. */
   info: RequestInfo = NON_RESOURCE;
   /** Set by the identity filter. */
   identity: Identity = ANONYMOUS;
-  /** Set by the identity filter: an authenticated peer carried this here, so it must not travel on. */
+  /** Set by the identity filter: rerouted by an authenticated peer, never to be rerouted again. */
   peerProxied = false;
-  /** Set by the discovery filter: only this server's own view will do; must not be carried to a peer. */
+  /** Set by the discovery filter: asks for the local view; never rerouted. */
   localOnly = false;
-  /** Set by the identity filter: the connection is a verified front proxy's, whose `X-Forwarded-*` are believed. */
+  /** Set by the identity filter: from a verified front proxy, whose `X-Forwarded-*` are trusted. */
   trustedProxy = false;
-  /** Set by the limits filter; undefined for requests of this process's own. */
+  /** Set by the limits filter; undefined for requests of this process. */
   holding: Holding | undefined;
-  /** Set by the routing filter, for logs and metrics: where the answer came from and why. */
+  /** Set by the router, for logs and metrics: the server that answered, and the reason. */
   routed: { readonly to: string; readonly why: string } | undefined;
 
-  /** Time spent waiting for servers to begin their answers; the rest of a request's time is Straddle's own. */
+  /** Time until servers began their replies; the rest of the request's time is Straddle's. */
   awaitedMs = 0;
   /** A small body, gathered before the first attempt so that it can be sent again. See gather-body.ts. */
   gatheredBody: Uint8Array | undefined;
-  /** The body stream was handed to a server: the request can't be sent a second time. */
+  /** The body stream was passed to a server: the request cannot be sent a second time. */
   bodyTouched = false;
   #aborted = false;
   #over = false;
-  /** Nearly always one at a time: whoever waits for a server's answer. */
+  /** Nearly always the only one: the attempt in progress. */
   #listener: (() => void) | undefined;
   #moreListeners: Set<() => void> | undefined;
 
@@ -78,7 +78,7 @@ export class Exchange {
     this.startedAtMs = nowMs;
   }
 
-  /** The client has gone; nobody reads the answer. */
+  /** The client has disconnected: the reply is not read. */
   get aborted(): boolean {
     return this.#aborted;
   }
@@ -99,13 +99,13 @@ export class Exchange {
     return this.#over;
   }
 
-  /** Gives back what the request holds: called once by the server that received the request, when it is over. */
+  /** Releases the holding: called once by the listener, when the request is over. */
   end(): void {
     this.#over = true;
     this.holding?.releaseAll();
   }
 
-  /** Calls back once when the client goes (at once if it has gone); returns how to take that back. */
+  /** Calls back once on an abort, at once after one; returns a function that unregisters. */
   onAbort(listener: () => void): () => void {
     if (this.#aborted) {
       listener();
@@ -125,16 +125,16 @@ export class Exchange {
 
 export type ReplyBody = Uint8Array | BodyStream | null;
 
-/** An answer on its way back. Whoever drops a reply with a streaming body must cancel that body. */
+/** The answer to an exchange. A reply that is not used must be passed to `discard`. */
 export interface Reply {
   readonly status: number;
   readonly headers: RawHeaders;
   readonly body: ReplyBody;
-  /** With status 101: the connection to the server, already past its response head. */
+  /** With status 101: the connection to the server, after its response head. */
   readonly upgraded?: { readonly socket: Duplex; readonly head: Uint8Array };
 }
 
-/** Answers an exchange. Failing is throwing; forgetting to answer does not compile. */
+/** Answers an exchange, or throws. */
 export type Handler = (exchange: Exchange) => Promise<Reply>;
 
 export interface Filter {
@@ -142,7 +142,7 @@ export interface Filter {
   wrap(next: Handler): Handler;
 }
 
-/** Filters in running order, outermost first, around what finally answers. */
+/** Wraps filters, in running order, around the handler that answers. */
 export function chain(filters: readonly Filter[], last: Handler): Handler {
   return filters.reduceRight((next, filter) => filter.wrap(next), last);
 }

@@ -5,10 +5,7 @@ import { StatusError } from '../kube/status-error.js';
 export interface Flow {
   /** Callers with one share: one user, or all unauthenticated callers. */
   readonly group: string;
-  /**
-   * One of the callers within the group, which take turns: one source address among unauthenticated
-   * callers.
-   */
+  /** One caller of the group, which take turns: one address among unauthenticated callers. */
   readonly member: string;
 }
 
@@ -47,10 +44,7 @@ interface Waiter {
   cancelAbort: () => void;
 }
 
-/**
- * The amount held by one group, and its waiters by member: the first member is next and then goes
- * to the back.
- */
+/** Amount held by one group, and its waiters by member, the next member first. */
 class Group {
   held = 0;
   queued = 0;
@@ -220,10 +214,7 @@ export class FairLimiter {
     return this.#turns.get(waiter.flow.group)?.members.get(waiter.flow.member)?.has(waiter) ?? false;
   }
 
-  /**
-   * Removes a waiter from the queue and cancels its callbacks; returns false if it was not in the
-   * queue.
-   */
+  /** Removes a waiter from the queue and cancels its callbacks; false if it was not there. */
   #leave(waiter: Waiter): boolean {
     const { group: name, member } = waiter.flow;
     const group = this.#groups.get(name);

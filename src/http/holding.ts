@@ -1,21 +1,12 @@
 import type { Caller, FairLimiter, Flow, Release } from './fair-limiter.js';
 
-/**
- * The limits that client requests share. docs/reference/limits.md has each with its default and
- * metric.
- */
+/** The limits that client requests share; docs/reference/limits.md has defaults and metrics. */
 export interface SharedLimits {
   /** Requests in flight. */
   readonly places: FairLimiter;
-  /**
-   * Requests in flight that other servers of the control plane send on their own behalf: discovery,
-   * probes.
-   */
+  /** Requests in flight of other servers on their own behalf: discovery, probes. */
   readonly peerPlaces: FairLimiter;
-  /**
-   * Watches and other long-running requests, which give up their place in flight when their reply
-   * begins.
-   */
+  /** Long-running requests, which give up their place in flight when their reply begins. */
   readonly longRunning: FairLimiter;
   /** Bytes of request bodies and replies that are held in memory as a whole. */
   readonly memory: FairLimiter;
@@ -46,10 +37,7 @@ export class Holding {
     this.#memory = limits.memory;
   }
 
-  /**
-   * Acquires the place in flight; returns a promise only if it has to wait. Throws or rejects with
-   * 429.
-   */
+  /** Acquires the place in flight; a promise only for a wait. Throws or rejects with 429. */
   enter(): Promise<void> | undefined {
     const place = this.#places.acquire(this.#flow, this.#owner);
     if (typeof place === 'function') {
@@ -64,10 +52,7 @@ export class Holding {
     this.#place = undefined;
   }
 
-  /**
-   * Counts the exchange against a further limit until it is over. Rejects with 429 if that limit is
-   * reached.
-   */
+  /** Counts the exchange against a further limit until it is over. Rejects with 429. */
   async hold(limiter: FairLimiter): Promise<void> {
     this.#keep(await limiter.acquire(this.#flow, this.#owner));
   }
@@ -80,10 +65,7 @@ export class Holding {
     return result;
   }
 
-  /**
-   * Reserves memory if that is possible without a wait; returns false if the caller's share is used
-   * up.
-   */
+  /** Reserves memory without a wait; returns false if the caller's share is used up. */
   tryReserve(bytes: number): boolean {
     const release = this.#memory.tryAcquire(this.#flow, bytes);
     if (release) this.#keepMemory(release);
@@ -106,10 +88,7 @@ export class Holding {
     return undefined;
   }
 
-  /**
-   * Reserves memory that cannot be refused, such as for the reply to a write that is already
-   * stored.
-   */
+  /** Reserves memory that cannot be refused: for the reply to a write that is stored already. */
   reserveAtOnce(bytes: number): void {
     this.#keepMemory(this.#memory.overdraw(this.#flow, bytes));
   }

@@ -1,5 +1,2 @@
-/**
- * Registers a callback for "the reply is no longer wanted": called once, at once if that is so already. Returns a function
- * that takes the callback back.
- */
+/** Registers a callback for an abort of the caller, at once after one; returns an unregister function. */
 export type OnAbort = (listener: () => void) => () => void;

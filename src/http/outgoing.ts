@@ -4,8 +4,8 @@ import type { RawHeaders } from './headers.js';
 import type { OnAbort } from './on-abort.js';
 
 /**
- * Which of the two connections to a server a request travels on: `front-proxy` shows the front-proxy certificate, so
- * the server believes the identity headers on it; `plain` shows none, so the server judges the caller's own credentials.
+ * Kind of connection to a server. `front-proxy` presents the front-proxy certificate, so that the
+ * server trusts identity headers; `plain` presents none, so that it checks the caller's credentials.
  */
 export type Lane = 'front-proxy' | 'plain';
 
@@ -19,10 +19,7 @@ export interface OutgoingRequest {
   readonly lane: Lane;
   /** A watch: it lasts for minutes with few bytes in transit, so it may share a connection. */
   readonly isWatch?: boolean;
-  /**
-   * Timeout until the head of the reply, after which the attempt fails; 0 for no limit (exec and
-   * the like).
-   */
+  /** Timeout until the head of the reply; 0 for no limit (exec and the like). */
   readonly headTimeoutMs: number;
   /** Registers a listener for the abort of the caller; returns a function that removes it. */
   readonly onAbort: OnAbort;

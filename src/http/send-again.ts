@@ -9,20 +9,14 @@ export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
   return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange));
 }
 
-/**
- * Returns whether the body can still be sent: a streamed body only as long as no attempt has read a
- * byte of it.
- */
+/** Returns whether the body can still be sent: a streamed body until a byte of it was read. */
 export function canSendAgain(exchange: Exchange): boolean {
   const { body } = exchange;
   if (body === null || exchange.gatheredBody !== undefined || !exchange.bodyTouched) return true;
   return !body.readableDidRead && !body.destroyed;
 }
 
-/**
- * Returns whether a method is safe. A `GET` with an upgrade may be an exec, whose command would run
- * twice.
- */
+/** Returns whether a method is safe. A GET with an upgrade may be an exec, which cannot repeat. */
 function isSafe({ method, upgrade }: Exchange): boolean {
   if (upgrade) return false;
   return method === 'GET' || method === 'HEAD' || method === 'OPTIONS';

@@ -19,15 +19,15 @@ export function sendTo(destination: Destination, lane: Lane, ownHeaders: () => R
 }
 
 export interface InProcessOptions {
-  /** Called for each request: the handler may not be there yet when this is made. */
+  /** Called for each request: the handler may not exist yet when the sender is made. */
   readonly handler: () => Handler;
   readonly nowMs: () => number;
   readonly identity: EstablishedIdentity;
-  /** Come before those of each request. */
+  /** Precede those of each request. */
   readonly headers: RawHeaders;
 }
 
-/** Sends to a handler of this process, with no connection between. */
+/** Sends to a handler of this process, without a connection. */
 export function sendInProcess({ handler, nowMs, identity, headers: ownHeaders }: InProcessOptions): Send {
   return async (method, target, headers, body, onAbort) => {
     const sent = [...ownHeaders, ...headers];

@@ -1,8 +1,7 @@
 import type { Clock } from '../base/clock.js';
-import { readBody } from './body-stream.js';
-import { Deadline } from './deadline.js';
 import type { Reply } from './exchange.js';
 import type { OnAbort } from './on-abort.js';
+import { wholeReply } from './whole-reply.js';
 
 /*
  * Health of servers, the same for the server behind this process (upstream-host.ts), for peers (endpoint-health.ts,
@@ -13,9 +12,10 @@ import type { OnAbort } from './on-abort.js';
  *   wait for it are ended; one that refuses (503) is stopping or starting, and replies to the requests it has.
  * - A request that could not be sent makes a server unusable at once, without waiting for the next probe.
  * - An unusable server becomes usable by a probe only, never by a late reply to an old request.
- * - The server behind this process and those behind a front door are probed every PROBE_INTERVAL_MS. Peers are visited less
- *   often (`readEveryMs` of peer-monitor.ts): for the address from which discovery is read, that read is the probe while it
- *   succeeds. A peer that failed is probed after a cool-down, which doubles with each failure.
+ * - One loop repeats the probes of a server: RepeatedTask. The server behind this process and those behind a front door are
+ *   probed every PROBE_INTERVAL_MS. Peers are visited less often (`readEveryMs` of peer-monitor.ts): for the address from which
+ *   discovery is read, that read is the probe while it succeeds. A peer that failed is probed after a cool-down, which
+ *   doubles with each failure.
  */
 
 /** Between two probes of a server that requests are sent to directly. */
@@ -26,15 +26,9 @@ export const PROBE_TIMEOUT_MS = 2_000;
 export interface CoolDownBounds {
   /** Cool-down after the first failure; doubles with each further one. */
   readonly coolDownFirstMs: number;
-  /**
-   * Upper bound of the cool-down. Short, so that a recovered server is used soon; a probe of a dead
-   * address is cheap.
-   */
+  /** Upper bound. Short, so that a recovered server is used soon; a probe is cheap. */
   readonly coolDownMaxMs: number;
-  /**
-   * Time without a failure after which the cool-down starts at its first value again, at the next
-   * successful probe.
-   */
+  /** Time without a failure after which the next cool-down has its first value again. */
   readonly forgiveAfterMs: number;
 }
 
@@ -43,20 +37,17 @@ export const COOL_DOWN: CoolDownBounds = { coolDownFirstMs: 100, coolDownMaxMs: 
 const READYZ_BYTES_MAX = 64 * 1024;
 
 /**
- * Sends one probe with `get` and returns the reply, whose body has been read and dropped. Rejects with DeadlineError if
- * the server hangs, and as `get` does if it cannot be reached.
+ * Sends one probe with `get` and returns the reply. Rejects with DeadlineError if the server hangs, and as `get` does if
+ * it cannot be reached.
  */
-export async function probeReadyz(
+export function probeReadyz(
   get: (path: string, onAbort: OnAbort) => Promise<Reply>,
   clock: Clock,
   timeoutMs = PROBE_TIMEOUT_MS,
 ): Promise<Pick<Reply, 'status' | 'headers'>> {
-  const deadline = new Deadline(clock, timeoutMs, 'GET /readyz');
-  try {
-    const reply = await deadline.reply(get('/readyz', deadline.onAbort));
-    await deadline.race(readBody(reply.body, READYZ_BYTES_MAX));
-    return reply;
-  } finally {
-    deadline.end();
-  }
+  return wholeReply(
+    (onAbort) => get('/readyz', onAbort),
+    { clock, timeoutMs, bytesMax: READYZ_BYTES_MAX },
+    'GET /readyz',
+  );
 }

@@ -7,10 +7,7 @@ export interface AcceptClause {
   readonly params: ReadonlyMap<string, string>;
 }
 
-/**
- * Bounds beyond the fields of real clients; the rest is ignored, so a hostile field costs bounded
- * work.
- */
+/** Above what real clients send; the rest is ignored, so a hostile field costs bounded work. */
 export const ACCEPT_CHARS_MAX = 8_192;
 export const ACCEPT_CLAUSES_MAX = 64;
 const PARAMS_MAX = 16;

@@ -36,10 +36,7 @@ export function documentKind(document: unknown): string {
   return typeof kind === 'string' ? kind : '';
 }
 
-/**
- * Parses the JSON of a discovery document without checks of its form. Throws
- * DiscoveryDocumentError.
- */
+/** Parses JSON without checks of its form. Throws DiscoveryDocumentError. */
 export function parseDiscoveryJson(text: string, path: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,7 +1,4 @@
-/**
- * Aggregated discovery (`apidiscovery.k8s.io`), the fields that Straddle uses. v2 and v2beta1 have
- * the same shape.
- */
+/** Aggregated discovery (`apidiscovery.k8s.io`, v2 and v2beta1), the fields that Straddle uses. */
 export interface GroupDiscoveryList {
   readonly kind: 'APIGroupDiscoveryList';
   readonly apiVersion: 'apidiscovery.k8s.io/v2' | 'apidiscovery.k8s.io/v2beta1';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cloneJson, isDeeperThan, type Json, jsonEqual, member, setMember } from './json.js';
 
-describe('documents', () => {
+describe('JSON documents', () => {
   it('are equal in any order of members, and only then', () => {
     expect(jsonEqual({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 })).toBe(true);
     expect(jsonEqual({ a: 1 }, { a: 1, b: null })).toBe(false);

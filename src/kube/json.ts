@@ -27,10 +27,7 @@ export function objectMember(object: JsonObject, key: string): JsonObject {
   return objectOrEmpty(member(object, key));
 }
 
-/**
- * Returns a member, never an inherited one: `constructor` and `__proto__` are ordinary names in a
- * document.
- */
+/** Returns a member, never an inherited one: `constructor` is an ordinary name in a document. */
 export function member(object: JsonObject, key: string): Json | undefined {
   return Object.hasOwn(object, key) ? object[key] : undefined;
 }
@@ -52,10 +49,7 @@ export function cloneJson<T extends Json>(value: T): T {
   return copy as T;
 }
 
-/**
- * Returns whether two documents are equal: independent of the order of members, dependent on that
- * of items.
- */
+/** Returns whether documents are equal; the order of items counts, that of members does not. */
 export function jsonEqual(left: Json | undefined, right: Json | undefined): boolean {
   if (left === right) return true;
   if (Array.isArray(left)) {

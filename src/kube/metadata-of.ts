@@ -1,9 +1,8 @@
-import { isObject, type JsonObject, member } from './json.js';
+import { type JsonObject, objectMember } from './json.js';
 
 /** Returns the metadata of an object; an empty object if it is missing or malformed. */
 export function metadataOf(object: JsonObject): JsonObject {
-  const metadata = member(object, 'metadata');
-  return isObject(metadata) ? metadata : {};
+  return objectMember(object, 'metadata');
 }
 
 export function nameOf(object: JsonObject): string {

@@ -5,7 +5,7 @@ type Wanted = Partial<RequestInfo>;
 const CORE = { isResource: true, apiPrefix: 'api', group: '', version: 'v1' };
 const APPS = { isResource: true, apiPrefix: 'apis', group: 'apps', version: 'v1' };
 
-describe('resource requests', () => {
+describe('parseRequestInfo of resource requests', () => {
   it.each<[string, string, Wanted]>([
     ['GET', '/api/v1/namespaces', { ...CORE, verb: 'list', resource: 'namespaces', namespace: '', name: '' }],
     ['GET', '/api/v1/namespaces/x', { ...CORE, verb: 'get', resource: 'namespaces', namespace: 'x', name: 'x' }],
@@ -100,7 +100,7 @@ describe('resource requests', () => {
   });
 });
 
-describe('everything else', () => {
+describe('parseRequestInfo of non-resource requests', () => {
   it.each([
     '/',
     '/api',
@@ -124,7 +124,7 @@ describe('everything else', () => {
   });
 });
 
-describe('percent-encoding', () => {
+describe('parseRequestInfo of percent-encoding', () => {
   it('is decoded before the path is split, encoded slashes included', () => {
     expect(parseRequestInfo('GET', '/api/v1/namespaces/a%2Fpods/b')).toMatchObject({
       namespace: 'a',

@@ -5,10 +5,7 @@ import { decodePath } from './wire-text.js';
 /** Attributes of a request, from method, path and query alone, by the rules of kube-apiserver. */
 export interface RequestInfo {
   readonly isResource: boolean;
-  /**
-   * Decoded path, as in the router of the API server. Octets that are not UTF-8 are lone
-   * surrogates.
-   */
+  /** Decoded path, as in the API server's router. Octets that are not UTF-8 are lone surrogates. */
   readonly path: string;
   /** Kubernetes verb for resource requests, else the method in lower case. Empty where Kubernetes has no verb. */
   readonly verb: string;
@@ -17,10 +14,7 @@ export interface RequestInfo {
   readonly version: string;
   readonly namespace: string;
   readonly resource: string;
-  /**
-   * `gvrKey` of group, version and resource, computed once for several look-ups. Empty for
-   * non-resource requests.
-   */
+  /** `gvrKey` of the request, computed once; empty for non-resource requests. */
   readonly resourceKey: string;
   readonly subresource: string;
   readonly name: string;
@@ -112,18 +106,12 @@ function resourceInfo(method: string, path: string, query: string, parts: string
   };
 }
 
-/**
- * Returns whether the reply is from a pod or service behind a proxy subresource, not from the API
- * server.
- */
+/** Returns whether the reply is from a pod or service behind a proxy subresource. */
 export function isProxied({ subresource, verb }: RequestInfo): boolean {
   return subresource === 'proxy' || verb === 'proxy';
 }
 
-/**
- * Returns whether the first `watch` parameter is set; any value but `false` and `0` counts, as in
- * Kubernetes.
- */
+/** Returns whether `watch` is set; any first value but `false` and `0` counts, as in Kubernetes. */
 function asksToWatch(query: string): boolean {
   // Fast path; a percent-encoded name takes the slow one.
   if (!query.includes('watch') && !query.includes('%')) return false;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { announcedName, formatHostPort, parseHostPort } from '../../base/address.js';
+import { formatHostPort, parseHostPort } from '../../base/address.js';
 import { type Clock, systemClock } from '../../base/clock.js';
 import { BodyTooLargeError } from '../../http/body-stream.js';
 import { PooledDestination } from '../../http/client/pooled-destination.js';
@@ -151,8 +151,7 @@ export class OutboundCalls {
     const own = this.#options.clientCertificate?.();
     return {
       ca: insecureSkipVerify ? undefined : caBundle,
-      // Where the name is an address, the one that is dialled is verified.
-      servername: announcedName(serverName),
+      servername: serverName,
       cert: own?.cert,
       key: own?.key,
       ...(insecureSkipVerify ? { insecureSkipVerify } : {}),

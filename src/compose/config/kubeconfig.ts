@@ -23,6 +23,18 @@ export interface KubeconfigAccess {
   readonly insecureSkipTlsVerify: boolean;
 }
 
+/** The contents of the files and names with which connections of `access` are made. */
+export function tlsOfAccess(access: KubeconfigAccess, readFile: (path: string) => string) {
+  const pem = (source: PemSource | undefined) => source && ('pem' in source ? source.pem : readFile(source.file));
+  return {
+    ca: pem(access.ca),
+    servername: access.serverName,
+    cert: pem(access.clientCert),
+    key: pem(access.clientKey),
+    insecureSkipVerify: access.insecureSkipTlsVerify,
+  };
+}
+
 type Mapping = Readonly<Record<string, unknown>>;
 
 export interface KubeconfigSelection {

@@ -1,7 +1,4 @@
-/**
- * Size of a slab shared by several replies: a buffer for each would dominate the work of the
- * garbage collector.
- */
+/** Size of a slab shared by several replies: a buffer for each would burden the collector. */
 const SLAB_BYTES = 64 * 1024;
 /** Larger pieces get a buffer of their own, since a long-lived piece keeps its whole slab alive. */
 const SHARED_PIECE_BYTES_MAX = 8 * 1024;

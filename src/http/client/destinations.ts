@@ -4,16 +4,10 @@ import type { Reach } from './reach.js';
 
 /** Connect timeout, after which the request is tried on another server. */
 const CONNECT_TIMEOUT_MS = 3_000;
-/**
- * Below the three minutes for which kube-apiserver keeps idle connections: no request is sent on a
- * closed connection.
- */
+/** Below the three minutes for which kube-apiserver keeps idle connections open. */
 const KEEP_ALIVE_MS = 60_000;
 
-/**
- * Creates destinations that share one source of certificates, and updates them when the
- * certificates change.
- */
+/** Creates destinations with one source of certificates, and updates them when it changes. */
 export class Destinations {
   readonly #tls: () => ConnectionTls;
   readonly #reach: Reach | undefined;

@@ -1,7 +1,7 @@
 import type { OnReadOpts } from 'node:net';
-import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
-import { announcedName, parseHostPort } from '../../base/address.js';
-import type { ConnectionTls } from '../tls/connection-tls.js';
+import { type ConnectionOptions, connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { parseHostPort } from '../../base/address.js';
+import { type ConnectionTls, clientTlsOptions } from '../tls/connection-tls.js';
 import type { Reach } from './reach.js';
 
 const TCP_KEEP_ALIVE_MS = 60_000;
@@ -27,24 +27,18 @@ export interface Dialling {
   cancel(): void;
 }
 
-/**
- * Opens TLS connections to one server with one client certificate; each resumes the previous TLS
- * session.
- */
+/** Opens TLS connections to one server; each resumes the TLS session of the previous one. */
 export class Dialler {
   readonly #options: DiallerOptions;
-  readonly #host: string;
-  readonly #port: number;
-  readonly #servername: string | undefined;
+  readonly #target: ConnectionOptions;
   #context: SecureContext | undefined;
   #session: Buffer | undefined;
 
   constructor(options: DiallerOptions) {
     this.#options = options;
     const { host, port } = parseHostPort(options.address);
-    this.#host = host;
-    this.#port = port;
-    this.#servername = options.tls.servername ?? announcedName(host);
+    const ALPNProtocols = [...options.protocols];
+    this.#target = { ...clientTlsOptions(host, options.tls), host, port, ALPNProtocols };
   }
 
   dial(outcome: DialOutcome, onread?: OnReadOpts): Dialling {
@@ -83,20 +77,12 @@ export class Dialler {
   }
 
   #connect(onread: OnReadOpts | undefined): TLSSocket {
-    const { tls, protocols } = this.#options;
     // Cached: parsing certificates is the most expensive step here.
-    this.#context ??= createSecureContext({
-      ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-      ...(tls.cert === undefined ? {} : { cert: tls.cert, key: tls.key! }),
-    });
+    this.#context ??= createSecureContext(this.#target);
     return connect({
-      host: this.#host,
-      port: this.#port,
+      ...this.#target,
       secureContext: this.#context,
-      ALPNProtocols: [...protocols],
-      ...(this.#servername === undefined ? {} : { servername: this.#servername }),
       ...(this.#session === undefined ? {} : { session: this.#session }),
-      ...(tls.insecureSkipVerify ? { rejectUnauthorized: false } : {}),
       ...(onread === undefined ? {} : { onread }),
     });
   }

@@ -60,10 +60,7 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     this.events = events;
   }
 
-  /**
-   * Subscribes to aborts of the caller. Returns false if it has already aborted; the attempt has
-   * then failed.
-   */
+  /** Subscribes to aborts of the caller. Returns false if one has already failed the attempt. */
   listen(): boolean {
     const { body } = this.request;
     if (body !== null && !(body instanceof Uint8Array)) {
@@ -87,10 +84,7 @@ export class Http1Attempt implements ResponseReceiver, BodySource {
     this.fail(error);
   }
 
-  /**
-   * Rejects the attempt, or fails its body if the reply has started. The connection has already
-   * detached it.
-   */
+  /** Rejects the attempt, or fails the body of its reply. The connection has detached it. */
   fail(cause: Error): void {
     if (this.over) return;
     this.finish();

@@ -8,10 +8,7 @@ export interface ChunkReceiver {
 
 /** Bound on the digits of a chunk size: 16^13 is below Number.MAX_SAFE_INTEGER. */
 const SIZE_DIGITS_MAX = 13;
-/**
- * Bound on the accumulated bytes of chunk extensions in excess of the data, above which they are an
- * attack.
- */
+/** Bound on the bytes of chunk extensions in excess of the data, above which they are an attack. */
 const OVERHEAD_BYTES_MAX = 16 * 1024;
 /** Bytes of extensions that each chunk line may have without being counted. */
 const OVERHEAD_BYTES_USUAL = 16;

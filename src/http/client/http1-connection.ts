@@ -11,10 +11,7 @@ import { StreamedBody } from './streamed-body.js';
 const COPIED_BODY_BYTES_MAX = 16 * 1024;
 /** Size of a TLS record: one read takes one record. */
 const READ_BYTES = 16 * 1024;
-/**
- * Margin before the server's `Keep-Alive: timeout`: no request may be in flight when it closes the
- * connection.
- */
+/** Margin before the server's `Keep-Alive: timeout`, at which no request may be in flight. */
 const KEEP_ALIVE_MARGIN_MS = 2_000;
 
 /** Owner of the connections (ConnectionPool). */
@@ -23,10 +20,7 @@ export interface ConnectionHome {
   readonly keepAliveMs: number;
   /** Called when the connection is idle and can take a request. */
   freed(connection: Http1Connection): void;
-  /**
-   * Called when the connection is closed. `unbegun` is a reserved request that was not written and
-   * needs another one.
-   */
+  /** The connection is closed. `unbegun` is a reserved request that needs another one. */
   lost(connection: Http1Connection, unbegun: Http1Attempt | undefined): void;
 }
 
@@ -59,10 +53,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
     this.dialling = dialler.dial({ opened: (socket) => this.onOpened(socket), failed: (e) => this.close(e) }, onread);
   }
 
-  /**
-   * Reserves the connection for this request; `begin` follows after pending socket events were
-   * handled.
-   */
+  /** Reserves the connection; `begin` follows after pending socket events were handled. */
   reserve(attempt: Http1Attempt): void {
     this.take(attempt);
     this.state = 'reserved';
@@ -100,10 +91,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
     this.socket!.resume();
   }
 
-  /**
-   * Called at the deadline: the keep-alive timeout of an idle connection, or the timeout for a
-   * response head.
-   */
+  /** The deadline has passed: that of keep-alive, or that of a response head. */
   expire(): void {
     const { attempt, streamed } = this;
     if (this.state === 'idle') this.close();
@@ -183,10 +171,7 @@ export class Http1Connection implements AttemptConnection, Expiring {
     socket.uncork();
   }
 
-  /**
-   * Called when a streamed body was written to the socket: the timeout for the response head
-   * starts.
-   */
+  /** The streamed body was written: the timeout for the response head starts. */
   bodySent(): void {
     this.streamed = undefined;
     if (this.attempt?.awaitsHead) this.home.sweep.set(this, this.attempt.request.headTimeoutMs);

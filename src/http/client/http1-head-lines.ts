@@ -50,10 +50,7 @@ export class Http1HeadLines {
     return checked(held.toString('latin1', 0, found + 2));
   }
 
-  /**
-   * Buffers bytes; the buffer doubles, so that a head sent byte by byte is not copied for each
-   * byte.
-   */
+  /** Buffers bytes; the buffer doubles, so that a head sent byte by byte costs few copies. */
   private hold(bytes: Buffer, at: number, end: number): Buffer {
     const total = this.heldBytes + end - at;
     if (this.held === undefined || this.held.length < total) {

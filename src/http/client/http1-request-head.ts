@@ -21,10 +21,7 @@ export interface Http1RequestHead {
   readonly saysEmpty: boolean;
 }
 
-/**
- * Returns the encoded head. Throws a StatusError for a request that is invalid or ambiguous in
- * HTTP/1.1.
- */
+/** Returns the encoded head. Throws StatusError for a request that is ambiguous in HTTP/1.1. */
 export function requestHead({ method, target, headers, body }: OutgoingRequest, address: string): Http1RequestHead {
   if ((!METHODS.has(method) && !isToken(method)) || method === 'CONNECT') throw refusal('invalid request method');
   if (!target.startsWith('/') && !/^https?:\/\//.test(target)) throw refusal('the path must start with a slash');

@@ -40,10 +40,7 @@ export class Http1ResponseParser {
   status = 0;
   /** Alternating names and values, unchanged. */
   fields: string[] = [];
-  /**
-   * True if `fields` contains `Connection`, which may list hop-by-hop fields; all other hop-by-hop
-   * fields are left out.
-   */
+  /** `fields` has `Connection`, which may list hop-by-hop fields; others are left out already. */
   hasConnection = false;
   /** True if the connection can be reused after this response. */
   keepsAlive = false;
@@ -80,10 +77,7 @@ export class Http1ResponseParser {
     this.chunks.stop();
   }
 
-  /**
-   * Parses received bytes. Returns true if unsolicited bytes follow the response. Throws
-   * Http1ResponseError.
-   */
+  /** Returns true if unsolicited bytes follow the response. Throws Http1ResponseError. */
   execute(bytes: Buffer, start = 0, end = bytes.length): boolean {
     let at = start;
     while (at < end) {
@@ -237,10 +231,7 @@ export class Http1ResponseParser {
     }
   }
 
-  /**
-   * Evaluates a field of this connection. Returns false if it is hop-by-hop and must not be
-   * forwarded.
-   */
+  /** Evaluates a field of this connection; false if it is hop-by-hop and not forwarded. */
   private note(kind: FieldKind, value: string): boolean {
     if (kind === FieldKind.contentLength) {
       // Two equal values could be accepted as one, but both fields would be forwarded.

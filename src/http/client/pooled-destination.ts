@@ -28,10 +28,7 @@ export interface PooledDestinationOptions {
   readonly address: string;
   readonly tls: ConnectionTls;
   readonly connectTimeoutMs: number;
-  /**
-   * Keep-alive time of idle connections, below that of kube-apiserver, so that the client closes
-   * first.
-   */
+  /** Keep-alive time, below that of kube-apiserver, so that the client closes first. */
   readonly keepAliveMs: number;
   readonly onClose?: () => void;
   readonly reach?: Reach;
@@ -131,10 +128,7 @@ export class PooledDestination implements Destination {
     for (const attempt of [...this.#streams]) if (attempt.awaitsHead) attempt.abandon(error(attempt.mayBeProcessed));
   }
 
-  /**
-   * Replaces certificates and CA: open requests end on their connections, new requests use new
-   * ones.
-   */
+  /** Replaces certificates and CA: new requests use new connections. */
   replaceTls(tls: ConnectionTls): void {
     this.#tls = tls;
     this.renewConnections();

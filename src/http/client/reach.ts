@@ -5,10 +5,7 @@ import type { Duplex } from 'node:stream';
  * a request. Without a Reach every connection is allowed.
  */
 export interface Reach {
-  /**
-   * Resolves when the address may be dialled; rejects, after a bounded time, with the error of a
-   * failed connection.
-   */
+  /** Resolves when the address may be dialled; rejects in bounded time, as a failed dial. */
   admit(address: string): Promise<void>;
   /** Called with each open connection, which may be destroyed at any time. */
   opened(address: string, socket: Duplex): void;

@@ -2,15 +2,9 @@ import { type ClientHttp2Session, connect as connectHttp2, type Settings } from 
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 
-/**
- * Below the default of kube-apiserver; a lower SETTINGS_MAX_CONCURRENT_STREAMS of the server is
- * respected.
- */
+/** Below the default of kube-apiserver; a lower limit of the server is respected. */
 const STREAMS_PER_CONNECTION_MAX = 100;
-/**
- * Flow-control window of a stream: a slow reader uses no more of the connection window (no
- * head-of-line blocking).
- */
+/** Window of a stream: a slow reader takes no more of the connection's (head-of-line blocking). */
 const STREAM_WINDOW_BYTES = 64 * 1024;
 const CONNECTION_WINDOW_BYTES = (STREAMS_PER_CONNECTION_MAX + 1) * STREAM_WINDOW_BYTES;
 
@@ -52,10 +46,7 @@ export class SharedConnections {
     this.#options = options;
   }
 
-  /**
-   * Returns undefined if the server does not support HTTP/2. Rejects with the error of a failed
-   * connection.
-   */
+  /** Returns undefined without HTTP/2. Rejects with the error of a failed connection. */
   async take(): Promise<Place | undefined> {
     for (;;) {
       if (this.#speaksOnlyHttp1 || this.#closed) return undefined;

@@ -1,23 +1,16 @@
 import { type ClientHttp2Stream, constants, type OutgoingHttpHeaders } from 'node:http2';
 import { AttemptError, attemptError } from '../attempt-error.js';
 import { BodyStream } from '../body-stream.js';
-import type { Reply } from '../exchange.js';
 import type { OutgoingRequest } from '../outgoing.js';
+import type { AttemptEvents } from './http1-attempt.js';
 import { replyHeaders } from './reply-headers.js';
 import type { Place } from './shared-connections.js';
-
-export interface StreamEvents {
-  resolve(reply: Reply): void;
-  reject(error: Error): void;
-  /** Called once, when the attempt is no longer in flight, whatever its outcome. */
-  onOver(): void;
-}
 
 /** One request without a body on a stream of a shared connection. */
 export class StreamAttempt {
   readonly #address: string;
   readonly #request: OutgoingRequest;
-  readonly #events: StreamEvents;
+  readonly #events: AttemptEvents;
   #stream: ClientHttp2Stream | undefined;
   #body: BodyStream | undefined;
   #trailers: readonly string[] = [];
@@ -25,7 +18,7 @@ export class StreamAttempt {
   #done = false;
   #stopListening: () => void = () => {};
 
-  constructor(address: string, request: OutgoingRequest, events: StreamEvents) {
+  constructor(address: string, request: OutgoingRequest, events: AttemptEvents) {
     this.#address = address;
     this.#request = request;
     this.#events = events;

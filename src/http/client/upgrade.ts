@@ -67,10 +67,7 @@ function requestOn(socket: TLSSocket, { method, target, headers }: OutgoingReque
   }
 }
 
-/**
- * Adds `Content-Length: 0`: to a POST without it Node would add `Transfer-Encoding: chunked` and a
- * last chunk.
- */
+/** Adds `Content-Length: 0`: without it Node would send a POST chunked, with a last chunk. */
 function withLength(method: string, headers: RawHeaders): RawHeaders {
   if (method === 'GET' || method === 'HEAD' || headerValue(headers, 'content-length') !== undefined) return headers;
   return [...headers, 'Content-Length', '0'];

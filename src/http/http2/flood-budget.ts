@@ -11,10 +11,7 @@ const TOKENS_PER_MS = 0.2;
  * on a closed stream.
  */
 export const IDLE_FRAME_COST = 1;
-/**
- * Cost of a stream reset by the client, or by the server for the client's fault (CVE-2023-44487,
- * CVE-2025-8671).
- */
+/** Cost of a stream reset by or because of the client (CVE-2023-44487, CVE-2025-8671). */
 export const BROKEN_STREAM_COST = 4;
 /** Tokens earned by a complete response. */
 export const ANSWER_EARNS = 2;

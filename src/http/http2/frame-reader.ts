@@ -7,10 +7,7 @@ import {
   readUint31,
 } from './protocol.js';
 
-/**
- * Receives each complete frame. `bytes` from `start` to `end` is the payload; it may be kept, it is
- * not overwritten.
- */
+/** Receives each complete frame; its payload is `bytes` from `start` to `end` and may be kept. */
 export interface FrameReceiver {
   frame(type: number, flags: number, streamId: number, bytes: Buffer, start: number, end: number): void;
 }
@@ -31,10 +28,7 @@ export class FrameReader {
     this.#receiver = receiver;
   }
 
-  /**
-   * True inside a HEADERS or CONTINUATION frame, and inside a frame header whose type is not read
-   * yet.
-   */
+  /** True inside HEADERS or CONTINUATION, and in a frame header whose type is not read yet. */
   get insideHeaders(): boolean {
     if (this.#headerBytes === 0) return false;
     if (!this.#payload) return true;

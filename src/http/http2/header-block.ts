@@ -8,10 +8,7 @@ import {
 } from './http2-limits.js';
 import { ConnectionError, ErrorCode, FRAME_PAYLOAD_BYTES_MAX } from './protocol.js';
 
-/**
- * Assembles header blocks from HEADERS and CONTINUATION and decodes them. At most one block is open
- * per connection.
- */
+/** Assembles and decodes header blocks (HEADERS, CONTINUATION), one at a time. */
 export class HeaderBlocks {
   readonly #decoder: HeaderDecoder;
   readonly #bytesMax: number;
@@ -32,10 +29,7 @@ export class HeaderBlocks {
     this.#piecesMax = Math.ceil(this.#bytesMax / CONTINUATION_BYTES_USUAL);
   }
 
-  /**
-   * Stream id of the incomplete block, or 0. Until its end no other frame is allowed (RFC 9113,
-   * 4.3).
-   */
+  /** Stream id of the incomplete block, or 0; no other frame may come (RFC 9113, 4.3). */
   get openFor(): number {
     return this.#streamId;
   }

@@ -18,10 +18,7 @@ export interface ConnectionClock {
 
 /** Flow-control window of one stream: the unread request body bytes that a client may send. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
-/**
- * Flow-control window of a connection: bounds the memory held by unread request bodies of all its
- * streams.
- */
+/** Flow-control window of a connection: bounds the memory of its unread request bodies. */
 export const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
 /** Back-pressure starts when this many response bytes of one stream are unsent. */
 export const STREAM_UNSENT_BYTES_MAX = 128 * 1024;
@@ -29,15 +26,9 @@ export const STREAM_UNSENT_BYTES_MAX = 128 * 1024;
 export const STREAM_UNSENT_PIECES_MAX = 1_024;
 /** Bound on bytes in the socket's write buffer; further response bytes stay in their streams. */
 export const CONNECTION_UNSENT_BYTES_MAX = 256 * 1024;
-/**
- * Allowance above CONNECTION_UNSENT_BYTES_MAX for control frames (acknowledgements, resets, window
- * updates).
- */
+/** Allowance above CONNECTION_UNSENT_BYTES_MAX for control frames. */
 export const CONTROL_UNSENT_BYTES_MAX = 64 * 1024;
-/**
- * SETTINGS_HEADER_TABLE_SIZE of this server: the default that clients assume before they read
- * SETTINGS.
- */
+/** SETTINGS_HEADER_TABLE_SIZE: the default, which clients assume before they read SETTINGS. */
 export const HEADER_TABLE_BYTES = 4_096;
 /**
  * Header blocks up to this multiple of `headerBytesMax` are decoded to their end although the
@@ -48,8 +39,5 @@ export const HEADER_BLOCK_FACTOR = 4;
 export const CONTINUATION_BYTES_USUAL = 1_024;
 /** Time after the last GOAWAY and the half-close in which the client may close the connection. */
 export const LINGER_MS = 1_000;
-/**
- * Time in which a draining connection waits for the PING acknowledgement that follows the first
- * GOAWAY.
- */
+/** Wait of a draining connection for the PING acknowledgement after the first GOAWAY. */
 export const DRAIN_NOTICE_MS = 1_000;

@@ -104,10 +104,7 @@ export class IncomingBody extends Readable {
     callback(error);
   }
 
-  /**
-   * Passes small payloads at the end of the turn: single bytes must not each travel through the
-   * whole chain.
-   */
+  /** Passes small payloads at the end of the turn: single bytes must not each be passed on. */
   #passSoon(): void {
     if (this.#passing) return;
     this.#passing = true;

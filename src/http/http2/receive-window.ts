@@ -7,10 +7,7 @@ import type { ServerStream } from './server-stream.js';
 const CONNECTION_STEP_BYTES = CONNECTION_WINDOW_BYTES / 4;
 const STREAM_STEP_BYTES = STREAM_WINDOW_BYTES / 4;
 
-/**
- * Receive-side flow control: the connection's window, and the windows in the counters of each
- * ServerStream.
- */
+/** Receive-side flow control: the window of the connection, and of each ServerStream. */
 export class ReceiveWindow {
   readonly #sender: Sender;
   #window = CONNECTION_WINDOW_BYTES;

@@ -47,10 +47,7 @@ const SCHEME = /^[A-Za-z][A-Za-z0-9+\-.]*$/;
  * Characters of an authority (RFC 3986), without user information, which RFC 9113, 8.3.1 forbids.
  */
 const AUTHORITY = /^[A-Za-z0-9\-._~!$&'()*+,;=:%[\]]+$/;
-/**
- * Copied unchanged into the request line of an HTTP/1.1 request: no space, no control character,
- * ASCII only.
- */
+/** Copied unchanged into an HTTP/1.1 request line: no space, no control character, ASCII only. */
 const TARGET = /^\/[\x21-\x7e]*$/;
 /**
  * Control characters except tab. RFC 9113, 8.2.1 forbids NUL, CR and LF; Node.js and many servers
@@ -59,10 +56,7 @@ const TARGET = /^\/[\x21-\x7e]*$/;
 const VALUE_REFUSED = /[\x00-\x08\x0a-\x1f\x7f]/;
 const LENGTH = /^[0-9]{1,15}$/;
 
-/**
- * Parses the fields of one request (RFC 9113, 8.2 and 8.3). Returns the reason as a string if they
- * are malformed.
- */
+/** Parses the fields of one request (RFC 9113, 8.2, 8.3). Returns the reason if malformed. */
 export function readRequestHead(fields: readonly string[]): Http2RequestHead | string {
   let method: string | undefined;
   let target: string | undefined;
@@ -87,10 +81,7 @@ export function readRequestHead(fields: readonly string[]): Http2RequestHead | s
   return readFields(fields, at, { method, target, authority });
 }
 
-/**
- * Returns true if the fields are valid trailers: no pseudo-header, no connection-specific field
- * (RFC 9113, 8.1).
- */
+/** Returns whether fields are valid trailers: no pseudo- or connection field (RFC 9113, 8.1). */
 export function areTrailers(fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     const kind = kindOf(fields[i]!);

@@ -8,20 +8,14 @@ export interface HeadFrame {
   readonly status: number;
   readonly fields: readonly string[];
   readonly endStream: boolean;
-  /**
-   * Starts the block with a table size update to 0: the client has reduced its table (RFC 7541,
-   * 4.2).
-   */
+  /** Starts the block with a table size update to 0 (RFC 7541, 4.2): the client has reduced it. */
   readonly tableUnused: boolean;
 }
 
 /** Dynamic table size update to 0 (RFC 7541, 6.3). */
 const TABLE_SIZE_ZERO = 0x20;
 
-/**
- * Writes HEADERS into the write buffer. Throws for a field that cannot be sent; then nothing is
- * written.
- */
+/** Writes HEADERS. Throws, with nothing written, for a field that cannot be sent. */
 export function writeHead(into: WriteBuffer, frame: HeadFrame): void {
   const bytesMax = encodedBytesMax(frame.status, frame.fields) + 1;
   if (bytesMax > FRAME_PAYLOAD_BYTES_MAX) {

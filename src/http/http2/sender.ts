@@ -17,20 +17,14 @@ import type { ServerStream, StreamSender } from './server-stream.js';
 import { WriteBuffer } from './write-buffer.js';
 
 export interface SenderEvents {
-  /**
-   * Called before the write that contains the stream's last frame; frames added now go into the
-   * same write.
-   */
+  /** Called before the write with the stream's last frame; frames added now join that write. */
   answered(stream: ServerStream): void;
   /** Called when every frame that may be sent now was written to the socket. */
   flushed(): void;
   failed(error: unknown): void;
 }
 
-/**
- * Longer payloads are passed to the socket without a copy. Measured with TLS, which joins the
- * buffers anyway.
- */
+/** Longer payloads go to the socket without a copy. Measured with TLS, which joins buffers. */
 const COPIED_BYTES_MAX = 4 * 1024;
 /**
  * Smaller pieces are copied out of their slab when the socket has unsent bytes: otherwise a client
@@ -38,10 +32,7 @@ const COPIED_BYTES_MAX = 4 * 1024;
  */
 const LEFT_IN_SLAB_BYTES_MIN = 16 * 1024;
 
-/**
- * Connections with frames to send at the end of this turn of the event loop; one setImmediate
- * serves all of them.
- */
+/** Connections with frames to send at the end of this turn; one setImmediate serves all. */
 let waiting: Sender[] = [];
 
 function flushWaiting(): void {
@@ -118,10 +109,7 @@ export class Sender implements StreamSender {
     stream.dropUnsent();
   }
 
-  /**
-   * Returns the write buffer for control frames. Fails the connection of a client that does not
-   * read them.
-   */
+  /** Returns the buffer for control frames. Fails a connection whose client does not read them. */
   control(): WriteBuffer {
     if (this.unsentBytes() > CONNECTION_UNSENT_BYTES_MAX + CONTROL_UNSENT_BYTES_MAX && !this.stopped) {
       // An event, not an exception: callers include readers of a body and handlers that reset a
@@ -223,10 +211,7 @@ export class Sender implements StreamSender {
     for (const stream of ready) stream.copyUnsent();
   }
 
-  /**
-   * Sends the deferred head of a stream if there is one, one DATA frame, and the end of the stream
-   * if it is due.
-   */
+  /** Sends the deferred head of a stream, one DATA frame, and the end if it is due. */
   private sendSome(stream: ServerStream): void {
     if (stream.headFrames) {
       this.outbound.append(stream.headFrames);

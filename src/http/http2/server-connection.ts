@@ -27,17 +27,11 @@ import { localSettings, readClientSettings } from './settings.js';
 import { StreamSet } from './stream-set.js';
 
 export interface ServerConnectionEvents {
-  /**
-   * Called once for each request with complete and valid headers. `stream.receiver` must be set
-   * before it returns.
-   */
+  /** Called once for each valid request. `stream.receiver` must be set before it returns. */
   request(stream: ServerStream): void;
   /** Called once, when the socket is closed. */
   closed(): void;
-  /**
-   * Called with the reason when the connection fails, and when `request` throws (then only the
-   * stream is reset).
-   */
+  /** Called when the connection fails, and when `request` throws (only the stream is reset). */
   failed(error: Error): void;
 }
 
@@ -48,10 +42,7 @@ export interface ServerConnectionParts {
   readonly events: ServerConnectionEvents;
 }
 
-/**
- * Payload of the PING sent after the first GOAWAY: its acknowledgement proves that the client has
- * read that GOAWAY.
- */
+/** Payload of the PING whose acknowledgement proves that the client has read the first GOAWAY. */
 const DRAIN_PING = Buffer.from('draining', 'latin1');
 
 /**

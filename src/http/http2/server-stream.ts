@@ -9,20 +9,14 @@ import { headFrames } from './response-head.js';
 export interface StreamReceiver {
   /** Called after `write` returned false, when the unsent bytes have dropped below the bound. */
   drained(): void;
-  /**
-   * Called once: the whole response was passed to the connection, the client disconnected, or the
-   * stream was reset.
-   */
+  /** Called once: the response was passed to the connection, or the stream was reset or lost. */
   closed(): void;
 }
 
 /** Methods of StreamSet that a stream calls. */
 export interface StreamOwner {
   reset(stream: ServerStream, code: number): void;
-  /**
-   * Resets a stream whose client makes no progress; if it was the last one, the connection is
-   * drained.
-   */
+  /** Resets a stream whose client makes no progress; after the last one, the connection drains. */
   resetStalled(stream: ServerStream): void;
 }
 
@@ -130,10 +124,7 @@ export class ServerStream {
     if (this.open && !this.headGiven) this.sender.askForBody(this);
   }
 
-  /**
-   * Returns false under back-pressure; `receiver.drained` follows. The caller must not modify
-   * `chunk` afterwards.
-   */
+  /** Returns false until `receiver.drained`. The caller must not modify `chunk` afterwards. */
   write(chunk: Uint8Array): boolean {
     if (!this.open || !this.headGiven || this.ended || this.bodiless || chunk.byteLength === 0) return true;
     this.queue(chunk);
@@ -186,10 +177,7 @@ export class ServerStream {
     return at;
   }
 
-  /**
-   * Removes and returns the next `bytes` without a copy, or returns undefined if they span several
-   * chunks.
-   */
+  /** Removes and returns the next `bytes` without a copy; undefined if they span chunks. */
   takePiece(bytes: number): Uint8Array | undefined {
     const chunk = this.chunk!;
     const from = this.chunkOffset;

@@ -15,10 +15,7 @@ export interface StreamSetParts {
   readonly limits: ServerConnectionLimits;
   readonly blocks: HeaderBlocks;
   readonly budget: FloodBudget;
-  /**
-   * Budget for reset streams. DATA earns nothing here, or one download would pay for thousands of
-   * resets.
-   */
+  /** Budget for reset streams. DATA earns nothing: one download would pay for thousands. */
   readonly brokenBudget: FloodBudget;
   readonly sender: Sender;
   request(stream: ServerStream): void;
@@ -53,10 +50,7 @@ export class StreamSet implements StreamOwner {
     return this.#streams.size;
   }
 
-  /**
-   * Highest stream id that was or may be served. RFC 9113, 6.8: it never exceeds an id sent in an
-   * earlier GOAWAY.
-   */
+  /** Highest stream id that was or may be served; never above one in a GOAWAY (RFC 9113, 6.8). */
   get lastId(): number {
     return Math.min(this.#lastId, this.#refusedAbove);
   }
@@ -149,10 +143,7 @@ export class StreamSet implements StreamOwner {
     }
   }
 
-  /**
-   * Applies SETTINGS_INITIAL_WINDOW_SIZE to open streams too; their windows may become negative
-   * (RFC 9113, 6.9.2).
-   */
+  /** Applies SETTINGS_INITIAL_WINDOW_SIZE; windows may become negative (RFC 9113, 6.9.2). */
   changeInitialWindow(bytes: number): void {
     const difference = bytes - this.#initialSendWindow;
     this.#initialSendWindow = bytes;
@@ -294,10 +285,7 @@ export class StreamSet implements StreamOwner {
     }
   }
 
-  /**
-   * Resets a stream for an error of the client and charges the budget: starting requests without
-   * end must cost tokens.
-   */
+  /** Resets a stream for the client's error, at a cost: endless new requests use up tokens. */
   #breakStream(stream: ServerStream, code: number): void {
     this.#parts.brokenBudget.spend(BROKEN_STREAM_COST);
     this.reset(stream, code);

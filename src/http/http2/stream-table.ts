@@ -9,10 +9,7 @@ const SLOTS_MIN = 8;
  * until a major garbage collection.
  */
 export class StreamTable {
-  /**
-   * Load factor at most 1/2. A stream is in the home slot of its id, or in the next free slot after
-   * it.
-   */
+  /** Load factor at most 1/2. A stream is in the home slot of its id, or in the next free one. */
   private slots: (ServerStream | undefined)[] = emptySlots(SLOTS_MIN);
   private count = 0;
 

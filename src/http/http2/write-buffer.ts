@@ -12,10 +12,7 @@ interface Slab {
   used: number;
 }
 
-/**
- * Free list. A connection owns a slab from its first frame in a turn of the event loop until the
- * flush of that turn.
- */
+/** Free list. A connection has a slab from its first frame in a turn until that turn's flush. */
 const slabs: Slab[] = [];
 
 function takeSlab(bytesMin: number): Slab {
@@ -46,10 +43,7 @@ export class WriteBuffer {
     return this.#slab ? this.#sealedBytes + this.#slab.used - this.#start : this.#sealedBytes;
   }
 
-  /**
-   * Reserves `bytes` contiguous bytes in `buffer` from `offset`; the caller writes them, then calls
-   * `advance`.
-   */
+  /** Reserves contiguous bytes in `buffer` at `offset`; `advance` follows the caller's write. */
   room(bytes: number): void {
     if (this.#slab && this.#slab.bytes.length - this.#slab.used >= bytes) return;
     this.#seal();

@@ -1,4 +1,3 @@
-import { constants } from 'node:crypto';
 import {
   createServer as createHttp1,
   type Server as Http1Server,
@@ -11,7 +10,7 @@ import { createServer as createTls, type TLSSocket, type Server as TlsServer } f
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Handler } from '../exchange.js';
-import type { ServerTls } from '../tls/connection-tls.js';
+import { type ServerTls, serverTlsOptions } from '../tls/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { ConnectionTable } from './connection-table.js';
 import { HandshakeQueue } from './handshake-queue.js';
@@ -102,7 +101,7 @@ export class Listener {
 
   /** Replaces the certificates for new connections; open connections keep theirs. */
   replaceTls(tls: ServerTls): void {
-    this.#tls.setSecureContext(secureContext(tls));
+    this.#tls.setSecureContext(serverTlsOptions(tls));
   }
 
   /**
@@ -181,14 +180,7 @@ export class Listener {
   /** The TLS server listens on no port: its connections come from the queue of handshakes. */
   #createTls(): TlsServer {
     const { tls, limits, logger } = this.#options;
-    const server = createTls({
-      ...secureContext(tls),
-      ALPNProtocols: ['h2', 'http/1.1'],
-      requestCert: true,
-      // A certificate that fails verification is refused per request, with the reason in a Status.
-      rejectUnauthorized: false,
-      handshakeTimeout: limits.headerTimeoutMs,
-    });
+    const server = createTls({ ...serverTlsOptions(tls), handshakeTimeout: limits.headerTimeoutMs });
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
       if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
@@ -283,16 +275,3 @@ const TCP_KEEP_ALIVE_MS = 60_000;
 
 /** Number of progress sweeps within `progressMs`. */
 const SWEEPS_PER_PROGRESS_TIME = 4;
-
-function secureContext(tls: ServerTls) {
-  return {
-    cert: tls.cert,
-    key: tls.key,
-    ca: [...tls.clientCas],
-    minVersion: 'TLSv1.2' as const,
-    // A resumed session has no intermediate certificates and would survive a change of the CA
-    // files. Renegotiation (TLS 1.2) would repeat the expensive part of the handshake, and could
-    // change the client certificate within a connection.
-    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
-  };
-}

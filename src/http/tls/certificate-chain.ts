@@ -5,19 +5,19 @@ export type ChainVerdict =
   | { readonly ok: true /** When the first certificate of the path expires. */; readonly notAfterMs: number }
   | { readonly ok: false; readonly reason: string };
 
-/** Certificates looked at of what a client sent; the rest is ignored. */
+/** Bound on the certificates of a client that are read; the rest is ignored. */
 export const CHAIN_CERTIFICATES_MAX = 10;
 /** Leaf, intermediates and root in one path. */
 export const PATH_CERTIFICATES_MAX = 8;
 /**
- * Signatures checked for one client chain, whatever the number of bundles and however often it is verified. Checks of the
- * leaf with keys of the bundles do not count: there is one for each authority of its issuer's name, which the operator chose.
+ * Bound on signature checks for one client chain, over all bundles and verifications. Checks of the
+ * leaf with keys of a bundle do not count: the operator chose those authorities.
  */
 export const SIGNATURE_CHECKS_MAX = 16;
-/** Certificates tried as the next link in one search: chains in which all name each other have factorially many paths. */
+/** Bound on links tried in one search: certificates that all name each other have n! paths. */
 export const PATH_STEPS_MAX = 256;
 
-/** Extended key usages that a path is verified for. Clients are all that Straddle verifies; published cases are for servers. */
+/** Extended key usages to verify a path for. Straddle verifies clients; test vectors are for servers. */
 export const PURPOSE = { client: '1.3.6.1.5.5.7.3.2', server: '1.3.6.1.5.5.7.3.1' } as const;
 export type Purpose = keyof typeof PURPOSE;
 const ANY_USAGE = '2.5.29.37.0';
@@ -33,8 +33,8 @@ export function verifyChain(
 }
 
 /**
- * The certificates that a client sent, its own first, with every signature checked among them so far: they may be
- * verified against several bundles, and again as time passes, and no signature is checked twice.
+ * The certificates that a client sent, leaf first, with the results of all signature checks: no
+ * signature is checked twice, also against several bundles or at a later time.
  */
 export class ClientChain {
   readonly #leaf: Certificate | undefined;
@@ -54,9 +54,9 @@ export class ClientChain {
   }
 
   /**
-   * Verifies that a path leads from the client's certificate, through the others, to a certificate of exactly this
-   * bundle, for the authentication of clients unless told otherwise. The rules are those of Go's verifier, which kube-apiserver uses;
-   * where they need what is not implemented (name constraints), the answer is no.
+   * Path validation from the leaf through the other certificates to a certificate of exactly this
+   * bundle, by the rules of Go's verifier, which kube-apiserver uses. Certificates with features
+   * that are not implemented (name constraints) are refused.
    */
   verify(roots: readonly X509Certificate[], nowMs: number, purpose: Purpose = 'client'): ChainVerdict {
     if (!this.#leaf) return { ok: false, reason: this.#refusal };
@@ -71,7 +71,7 @@ export class ClientChain {
   }
 }
 
-/** A certificate beside the path does no harm, so one that can't be read is only left out. */
+/** Returns no certificate for one that cannot be read: it may not be part of the path. */
 function readable(der: Uint8Array): Certificate[] {
   try {
     return [decodeCertificate(der)];
@@ -91,7 +91,7 @@ function anchor(x509: X509Certificate): Certificate[] {
   return read ? [read] : [];
 }
 
-/** Checks signatures, each once and, of those that count, not more than the bound in all. */
+/** Checks each signature once; those that count, up to the bound. */
 class SignatureChecks {
   readonly #results = new WeakMap<Certificate, Map<Certificate, boolean>>();
   #left = SIGNATURE_CHECKS_MAX;
@@ -118,31 +118,23 @@ interface PathSearchParts {
 }
 
 /**
- * Finds a path by names and constraints, from the leaf up, and only then checks its signatures, from the root down:
- * a key that the client chose is not used before a trusted key has signed the certificate it is in.
+ * Finds a path by names and constraints, from the leaf up, then checks its signatures from the root
+ * down: a key that the client chose is not used before a trusted key has signed its certificate.
  */
 class PathSearch {
-  readonly #roots: readonly Certificate[];
-  readonly #intermediates: readonly Certificate[];
-  readonly #signatures: SignatureChecks;
-  readonly #nowMs: number;
-  readonly #purpose: Purpose;
+  readonly #parts: PathSearchParts;
   #stepsLeft = PATH_STEPS_MAX;
-  /** Why the most promising path failed: what was found nearest to an issuer beats "unknown authority". */
+  /** Why the first path failed that came nearest to an issuer; else "unknown authority". */
   #reason: string | undefined;
 
-  constructor({ roots, intermediates, signatures, nowMs, purpose }: PathSearchParts) {
-    this.#roots = roots;
-    this.#intermediates = intermediates;
-    this.#signatures = signatures;
-    this.#nowMs = nowMs;
-    this.#purpose = purpose;
+  constructor(parts: PathSearchParts) {
+    this.#parts = parts;
   }
 
   verify(leaf: Certificate): ChainVerdict {
     const unfit = leaf.clientKeyRefusal ?? this.#unfit(leaf, []);
     if (unfit) return { ok: false, reason: unfit };
-    const pinned = this.#roots.some((root) => sameBytes(root.der, leaf.der));
+    const pinned = this.#parts.roots.some((root) => sameBytes(root.der, leaf.der));
     const path = pinned ? this.#accept([leaf]) : this.#extend([leaf]);
     if (!path) return { ok: false, reason: this.#reason ?? 'signed by an unknown authority' };
     return { ok: true, notAfterMs: Math.min(...path.map((certificate) => certificate.notAfterMs)) };
@@ -150,8 +142,8 @@ class PathSearch {
 
   #extend(path: readonly Certificate[]): readonly Certificate[] | undefined {
     const child = path[path.length - 1]!;
-    const roots = issuersOf(child, this.#roots);
-    const intermediates = issuersOf(child, this.#intermediates);
+    const roots = issuersOf(child, this.#parts.roots);
+    const intermediates = issuersOf(child, this.#parts.intermediates);
     if (path.length >= PATH_CERTIFICATES_MAX) {
       if (roots.length + intermediates.length > 0) {
         this.#reason ??= `more than ${PATH_CERTIFICATES_MAX} certificates in a path`;
@@ -189,22 +181,22 @@ class PathSearch {
     return true;
   }
 
-  /** Checks the signatures of a path that ends with a root, the root's own first. */
+  /** Checks the signatures of a path that ends with a root, beginning with those of the root. */
   #isSigned(path: readonly Certificate[]): boolean {
     const isCounted = path.length > 2;
     for (let i = path.length - 2; i >= 0; i--) {
-      const signed = this.#signatures.isSignedBy(path[i]!, path[i + 1]!, isCounted);
+      const signed = this.#parts.signatures.isSignedBy(path[i]!, path[i + 1]!, isCounted);
       if (signed === undefined) this.#reason ??= 'too many possible paths';
       if (!signed) return false;
     }
     return true;
   }
 
-  /** What is wrong with a certificate on top of the path below it, whatever its role. */
+  /** Returns the fault of a certificate above the path `below`, in any role. */
   #unfit(certificate: Certificate, below: readonly Certificate[]): string | undefined {
     if (certificate.unknownCritical) return `critical extension ${certificate.unknownCritical} is not understood`;
-    if (this.#nowMs < certificate.notBeforeMs) return `not valid before ${iso(certificate.notBeforeMs)}`;
-    if (this.#nowMs > certificate.notAfterMs) return `expired at ${iso(certificate.notAfterMs)}`;
+    if (this.#parts.nowMs < certificate.notBeforeMs) return `not valid before ${iso(certificate.notBeforeMs)}`;
+    if (this.#parts.nowMs > certificate.notAfterMs) return `expired at ${iso(certificate.notAfterMs)}`;
     if (certificate.hasNameConstraints && below.some((link) => link.hasAlternativeNames)) {
       return 'its name constraints are not supported';
     }
@@ -216,19 +208,19 @@ class PathSearch {
     return undefined;
   }
 
-  /** Usages nest: an authority that is not for a purpose can't make certificates that are. */
+  /** Usages nest: an authority without a purpose cannot issue certificates for it. */
   #accept(path: readonly Certificate[]): readonly Certificate[] | undefined {
-    const wanted = PURPOSE[this.#purpose];
+    const wanted = PURPOSE[this.#parts.purpose];
     const fits = path.every(
       ({ extendedKeyUsages: usages }) => usages.length === 0 || usages.includes(wanted) || usages.includes(ANY_USAGE),
     );
     if (fits) return path;
-    this.#reason = `not usable for ${this.#purpose} authentication (extended key usage)`;
+    this.#reason = `not usable for ${this.#parts.purpose} authentication (extended key usage)`;
     return undefined;
   }
 }
 
-/** Candidates by name, octet by octet. Key identifiers only order them, as in Go: not every authority writes them right. */
+/** Returns candidates by name, octet by octet. Key identifiers only order them, as in Go. */
 function issuersOf(child: Certificate, candidates: readonly Certificate[]): Certificate[] {
   const named = candidates.filter((candidate) => sameBytes(candidate.subjectDer, child.issuerDer));
   const differs = ({ subjectKeyId }: Certificate): boolean =>
@@ -237,7 +229,7 @@ function issuersOf(child: Certificate, candidates: readonly Certificate[]): Cert
 }
 
 function notAnIssuer(parent: Certificate, isRoot: boolean): string | undefined {
-  // Version 1 knows no extensions: such a certificate may be a root, since the operator named it, but nothing else.
+  // Version 1 has no extensions: such a certificate may only be a root, which the operator named.
   const oldRoot = isRoot && parent.version < 3 && parent.isCa === undefined;
   if (parent.isCa !== true && !oldRoot) return 'not a certificate authority';
   if (parent.maySignCertificates === false) return 'its key usage does not include signing certificates';

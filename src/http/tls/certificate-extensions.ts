@@ -11,16 +11,16 @@ export interface CertificateExtensions {
   readonly extendedKeyUsages: readonly string[];
   readonly hasAlternativeNames: boolean;
   readonly hasNameConstraints: boolean;
-  /** Its name constraints limit more than alternative names: directory names, or kinds that nobody uses. */
+  /** Its name constraints limit more than alternative names, such as directory names. */
   readonly constrainsOtherNames: boolean;
-  /** First critical extension that nothing here understands; such a certificate must not be used. */
+  /** First critical extension that is not implemented; such a certificate must not be used. */
   readonly unknownCritical: string | undefined;
-  /** Identifiers of its own key and of its issuer's; undefined without the extension. Hints, not proof. */
+  /** Identifiers of its key and its issuer's, as hints; undefined without the extension. */
   readonly subjectKeyId: Uint8Array | undefined;
   readonly authorityKeyId: Uint8Array | undefined;
 }
 
-const EXTENSION = {
+export const EXTENSION = {
   subjectKeyIdentifier: '2.5.29.14',
   keyUsage: '2.5.29.15',
   subjectAltName: '2.5.29.17',
@@ -86,12 +86,12 @@ function readList(tagged: DerValue | undefined): ExtensionList {
     const extension = list.open(TAG.sequence);
     const type = oidText(extension.read(TAG.objectIdentifier).content);
     const critical = readBoolean(extension.optional(TAG.boolean));
-    // A second one could be read instead of the first by someone else.
+    // Another reader could use the second one instead of the first.
     if (values.has(type)) throw new DerError(`extension ${type} twice`);
     if (critical && NEVER_CRITICAL.has(type)) throw new DerError(`extension ${type}, which may not be critical, is`);
     values.set(type, { value: extension.read(TAG.octetString).content, critical });
     extension.end();
-    // RFC 5280, 4.2.1.11: policy constraints bind whoever reads them, also where their issuer did not mark them.
+    // RFC 5280, 4.2.1.11: policy constraints must be obeyed, also where they are not critical.
     const binds = critical || type === EXTENSION.policyConstraints;
     if (binds && !UNDERSTOOD.has(type)) unknownCritical ??= type;
   }
@@ -144,7 +144,7 @@ function readExtendedKeyUsages(value: Uint8Array | undefined): string[] {
   return usages;
 }
 
-/** Checks the names as Go does; nothing else uses them. Returns whether there is one of a kind that is understood. */
+/** Checks the names as Go does. Returns whether there is one of a known kind. */
 function readAlternativeNames(value: Uint8Array): boolean {
   const outer = new DerReader(value);
   if (outer.peekTag() !== TAG.sequence) throw new DerError('alternative names that are no list');

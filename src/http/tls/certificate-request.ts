@@ -6,8 +6,8 @@ const BLOCK = /-----BEGIN CERTIFICATE REQUEST-----([\s\S]*?)-----END CERTIFICATE
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
 /**
- * The subjects of all certificate requests in a PEM text. Signers use the first; all are returned because a signer may
- * read the text in another way. Throws DerError where there is none, and where one cannot be read.
+ * Returns the subjects of all certificate requests in a PEM text: signers use the first, but may
+ * parse the text differently. Throws DerError without a request, and for one that is malformed.
  */
 export function certificateRequestSubjects(pem: string): X509Subject[] {
   const subjects = [...pem.matchAll(BLOCK)].map(([, body]) => {

@@ -3,26 +3,26 @@ import { type CertificateExtensions, readExtensions } from './certificate-extens
 import { DerError, DerReader, type DerValue, oidText, stringText, TAG, timeMs } from './der.js';
 import { type KeyRefusals, keyRefusals } from './public-key-limits.js';
 
-/** Attributes of a subject, in the order they stand in, multi-valued names included. */
+/** Attributes of a subject in order, multi-valued names included. */
 export type NameAttributes = readonly { readonly type: string; readonly value: string }[];
 
-/** The parts of a certificate that decide whether to believe it and whom it names, read from its own bytes. */
+/** The parts of a certificate for path validation and for the identity, read from its bytes. */
 export interface Certificate extends CertificateExtensions, KeyRefusals {
-  /** As OpenSSL reads it, which costs far more than all the rest. Throws DerError if OpenSSL does not read the same. */
+  /** Parsed by OpenSSL, which is expensive. Throws DerError if OpenSSL reads something else. */
   readonly x509: X509Certificate;
   readonly der: Uint8Array;
   readonly subject: NameAttributes;
-  /** The encoded names: issuers are matched octet by octet, as Go does. */
+  /** Encoded names: issuers are matched octet by octet, as in Go. */
   readonly subjectDer: Uint8Array;
   readonly issuerDer: Uint8Array;
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
   readonly version: number;
-  /** Signed with a hash that is still good. */
+  /** Signed with a hash that is still secure. */
   readonly signatureIsStrong: boolean;
 }
 
-/** More than any handshake brings (OpenSSL stops at 100 kB for a whole chain). */
+/** Above the 100 kB that OpenSSL accepts for the whole chain of a handshake. */
 export const CERTIFICATE_BYTES_MAX = 128 * 1024;
 
 /** RSA, ECDSA with SHA-2, and Ed25519. SHA-1 and MD5 are left out, as in Go. */
@@ -42,7 +42,7 @@ const STRONG_HASHES: ReadonlySet<string> = new Set([
   '2.16.840.1.101.3.4.2.3',
 ]);
 
-/** Throws DerError for anything that is not exactly one well-formed certificate, to OpenSSL too. */
+/** Throws DerError for anything but one certificate, well-formed also for OpenSSL. */
 export function readCertificate(der: Uint8Array): Certificate {
   const certificate = decodeCertificate(der);
   void certificate.x509;
@@ -101,8 +101,9 @@ export function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
 }
 
 /**
- * Node looks for PEM text before it tries DER, anywhere in the bytes. A forged certificate with a genuine one as text
- * inside would be verified by the inner one and read by the outer, so what Node has read must be what was given.
+ * Parses with OpenSSL. Node searches for PEM text in the bytes before it tries DER: a forged
+ * certificate with a genuine one as text inside would be verified by the inner one and read by the
+ * outer, so the bytes that Node has read are compared.
  */
 function parseX509(der: Uint8Array): X509Certificate {
   let x509: X509Certificate;
@@ -124,13 +125,13 @@ function readVersion(tagged: DerValue | undefined): number {
   return content[0]! + 1;
 }
 
-/** Any number but a negative one, as in Go: authorities write zero, and more octets than RFC 5280 allows. */
+/** Refuses negative numbers only, as Go does: authorities write zero, and too many octets. */
 function checkSerialNumber(content: Uint8Array): void {
   const padded = content.length > 1 && content[0] === 0 && content[1]! < 0x80;
   if (content.length === 0 || content[0]! >= 0x80 || padded) throw new DerError('a malformed serial number');
 }
 
-/** The attributes of an encoded X.501 name. Throws DerError. */
+/** Returns the attributes of an encoded X.501 name. Throws DerError. */
 export function readName(content: Uint8Array): NameAttributes {
   const attributes: { type: string; value: string }[] = [];
   const names = new DerReader(content);

@@ -1,17 +1,66 @@
-/** What a connection to a server is made with. Without `cert` the front-proxy lane is the plain one. */
+import { constants } from 'node:crypto';
+import { isIP } from 'node:net';
+import { type ConnectionOptions, checkServerIdentity, type PeerCertificate, type TlsOptions } from 'node:tls';
+
+/** How a client verifies a server, and the certificate that it presents. All contents are PEM. */
 export interface ConnectionTls {
-  readonly ca: string | undefined;
-  readonly servername: string | undefined;
-  readonly cert: string | undefined;
-  readonly key: string | undefined;
-  /** The server's certificate is not checked: only where somebody who may has said so (an APIService). */
+  /** CA bundle; undefined: the CAs that Node.js trusts. */
+  readonly ca?: string | undefined;
+  /** Name or IP address that the server's certificate must have; undefined: the dialled host. */
+  readonly servername?: string | undefined;
+  /** Names of which the certificate may have one instead. */
+  readonly otherNames?: readonly string[];
+  /** Client certificate. Without one, the front-proxy lane is the plain one. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+  /** The server's certificate is not verified: only where an operator or an APIService demands it. */
   readonly insecureSkipVerify?: boolean;
 }
 
-/** What the listener shows to clients and asks of them. */
+/** Certificate of the listener, and CAs for client certificates. All contents are PEM. */
 export interface ServerTls {
   readonly cert: string;
   readonly key: string;
-  /** CAs whose certificates clients are asked for; who may do what is decided per request, not by the listener. */
+  /** CAs named in the request for a client certificate; each request decides what a certificate permits. */
   readonly clientCas: readonly string[];
+}
+
+/**
+ * Returns the options of every TLS client in this program (node:tls, node:https) for a connection to
+ * `host`, a name or an IP address without brackets. The caller adds the address and ALPN.
+ */
+export function clientTlsOptions(host: string, tls: ConnectionTls): ConnectionOptions {
+  const { ca, servername = host, otherNames = [], cert, key, insecureSkipVerify } = tls;
+  return {
+    ...(ca === undefined ? {} : { ca }),
+    ...(cert === undefined ? {} : { cert, key }),
+    // SNI cannot be an IP address (RFC 6066, 3). Empty: node:https would choose a name by itself.
+    servername: isIP(servername) === 0 ? servername : '',
+    checkServerIdentity: (_, certificate) => identityProblem([...otherNames, servername], certificate),
+    ...(insecureSkipVerify ? { rejectUnauthorized: false } : {}),
+  };
+}
+
+/** Returns the error for the first name unless the certificate has one of the names. */
+function identityProblem(names: readonly string[], certificate: PeerCertificate): Error | undefined {
+  const problems = names.map((name) => checkServerIdentity(name, certificate));
+  return problems.includes(undefined) ? undefined : problems[0];
+}
+
+/** Returns the options of the listener, for its creation and for `setSecureContext`. */
+export function serverTlsOptions({ cert, key, clientCas }: ServerTls): TlsOptions {
+  return {
+    cert,
+    key,
+    ca: [...clientCas],
+    minVersion: 'TLSv1.2',
+    ALPNProtocols: ['h2', 'http/1.1'],
+    requestCert: true,
+    // A certificate that fails verification is refused per request, with the reason in a Status.
+    rejectUnauthorized: false,
+    // A resumed session has no intermediate certificates and would survive a change of the CA
+    // files. Renegotiation (TLS 1.2) would repeat the expensive part of the handshake, and could
+    // change the client certificate within a connection.
+    secureOptions: constants.SSL_OP_NO_TICKET | constants.SSL_OP_NO_RENEGOTIATION,
+  };
 }

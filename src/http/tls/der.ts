@@ -1,4 +1,4 @@
-/** One DER value: its tag octet, what it holds, and the octets it was made of. */
+/** One DER value: tag octet, content, and the whole encoding. */
 export interface DerValue {
   readonly tag: number;
   readonly content: Uint8Array;
@@ -23,7 +23,7 @@ export const TAG = {
   set: 0x31,
 } as const;
 
-/** The bytes are not what a certificate may hold. */
+/** Bytes that are not valid in a certificate. */
 export class DerError extends Error {
   constructor(message: string) {
     super(message);
@@ -32,9 +32,9 @@ export class DerError extends Error {
 }
 
 /**
- * Reads one run of DER values, strictly: only low tag numbers and shortest-form definite lengths, never past the end
- * of the run. What is lenient here is what two readers of one certificate could see differently.
- * Nesting costs no stack: the caller opens a new reader for each level that it knows.
+ * Reads consecutive DER values strictly: only low tag numbers and shortest-form definite lengths.
+ * With leniency two readers of one certificate could see different contents. Nesting uses no stack:
+ * the caller opens a reader for each level.
  */
 export class DerReader {
   readonly #bytes: Uint8Array;
@@ -69,7 +69,7 @@ export class DerReader {
     return value;
   }
 
-  /** The next value if it has this tag; nothing is read otherwise. */
+  /** Reads the next value if it has this tag. */
   optional(tag: number): DerValue | undefined {
     return this.peekTag() === tag ? this.any() : undefined;
   }
@@ -93,7 +93,7 @@ export class DerReader {
     const first = this.#octet();
     if (first < 0x80) return first;
     const count = first & 0x7f;
-    // Three octets hold any certificate that fits into a TLS handshake.
+    // Three octets are enough for any certificate in a TLS handshake.
     if (count === 0 || count > 3) throw new DerError('an indefinite or oversized length');
     let length = 0;
     for (let i = 0; i < count; i++) length = length * 256 + this.#octet();
@@ -102,7 +102,7 @@ export class DerReader {
   }
 }
 
-/** Dotted form of an object identifier's content. */
+/** Returns the dotted form of an object identifier. */
 export function oidText(content: Uint8Array): string {
   const arcs: number[] = [];
   let arc = 0;
@@ -125,21 +125,21 @@ export function oidText(content: Uint8Array): string {
   return arcs.join('.');
 }
 
-/** A character string as JavaScript has them, by the same rules as Go; kinds that Go refuses are refused. */
+/** Decodes a character string by the rules of Go, which also refuses the other kinds. */
 export function stringText(value: DerValue): string {
   const { content } = value;
   switch (value.tag) {
     case TAG.utf8String:
       return utf8Text(content);
     case TAG.printableString:
-      // '*' and '&' are not allowed by the standard, but common enough that Go takes them.
+      // '*' and '&' are not allowed by the standard, but accepted by Go.
       return matching(content, /^[a-zA-Z0-9'()+,\-./ :=?*&]*$/, 'PrintableString');
     case TAG.numericString:
       return matching(content, /^[0-9 ]*$/, 'NumericString');
     case TAG.ia5String:
       return matching(content, /^[\x00-\x7f]*$/, 'IA5String');
     case TAG.t61String:
-      // Read as Latin-1, like everyone does.
+      // As Latin-1, as in other implementations.
       return latin1(content);
     case TAG.bmpString:
       return bmpText(content);
@@ -148,7 +148,7 @@ export function stringText(value: DerValue): string {
   }
 }
 
-/** Milliseconds since 1970 of a UTCTime or GeneralizedTime, in the one form RFC 5280 allows (seconds, `Z`). */
+/** Returns the time of a UTCTime or GeneralizedTime in the form of RFC 5280 (seconds, `Z`). */
 export function timeMs(value: DerValue): number {
   const text = latin1(value.content);
   const utc = value.tag === TAG.utcTime;
@@ -192,7 +192,7 @@ function bmpText(content: Uint8Array): string {
   let text = '';
   for (let i = 0; i < content.length; i += 2) {
     const unit = content[i]! * 256 + content[i + 1]!;
-    // A terminating zero is dropped, as Go does; anywhere else it is a character like another.
+    // A terminating zero is dropped, as in Go; anywhere else it is a character.
     if (unit === 0 && i === content.length - 2) break;
     const reserved = unit >= 0xfffe || (unit >= 0xfdd0 && unit <= 0xfdef) || (unit >= 0xd800 && unit <= 0xdfff);
     if (reserved) throw new DerError('a BMPString with reserved code points');

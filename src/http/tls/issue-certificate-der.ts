@@ -61,12 +61,12 @@ export function time(atMs: number): Buffer {
     : tlv(TAG.generalizedTime, Buffer.from(digits));
 }
 
-/** The 4 or 16 octets of an address in its usual notation; undefined for what is none. */
+/** Returns the 4 or 16 octets of an IP address, or undefined. */
 export function addressOctets(address: string): Buffer | undefined {
   const kind = isIP(address);
   if (kind === 4) return Buffer.from(address.split('.').map(Number));
   if (kind !== 6 || address.includes('%')) return undefined;
-  // The URL parser knows every notation and writes groups only, the longest run of zeros as "::".
+  // The URL parser accepts every notation and writes groups, the longest run of zeros as "::".
   const [head = '', tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split('::');
   const groupsOf = (text: string) => (text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16)));
   const front = groupsOf(head);

@@ -8,7 +8,9 @@ import {
   X509Certificate,
 } from 'node:crypto';
 import { readCertificate } from './certificate.js';
-import { DerReader, oidText, TAG } from './der.js';
+import { PURPOSE } from './certificate-chain.js';
+import { EXTENSION } from './certificate-extensions.js';
+import { DerReader, TAG } from './der.js';
 import {
   addressOctets,
   bitString,
@@ -23,7 +25,7 @@ import {
   utf8,
 } from './issue-certificate-der.js';
 
-/** A certificate and its private key, as files hold them. */
+/** A certificate and its private key, as PEM. */
 export interface IssuedCertificate {
   readonly certPem: string;
   /** PKCS #8. */
@@ -37,18 +39,15 @@ export interface AuthorityRequest {
   readonly nowMs?: number;
 }
 
-export interface LeafRequest {
-  readonly commonName: string;
-  /** Groups of a client, in Kubernetes' reading. */
+export interface LeafRequest extends AuthorityRequest {
+  /** Groups of a client, in Kubernetes. */
   readonly organizations?: readonly string[];
   readonly dnsNames?: readonly string[];
   readonly ipAddresses?: readonly string[];
   readonly usage: 'server' | 'client' | 'both';
-  readonly days: number;
-  readonly nowMs?: number;
 }
 
-/** A name that a certificate cannot carry, or an authority that cannot sign. */
+/** A name that is not valid in a certificate, or an authority that cannot sign. */
 export class IssueError extends Error {
   constructor(message: string) {
     super(message);
@@ -59,20 +58,12 @@ export class IssueError extends Error {
 const OID = {
   commonName: '2.5.4.3',
   organization: '2.5.4.10',
-  subjectKeyIdentifier: '2.5.29.14',
-  keyUsage: '2.5.29.15',
-  subjectAltName: '2.5.29.17',
-  basicConstraints: '2.5.29.19',
-  authorityKeyIdentifier: '2.5.29.35',
-  extendedKeyUsage: '2.5.29.37',
-  serverAuth: '1.3.6.1.5.5.7.3.1',
-  clientAuth: '1.3.6.1.5.5.7.3.2',
   ecdsaWithSha256: '1.2.840.10045.4.3.2',
   rsaWithSha256: '1.2.840.113549.1.1.11',
 } as const;
 
 const DAY_MS = 86_400_000;
-/** Clocks of other machines may run behind; a certificate must be good there at once. */
+/** Other clocks may be behind, and a certificate must be valid there at once. */
 const CLOCK_SKEW_MS = 3_600_000;
 const SERIAL_BYTES = 16;
 const KEY_IDENTIFIER_BYTES = 20;
@@ -88,34 +79,31 @@ interface Issuer {
   readonly keyIdentifier: Uint8Array | undefined;
 }
 
-/** A self-signed authority that signs leaves only. */
+/** Issues a self-signed authority. */
 export function issueAuthority(request: AuthorityRequest): IssuedCertificate {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const nameDer = encodeName(request.commonName, []);
   const keyIdentifier = keyIdentifierOf(publicKey);
   const extensions = [
-    // No path length of 0: an operator may put an intermediate below it.
-    extension(OID.basicConstraints, true, sequence(trueValue())),
-    extension(OID.keyUsage, true, keyUsage(DIGITAL_SIGNATURE | KEY_CERT_SIGN | CRL_SIGN)),
+    // No path length of 0: an operator may issue an intermediate.
+    extension(EXTENSION.basicConstraints, true, sequence(trueValue())),
+    extension(EXTENSION.keyUsage, true, keyUsage(DIGITAL_SIGNATURE | KEY_CERT_SIGN | CRL_SIGN)),
   ];
   const issuer = { key: privateKey, nameDer, keyIdentifier };
   return finish({ issuer, nameDer, publicKey, privateKey, extensions, ...request });
 }
 
-/** `authority` may be one of ours or any other with an EC or RSA key. */
+/** Issues a certificate; `authority` may be any with an EC or RSA key. */
 export function issueCertificate(authority: IssuedCertificate, request: LeafRequest): IssuedCertificate {
   const issuer = readIssuer(authority);
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const usages = [
-    ...(request.usage === 'client' ? [] : [OID.serverAuth]),
-    ...(request.usage === 'server' ? [] : [OID.clientAuth]),
-  ];
+  const usages = request.usage === 'both' ? [PURPOSE.server, PURPOSE.client] : [PURPOSE[request.usage]];
   const names = alternativeNames(request);
   const extensions = [
-    extension(OID.basicConstraints, true, sequence()),
-    extension(OID.keyUsage, true, keyUsage(DIGITAL_SIGNATURE)),
-    extension(OID.extendedKeyUsage, false, sequence(...usages.map(objectIdentifier))),
-    ...(names.length > 0 ? [extension(OID.subjectAltName, false, sequence(...names))] : []),
+    extension(EXTENSION.basicConstraints, true, sequence()),
+    extension(EXTENSION.keyUsage, true, keyUsage(DIGITAL_SIGNATURE)),
+    extension(EXTENSION.extendedKeyUsage, false, sequence(...usages.map(objectIdentifier))),
+    ...(names.length > 0 ? [extension(EXTENSION.subjectAltName, false, sequence(...names))] : []),
   ];
   const nameDer = encodeName(request.commonName, request.organizations ?? []);
   return finish({ issuer, nameDer, publicKey, privateKey, extensions, ...request });
@@ -159,24 +147,7 @@ function readIssuer({ certPem, keyPem }: IssuedCertificate): Issuer {
   if (!x509.checkPrivateKey(key)) throw new IssueError('the key of the authority is not that of its certificate');
   const certificate = readCertificate(x509.raw);
   if (certificate.isCa !== true) throw new IssueError('the certificate of the authority may not sign others');
-  return { key, nameDer: certificate.subjectDer, keyIdentifier: subjectKeyIdentifier(x509.raw) };
-}
-
-/** What the authority calls its own key, whatever way it was computed; chains are built by it. */
-function subjectKeyIdentifier(der: Uint8Array): Uint8Array | undefined {
-  const toBeSigned = new DerReader(der).open(TAG.sequence).open(TAG.sequence);
-  while (!toBeSigned.done) {
-    const field = toBeSigned.any();
-    if (field.tag !== 0xa3) continue;
-    const extensions = new DerReader(field.content).open(TAG.sequence);
-    while (!extensions.done) {
-      const each = extensions.open(TAG.sequence);
-      if (oidText(each.read(TAG.objectIdentifier).content) !== OID.subjectKeyIdentifier) continue;
-      each.optional(TAG.boolean);
-      return each.open(TAG.octetString).read(TAG.octetString).content;
-    }
-  }
-  return undefined;
+  return { key, nameDer: certificate.subjectDer, keyIdentifier: certificate.subjectKeyId };
 }
 
 function signatureAlgorithm(key: KeyObject): Buffer {
@@ -193,9 +164,9 @@ function serialNumber(): Buffer {
 }
 
 function keyIdentifiers(publicKey: KeyObject, issuer: Issuer): Buffer[] {
-  const own = extension(OID.subjectKeyIdentifier, false, octetString(keyIdentifierOf(publicKey)));
+  const own = extension(EXTENSION.subjectKeyIdentifier, false, octetString(keyIdentifierOf(publicKey)));
   if (!issuer.keyIdentifier) return [own];
-  return [own, extension(OID.authorityKeyIdentifier, false, sequence(tlv(0x80, issuer.keyIdentifier)))];
+  return [own, extension(EXTENSION.authorityKeyIdentifier, false, sequence(tlv(0x80, issuer.keyIdentifier)))];
 }
 
 /** RFC 7093, 2 (1): the leftmost 160 bits of the SHA-256 of the key's bit string. */

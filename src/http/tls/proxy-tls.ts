@@ -10,7 +10,7 @@ import {
   watchKeyPair,
 } from './tls-files.js';
 
-/** Where the certificates are; the flag names go into error messages. */
+/** Files of the certificates. */
 export interface ProxyTlsFiles {
   readonly serving: { readonly certFile: string; readonly keyFile: string };
   readonly frontProxy: { readonly certFile: string; readonly keyFile: string } | undefined;
@@ -18,14 +18,14 @@ export interface ProxyTlsFiles {
   readonly requestHeaderCaFile: string | undefined;
   readonly peerCaFile: string | undefined;
   readonly peerServerName: string;
-  /** Undefined where no other API server stands behind this process. */
+  /** Undefined for the embedded API server. */
   readonly upstreamCaFile: string | undefined;
   readonly upstreamServerName: string;
 }
 
 const NO_CERTIFICATES: readonly X509Certificate[] = [];
 
-/** Every certificate of a server, as its files hold them now. */
+/** All certificates of a server, as they are in its files now. */
 export class ProxyTls {
   readonly #names: { readonly peer: string; readonly upstream: string };
 

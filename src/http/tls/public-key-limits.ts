@@ -13,15 +13,15 @@ const ED25519 = '1.3.101.112';
 /** P-224, P-256, P-384 and P-521: the curves that crypto/x509 of Go knows. */
 const CURVES: ReadonlySet<string> = new Set(['1.3.132.0.33', '1.2.840.10045.3.1.7', '1.3.132.0.34', '1.3.132.0.35']);
 
-/** Why no signature is checked with a certificate's public key; undefined where it may be used. */
+/** Reasons not to check signatures with a public key; undefined where it may be used. */
 export interface KeyRefusals {
-  /** Whoever chose the certificate. */
+  /** For any certificate. */
   readonly keyRefusal: string | undefined;
-  /** Where a client sent it: the same, and keys that cost too much. */
+  /** For a client's certificate: also keys that cost too much. */
   readonly clientKeyRefusal: string | undefined;
 }
 
-/** Judges the content of a SubjectPublicKeyInfo by its encoding only. Throws DerError. */
+/** Checks a SubjectPublicKeyInfo by its encoding only. Throws DerError. */
 export function keyRefusals(info: Uint8Array): KeyRefusals {
   const parts = new DerReader(info);
   const algorithm = parts.open(TAG.sequence);
@@ -36,7 +36,7 @@ export function keyRefusals(info: Uint8Array): KeyRefusals {
 function otherRefusal(type: string, algorithm: DerReader): string | undefined {
   if (type === ED25519) return undefined;
   if (type !== ELLIPTIC_CURVE) return `public keys of type ${type} are not supported`;
-  // Anything but a name would be a curve of the client's own making.
+  // Explicit parameters would be a curve of the client's choice.
   const curve = algorithm.optional(TAG.objectIdentifier);
   return curve && CURVES.has(oidText(curve.content)) ? undefined : 'the elliptic curve of its key is not supported';
 }

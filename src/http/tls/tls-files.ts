@@ -2,8 +2,9 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import { RepeatedTask } from '../../base/repeated-task.js';
 
-/** A file and the flag that names it, so that an error can say which of the two to look at. */
+/** A file and the flag that names it, for error messages. */
 export interface NamedFile {
   readonly path: string;
   readonly flag: string;
@@ -15,14 +16,14 @@ export interface FileWatchOptions {
   readonly pollMs?: number;
 }
 
-/** What certificate files hold now. A new value is a new object; the old one stays good for whoever still has it. */
+/** Current content of certificate files. A change makes a new object; the old one stays valid. */
 export interface Watched<T> {
   readonly current: T;
   /** 1 at first, one more with each change. */
   readonly generation: number;
-  /** Calls back after `current` has changed; returns how to take that back. */
+  /** Calls back after `current` has changed; returns a function that unregisters. */
   onChange(listener: (value: T) => void): () => void;
-  /** Looks at the files now instead of at the next poll. */
+  /** Reads the files now instead of at the next poll. */
   refresh(): Promise<void>;
   close(): void;
 }
@@ -36,11 +37,11 @@ export interface KeyPair {
 
 export interface CaBundle {
   readonly pem: string;
-  /** The same array for as long as the bundle is the same. */
+  /** The same array until the bundle changes. */
   readonly certificates: readonly X509Certificate[];
 }
 
-/** The files can't be used; the message names file, flag and what to do about it. */
+/** The files cannot be used; the message has file, flag and the next step. */
 export class TlsFileError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -49,10 +50,10 @@ export class TlsFileError extends Error {
 }
 
 export const TLS_POLL_MS = 5_000;
-/** No certificate bundle is larger; something else was named by mistake. */
+/** Above the size of any certificate bundle: another file was named by mistake. */
 export const TLS_FILE_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Rejects with TlsFileError if the pair can't be used at first; later, a bad pair leaves the last good one in place. */
+/** Rejects with TlsFileError if the pair is invalid; later, the last valid pair stays in use. */
 export function watchKeyPair(
   files: { cert: NamedFile; key: NamedFile },
   options: FileWatchOptions,
@@ -61,7 +62,7 @@ export function watchKeyPair(
   return watch([files.cert, files.key], parse, options);
 }
 
-/** The same for a bundle of authorities. */
+/** The same for a CA bundle. */
 export function watchCaBundle(file: NamedFile, options: FileWatchOptions): Promise<Watched<CaBundle>> {
   const parse = ([pem]: readonly string[]): CaBundle => ({ pem: pem!, certificates: parseCertificates(file, pem!) });
   return watch([file], parse, options);
@@ -79,8 +80,8 @@ async function watch<T extends { readonly certificates: readonly X509Certificate
 }
 
 /**
- * Reads the files again every few seconds. Kubernetes swaps a symbolic link, editors write in place, tools rename: only
- * the content tells reliably that something changed, and a handful of small reads costs nothing.
+ * Reads the files every few seconds and compares their content. Kubernetes swaps symbolic links,
+ * editors write in place, tools rename: no other sign of a change is reliable.
  */
 class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }> implements Watched<T> {
   readonly #files: readonly NamedFile[];
@@ -90,10 +91,9 @@ class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }>
   #contents: readonly string[];
   #current: T;
   #generation = 1;
-  /** The last complaint, so that a file that stays broken is reported once and not at every poll. */
+  /** The last warning: a file that stays invalid is logged once, not at every poll. */
   #complaint = '';
-  #refreshing: Promise<void> | undefined;
-  #cancelTimer: () => void = () => {};
+  readonly #reads: RepeatedTask;
   #closed = false;
 
   constructor(
@@ -108,6 +108,8 @@ class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }>
     this.#options = options;
     this.#contents = contents;
     this.#current = first;
+    const { clock, pollMs = TLS_POLL_MS } = options;
+    this.#reads = new RepeatedTask({ clock, run: () => this.#readAgain(), pauseMs: () => pollMs });
   }
 
   get current(): T {
@@ -120,7 +122,7 @@ class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }>
 
   start(): void {
     this.#warnOfExpired();
-    this.#schedule();
+    this.#reads.pause();
   }
 
   onChange(listener: (value: T) => void): () => void {
@@ -129,23 +131,13 @@ class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }>
   }
 
   refresh(): Promise<void> {
-    this.#refreshing ??= this.#readAgain().finally(() => {
-      this.#refreshing = undefined;
-    });
-    return this.#refreshing;
+    return this.#reads.now();
   }
 
   close(): void {
     this.#closed = true;
-    this.#cancelTimer();
+    void this.#reads.close();
     this.#listeners.clear();
-  }
-
-  #schedule(): void {
-    if (this.#closed) return;
-    this.#cancelTimer = this.#options.clock.after(this.#options.pollMs ?? TLS_POLL_MS, () => {
-      void this.refresh().then(() => this.#schedule());
-    });
   }
 
   async #readAgain(): Promise<void> {
@@ -173,7 +165,7 @@ class FileWatch<T extends { readonly certificates: readonly X509Certificate[] }>
       try {
         listener(this.#current);
       } catch (error) {
-        // One that fails must not keep the others from the new certificates.
+        // The other listeners must get the new certificates too.
         this.#options.logger.error('could not put reloaded certificates to use', { files: this.#paths(), error });
       }
     }

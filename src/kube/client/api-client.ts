@@ -6,7 +6,7 @@ export interface ApiRequest {
   /** Path and query. */
   readonly target: string;
   readonly body?: JsonObject;
-  /** Of the body; JSON unless said otherwise. */
+  /** Of the body; JSON by default. */
   readonly contentType?: string;
   /** Answer with PartialObjectMetadata, or a list of it. */
   readonly metadataOnly?: boolean;
@@ -14,12 +14,12 @@ export interface ApiRequest {
 
 export interface ApiAnswer {
   readonly status: number;
-  /** Empty where the answer was not a JSON object. */
+  /** Empty if the reply is not a JSON object. */
   readonly body: JsonObject;
 }
 
 export interface OpenWatch {
-  /** Resolves when the server ended the watch in order, or it was stopped; rejects with ApiRefusal or what broke it. */
+  /** Resolves at the normal end or after `stop`; rejects with ApiRefusal or the error. */
   readonly ended: Promise<void>;
   stop(): void;
 }
@@ -28,7 +28,7 @@ export interface WatchRequest {
   /** Path and query. */
   readonly target: string;
   readonly metadataOnly: boolean;
-  /** The server has taken the watch: from now on whatever happens comes in. */
+  /** The server has accepted the watch. */
   readonly onOpen: () => void;
   /** One at a time, bookmarks and errors included, in the server's order. */
   readonly onEvent: (event: WatchEvent) => void;
@@ -39,26 +39,26 @@ export interface WatchEvent {
   readonly object: JsonObject;
 }
 
-/** The API of the whole control plane, as one moment's discovery shows it. Immutable. */
+/** Discovery of the whole control plane at one moment. Immutable. */
 export interface DiscoveredApi {
   readonly groups: readonly GroupDiscovery[];
-  /** Why something may be missing from `groups`, one sentence each: a server whose API has not been read yet. */
+  /** Reasons why `groups` may be incomplete: servers whose discovery has not been read yet. */
   readonly gaps: readonly string[];
 }
 
 /**
- * What controllers know of the world. Requests go to whichever server of the control plane can answer; a refusal is
- * an answer like any other. Implementations bound every request in time and every answer in size.
+ * The client of the controllers. Requests go to any server of the control plane that can answer; a
+ * refusal is an answer. Implementations bound the time of requests and the size of answers.
  */
 export interface ApiClient {
-  /** Rejects only where there was no answer at all. */
+  /** Rejects only without an answer. */
   request(request: ApiRequest): Promise<ApiAnswer>;
   watch(request: WatchRequest): OpenWatch;
-  /** Rejects where discovery was not answered in full. The same object again as long as nothing has changed. */
+  /** Rejects if discovery is incomplete. Returns the same object until a change. */
   discover(): Promise<DiscoveredApi>;
 }
 
-/** An answer that leaves open what the asker wanted to know. Never a reason to act; always one to try again. */
+/** An answer from which nothing may be concluded: the request is to be repeated. */
 export class ApiRefusal extends Error {
   readonly status: number;
 
@@ -73,7 +73,7 @@ export class ApiRefusal extends Error {
 
 const MESSAGE_CHARS_MAX = 300;
 
-/** The work can't be done now, through nobody's fault; it is tried again later. */
+/** The work cannot be done yet and is tried again later; not a failure. */
 export class NotYet extends Error {
   constructor(why: string) {
     super(why);

@@ -8,10 +8,7 @@ export class JsonLines {
     this.#lineBytesMax = lineBytesMax;
   }
 
-  /**
-   * Yields each value completed by this chunk. Throws on invalid JSON and on a line longer than the
-   * bound.
-   */
+  /** Yields each value completed by this chunk. Throws on invalid JSON and on too long a line. */
   *push(chunk: Uint8Array): Generator<unknown> {
     let start = 0;
     for (let end = chunk.indexOf(10, start); end >= 0; end = chunk.indexOf(10, start)) {

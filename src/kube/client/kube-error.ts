@@ -5,10 +5,7 @@ export class KubeError extends Error {
   readonly code: number;
   /** Reason of the Status; empty if the reply has none. */
   readonly reason: string;
-  /**
-   * The request as a right that can be granted: `list leases.coordination.k8s.io in namespace
-   * kube-system`.
-   */
+  /** The right to grant: `list leases.coordination.k8s.io in namespace kube-system`. */
   readonly asked: string;
 
   constructor(request: { method: string; target: string }, code: number, reason: string, message: string) {

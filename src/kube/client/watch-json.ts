@@ -17,22 +17,23 @@ export interface JsonWatch {
   readonly onOpen: () => void;
   /** One event at a time, in the server's order. Throwing ends the watch. */
   readonly onEvent: (event: WatchEvent) => void;
+  /** Returns the error for a reply other than 200; an ApiRefusal by default. */
+  readonly refused?: (status: number, body: Buffer) => Error;
 }
 
 export interface WatchLimits {
   readonly clock: Clock;
+  /** Timeout until the head of the reply, or until the whole reply of a refusal. */
   readonly headTimeoutMs: number;
   readonly eventBytesMax: number;
+  /** Timeout without data, after which the connection counts as dead. */
+  readonly silenceMsMax?: number;
 }
 
 /** Opens one watch with events in JSON and follows it to its end. It is not opened again. */
-export function watchJson(
-  send: Send,
-  watch: JsonWatch,
-  { clock, headTimeoutMs, eventBytesMax }: WatchLimits,
-): OpenWatch {
-  const { target } = watch;
-  const head = new Deadline(clock, headTimeoutMs, `watch ${target}`);
+export function watchJson(send: Send, watch: JsonWatch, limits: WatchLimits): OpenWatch {
+  const { target, refused = (status, body) => refusal(target, status, body) } = watch;
+  const head = new Deadline(limits.clock, limits.headTimeoutMs, `watch ${target}`);
   let stopped = false;
   let abort = () => {};
   const stop = (): void => {
@@ -49,13 +50,13 @@ export function watchJson(
         return head.onAbort(listener);
       });
       reply = await head.reply(sent);
+      if (reply.status !== 200) throw refused(reply.status, await head.race(readBody(reply.body, REFUSAL_BYTES_MAX)));
     } finally {
       head.end();
     }
-    if (reply.status !== 200) throw await refusalOf(target, reply);
     if (stopped) return discard(reply);
     watch.onOpen();
-    await follow(reply, new JsonLines(eventBytesMax), watch.onEvent, (cancel) => {
+    await follow(reply, watch, limits, (cancel) => {
       const before = abort;
       abort = () => {
         cancel();
@@ -69,17 +70,17 @@ export function watchJson(
   return { ended, stop };
 }
 
-async function refusalOf(target: string, { status, body }: Reply): Promise<ApiRefusal> {
-  const bytes = await readBody(body, REFUSAL_BYTES_MAX);
-  return new ApiRefusal(`watch ${target}`, { status, body: parsedObject(bytes.toString('utf8')) });
+function refusal(target: string, status: number, body: Buffer): ApiRefusal {
+  return new ApiRefusal(`watch ${target}`, { status, body: parsedObject(body.toString('utf8')) });
 }
 
 function follow(
   { body }: Reply,
-  lines: JsonLines,
-  onEvent: (event: WatchEvent) => void,
+  { target, onEvent }: JsonWatch,
+  { clock, eventBytesMax, silenceMsMax }: WatchLimits,
   onCancel: (cancel: () => void) => void,
 ): Promise<void> {
+  const lines = new JsonLines(eventBytesMax);
   const take = (chunk: Uint8Array): void => {
     for (const event of lines.push(chunk)) {
       if (!isObject(event) || typeof event['type'] !== 'string' || !isObject(event['object']))
@@ -91,24 +92,36 @@ function follow(
     if (body) take(body);
     return Promise.resolve();
   }
-  return new Promise((resolve, reject) => {
+  let cancelSilence = () => {};
+  return new Promise<void>((resolve, reject) => {
+    const give = (error: Error): void => {
+      body.cancel(error);
+      reject(error);
+    };
+    const heard = (): void => {
+      if (silenceMsMax === undefined) return;
+      cancelSilence();
+      const silent = () => give(new Error(`watch ${target}: silent for ${silenceMsMax} ms`));
+      cancelSilence = clock.after(silenceMsMax, silent);
+    };
     onCancel(() => {
       body.cancel(new Error('stopped'));
       resolve();
     });
+    heard();
     body.attach({
       write(chunk) {
+        heard();
         try {
           take(chunk);
           return true;
         } catch (error) {
-          body.cancel(error as Error);
-          reject(error);
+          give(error as Error);
           return false;
         }
       },
       end: () => resolve(),
       fail: reject,
     });
-  });
+  }).finally(() => cancelSilence());
 }

@@ -1,9 +1,8 @@
-import { readBody } from '../../http/body-stream.js';
 import { Deadline } from '../../http/deadline.js';
-import type { Reply } from '../../http/exchange.js';
-import { JsonLines } from './json-lines.js';
+import type { WatchEvent } from './api-client.js';
 import { isKubeObject, type KubeClient, type KubeObject, kubeError } from './kube-client.js';
 import { KubeError } from './kube-error.js';
+import { watchJson } from './watch-json.js';
 
 export interface WatchListOptions<T extends KubeObject> {
   readonly path: string;
@@ -21,10 +20,7 @@ export const WATCH_BACKOFF = { firstMs: 250, maxMs: 10_000, refusedMs: 30_000 } 
 /** Duration of a watch, requested from the API server, so that a dead connection is detected. */
 const WATCH_SECONDS_MIN = 240;
 const WATCH_SECONDS_SPREAD = 120;
-/**
- * Timeout without data. Bookmarks arrive about once a minute, so a longer silence means a dead
- * connection.
- */
+/** Bookmarks arrive about once a minute, so a longer silence means a dead connection. */
 const SILENCE_MS_MAX = 150_000;
 /** Lifetime from which the end of a watch counts as normal. */
 const HEALTHY_WATCH_MS = 5_000;
@@ -85,32 +81,27 @@ export class WatchList<T extends KubeObject> {
   /** Resolves with the lifetime of the watch in ms after the server has ended it normally. */
   async #watch(): Promise<number> {
     if (this.#closed) return HEALTHY_WATCH_MS;
-    const { clock, send, timeoutMs } = this.#client.options;
+    const { clock, send, timeoutMs, eventBytesMax } = this.#client.options;
     const target = this.#watchTarget();
     const startedAtMs = clock.nowMs();
+    const watch = watchJson(
+      send,
+      {
+        target,
+        accept: 'application/json',
+        onOpen: () => {},
+        onEvent: (event) => this.#apply(target, event),
+        refused: (status, body) => kubeError('GET', target, status, body),
+      },
+      { clock, headTimeoutMs: timeoutMs, eventBytesMax, silenceMsMax: SILENCE_MS_MAX },
+    );
     const life = new Deadline(clock, (WATCH_SECONDS_MIN + WATCH_SECONDS_SPREAD) * 1000 + timeoutMs, `watch ${target}`);
-    this.#interrupt = () => life.cancel('closed');
+    this.#interrupt = () => watch.stop();
     try {
-      const head = new Deadline(clock, timeoutMs, `watch ${target}`);
-      const stop = life.onAbort(() => head.cancel('closed'));
-      let reply: Reply;
-      try {
-        const headers = ['accept', 'application/json', 'accept-encoding', 'identity'];
-        const sent = send('GET', target, headers, null, (listener) => {
-          const ways = [life.onAbort(listener), head.onAbort(listener)];
-          return () => {
-            for (const forget of ways) forget();
-          };
-        });
-        reply = await head.race(life.reply(sent));
-      } finally {
-        stop();
-        head.end();
-      }
-      await life.race(this.#follow(target, reply));
+      await life.race(watch.ended);
       return clock.nowMs() - startedAtMs;
     } catch (error) {
-      life.cancel('the watch failed');
+      watch.stop();
       throw error;
     } finally {
       this.#interrupt = undefined;
@@ -130,60 +121,14 @@ export class WatchList<T extends KubeObject> {
     return `${this.#options.path}?${query}`;
   }
 
-  async #follow(target: string, reply: Reply): Promise<void> {
-    const { body } = reply;
-    if (reply.status !== 200) {
-      throw kubeError('GET', target, reply.status, await readBody(body, 64 * 1024));
-    }
-    if (body === null) return;
-    const lines = new JsonLines(this.#client.options.eventBytesMax);
-    if (body instanceof Uint8Array) {
-      for (const event of lines.push(body)) this.#apply(target, event);
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      let cancelWatchdog = () => {};
-      const give = (error: Error): void => {
-        cancelWatchdog();
-        body.cancel(error);
-        reject(error);
-      };
-      const heard = (): void => {
-        cancelWatchdog();
-        const silent = () => give(new Error(`watch ${target}: silent for ${SILENCE_MS_MAX} ms`));
-        cancelWatchdog = this.#client.options.clock.after(SILENCE_MS_MAX, silent);
-      };
-      heard();
-      body.attach({
-        write: (chunk) => {
-          heard();
-          try {
-            for (const event of lines.push(chunk)) this.#apply(target, event);
-          } catch (error) {
-            give(error as Error);
-            return false;
-          }
-          return true;
-        },
-        end: () => {
-          cancelWatchdog();
-          resolve();
-        },
-        fail: (error) => {
-          cancelWatchdog();
-          reject(error);
-        },
-      });
-    });
-  }
-
-  #apply(target: string, event: unknown): void {
+  #apply(target: string, event: WatchEvent): void {
     if (this.#closed) return;
-    const { type, object } = (event ?? {}) as { type?: unknown; object?: unknown };
+    const { type } = event;
     if (type === 'ERROR') {
-      const { code, reason, message } = (object ?? {}) as { code?: unknown; reason?: unknown; message?: unknown };
+      const { code, reason, message } = event.object;
       throw new KubeError({ method: 'GET', target }, Number(code) || 500, String(reason ?? ''), String(message ?? ''));
     }
+    const object: unknown = event.object;
     if (!isKubeObject(object)) throw new Error(`watch ${target}: an event without an object`);
     if (type === 'ADDED' || type === 'MODIFIED' || type === 'DELETED') this.#options.onEvent(type, object as T);
     // Bookmarks and unknown event types also contain a resource version to resume from.

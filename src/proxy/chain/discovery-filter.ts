@@ -32,10 +32,7 @@ const PUBLIC = ['Cache-Control', 'public'];
 /** Cache-Control of kube-apiserver for everything but aggregated discovery. */
 const PRIVATE = ['Cache-Control', 'no-cache, private'];
 
-/**
- * Replies to discovery requests for the whole control plane. The API server decides who may read
- * them.
- */
+/** Replies to discovery requests for the whole control plane; the API server authorizes them. */
 export function discoveryFilter(options: DiscoveryFilterOptions): Filter {
   return {
     name: 'discovery',
@@ -125,10 +122,7 @@ async function answerApiVersions(
   return completed instanceof ReadyDocument ? answerWith(completed, exchange, PRIVATE) : { ...own, ...completed };
 }
 
-/**
- * Replies to `/apis/apidiscovery.k8s.io/v2`, the merged document for people: for any Accept, also
- * without peers.
- */
+/** Replies to `/apis/apidiscovery.k8s.io/v2`, the merged document for people, for any Accept. */
 async function answerMerged(options: DiscoveryFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
   if (new URLSearchParams(rawQuery(exchange.target)).get('profile') === NO_PEER_PROFILE) {
     options.hooks.nopeer();
@@ -146,10 +140,7 @@ async function answerMerged(options: DiscoveryFilterOptions, next: Handler, exch
   return answerWith(options.views.required().aggregated('groups', 'v2'), exchange, PUBLIC);
 }
 
-/**
- * Returns the preferred form that can be encoded here, else the preferred one, which the host
- * encodes.
- */
+/** Returns the best form that can be encoded here, else the best one, which the host encodes. */
 function pickForm(exchange: Exchange, asked: DiscoveryPath): DiscoveryForm | undefined {
   const accept = headerValues(exchange.headers, 'accept');
   const forms = discoveryForms(accept.length === 0 ? undefined : accept.join(','));

@@ -23,10 +23,7 @@ export interface MetricsPageOptions {
   readonly nowMs: () => number;
 }
 
-/**
- * Serves the health pages, which everyone may read. Placed before the limits, so that they work
- * under any load.
- */
+/** Serves the health pages to everyone. Placed before the limits, so that load cannot stop them. */
 export function healthPagesFilter(options: HealthPagesOptions): Filter {
   return {
     name: 'health-pages',
@@ -45,10 +42,7 @@ export function healthPagesFilter(options: HealthPagesOptions): Filter {
   };
 }
 
-/**
- * Serves /metrics to callers that the API server authorizes. Placed after the limits: the
- * authorization is a request.
- */
+/** Serves /metrics to authorized callers. Placed after the limits: authorization is a request. */
 export function metricsPageFilter(options: MetricsPageOptions): Filter {
   return {
     name: 'metrics-page',
@@ -83,10 +77,7 @@ async function metricsPage(exchange: Exchange, options: MetricsPageOptions): Pro
 
 const REVIEW_BYTES_MAX = 64 * 1024;
 
-/**
- * Asks the API server, as the caller, whether the caller may read a non-resource path
- * (SelfSubjectAccessReview).
- */
+/** Asks the API server, as the caller, for the right to a path (SelfSubjectAccessReview). */
 async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: MetricsPageOptions): Promise<boolean> {
   const body = Buffer.from(
     JSON.stringify({

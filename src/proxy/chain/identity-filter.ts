@@ -1,10 +1,7 @@
 import type { Authenticate } from '../../http/authenticate.js';
 import type { Filter } from '../../http/exchange.js';
 
-/**
- * Authenticates the caller. Identity headers of clients other than front proxies are ignored from
- * here on.
- */
+/** Authenticates the caller. Identity headers of other clients than front proxies end here. */
 export function identityFilter(authenticate: Authenticate): Filter {
   return {
     name: 'identity',

@@ -5,10 +5,7 @@ import type { Exchange, Filter, Reply } from '../../http/exchange.js';
 export interface ObserveOptions {
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /**
-   * Returns whether some server serves the resource: names made up by clients must not become
-   * metric labels.
-   */
+  /** Whether some server serves the resource: made-up names must not become metric labels. */
   readonly known: (exchange: Exchange) => boolean;
 }
 

@@ -35,10 +35,7 @@ export interface OpenApiFilterOptions {
 const NO_CACHE = ['Cache-Control', 'no-cache, private'];
 const ONE_YEAR_MS = 365 * 24 * 3_600_000;
 
-/**
- * Replies to OpenAPI requests for the whole control plane. The API server decides who may read
- * them.
- */
+/** Replies to OpenAPI requests for the whole control plane; the API server authorizes them. */
 export function openApiFilter(options: OpenApiFilterOptions): Filter {
   return {
     name: 'openapi',
@@ -107,10 +104,7 @@ function hostHasAll({ self }: OpenApiFilterOptions, index: OpenApiIndex, entry: 
   return entry.sources.length === 1 && entry.sources[0]!.servers.includes(self) && !index.unreachable.has(self);
 }
 
-/**
- * Puts the host first: it is nearest, and a peer that hangs must not delay a document that needs no
- * peer.
- */
+/** Puts the host first, so that a peer that hangs does not delay a document needing no peer. */
 function hostFirst({ self }: OpenApiFilterOptions, entry: IndexEntry): IndexEntry {
   const sources = entry.sources.map(({ hash, servers }) => ({ hash, servers: [...new Set([self, ...servers])] }));
   return { ...entry, sources };

@@ -5,19 +5,13 @@ import { StatusError } from '../../kube/status-error.js';
 /** Characters that another server may interpret differently in a request target. */
 const UNPRINTABLE = /[^\x21-\x7e\x80-\xff]/;
 
-/**
- * Bound on cached results: controllers and kubelets repeat their requests. The cache is cleared
- * when full.
- */
+/** Bound on cached results, which controllers and kubelets repeat. Cleared when full. */
 const REMEMBERED_MAX = 4_096;
 const REMEMBERED_CHARS_MAX = 256;
 
 const remembered = new Map<string, RequestInfo>();
 
-/**
- * Parses the request. Throws 400 for a request that cannot be sent on exactly as it was parsed
- * here.
- */
+/** Parses the request. Throws 400 for one that cannot be sent on exactly as it was parsed. */
 export const requestInfoFilter: Filter = {
   name: 'request-info',
   wrap: (next) => (exchange) => {

@@ -88,15 +88,15 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
 
 const ask = (target = '/api/v1/pods', more: Partial<Exchange> = {}) => Object.assign(exchangeFor(target), more);
 
-describe('readiness', () => {
-  it('begins with a good probe, not before', async () => {
+describe('UpstreamHost.ready', () => {
+  it('is false until a probe succeeds', async () => {
     const { host } = upstream();
     expect(host.ready()).toBe(false);
     await host.start();
     expect(host.ready()).toBe(true);
   });
 
-  it('ends and returns with the probes, which go on', async () => {
+  it('follows the probes, which are repeated', async () => {
     const { host, clock, state } = upstream();
     await host.start();
     state.ready = new Error('refused');
@@ -110,7 +110,7 @@ describe('readiness', () => {
     expect(host.ready()).toBe(true);
   });
 
-  it('waits for what the server serves to be known', async () => {
+  it('stays false until the surface was read', async () => {
     const { host, clock, state } = upstream();
     state.unreadable = true;
     await host.start();
@@ -120,7 +120,7 @@ describe('readiness', () => {
     expect(host.ready()).toBe(true);
   });
 
-  it('gives up on requests that wait for a server that hangs, not for one that stops', async () => {
+  it('fails waiting requests of a server that hangs, not of one that stops', async () => {
     const { host, clock, state } = upstream();
     await host.start();
     state.ready = 'shutting down';
@@ -131,7 +131,7 @@ describe('readiness', () => {
     expect(state.abandoned).toBe(1);
   });
 
-  it('ends at once with a request that could not be sent, and a probe follows at once', async () => {
+  it('is false after a request that could not be sent, and a probe follows at once', async () => {
     const { host, state } = upstream(() => Promise.reject(new AttemptError('unsent', 'connect', 'refused')));
     await host.start();
     state.ready = 'not yet';
@@ -142,7 +142,7 @@ describe('readiness', () => {
     expect(host.ready()).toBe(false);
   });
 
-  it('is only doubted by a request that broke off: one probe decides', async () => {
+  it('stays true after a connection reset until the probe that follows', async () => {
     const { host, state } = upstream(() => Promise.reject(new AttemptError('maybe', 'reset', 'reset')));
     await host.start();
     await expect(host.handle(ask())).rejects.toMatchObject({ processed: 'maybe' });
@@ -152,7 +152,7 @@ describe('readiness', () => {
     expect(host.ready()).toBe(true);
   });
 
-  it('is not doubted because a client left', async () => {
+  it('stays true after an abort by the client, without a probe', async () => {
     const { host, state } = upstream(() => Promise.reject(new AttemptError('maybe', 'aborted', 'left')));
     await host.start();
     await expect(host.handle(ask())).rejects.toThrow();
@@ -160,7 +160,7 @@ describe('readiness', () => {
     expect(state.probes).toBe(1);
   });
 
-  it('is asked for no more after closing', async () => {
+  it('has no further probes after close()', async () => {
     const { host, clock, state } = upstream();
     await host.start();
     await host.close();
@@ -170,8 +170,8 @@ describe('readiness', () => {
   });
 });
 
-describe('a request', () => {
-  it('goes out as it came, bounded in time unless it is long-running', async () => {
+describe('UpstreamHost.handle', () => {
+  it('sends a request unchanged, with a timeout unless it is long-running', async () => {
     const { host, state } = upstream();
     await host.handle(ask('/api/v1/pods?limit=1'));
     await host.handle(ask('/api/v1/pods?watch=1'));
@@ -179,19 +179,19 @@ describe('a request', () => {
     expect(state.sent[1]).toMatchObject({ headTimeoutMs: 0 });
   });
 
-  it('asks to switch protocols where its client did', async () => {
+  it('sends an upgrade for an upgrade request', async () => {
     const { host, state } = upstream();
     await host.handle(ask('/api/v1/namespaces/x/pods/p/exec', { upgrade: true } as never));
     expect(state.sent[0]!.target).toMatch(/^upgrade/);
   });
 });
 
-describe('the answer of a server that is shutting down', () => {
+describe('UpstreamHost with a server that is shutting down', () => {
   it.each([
     ['/api/v1/pods', SHUTTING_DOWN],
     ['/api/v1/pods?watch=1', SHUTTING_DOWN],
     ['/api/v1/nodes', SHUTTING_DOWN_LATER],
-  ])('means that %s was not taken', async (target, answer) => {
+  ])('rejects with draining for %s', async (target, answer) => {
     const { host, state } = upstream(async () => answer());
     await host.start();
     state.ready = 'not yet';
@@ -219,7 +219,7 @@ describe('the answer of a server that is shutting down', () => {
       'the refusal of an aggregated API server, carried by a kube-apiserver that took the request',
       () => unavailable(SHUTTING_DOWN_MESSAGE, ['Retry-After', '1', 'X-Kubernetes-Pf-Flowschema-Uid', 'u']),
     ],
-  ])('is not %s, which is passed on whole', async (_, answer) => {
+  ])('passes on %s as an answer', async (_, answer) => {
     const { host } = upstream(async () => answer());
     await host.start();
     const passedOn = await host.handle(ask('/apis/x.example.io/v1/apiserver%20is%20shutting%20down'));
@@ -227,7 +227,7 @@ describe('the answer of a server that is shutting down', () => {
     expect(host.ready()).toBe(true);
   });
 
-  it('is not what a web server inside a pod says through the proxy', async () => {
+  it('passes on the same reply from a web server inside a pod as an answer', async () => {
     const { host } = upstream(async () => SHUTTING_DOWN());
     await host.start();
     expect((await host.handle(ask('/api/v1/namespaces/x/pods/p/proxy/'))).status).toBe(503);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { ATTEMPT_ERROR_TYPES } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
+import { RepeatedTask } from '../../base/repeated-task.js';
 import { AttemptError } from '../../http/attempt-error.js';
 import type { Authenticate } from '../../http/authenticate.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
@@ -32,9 +33,9 @@ export interface UpstreamHostOptions {
 const RECIPIENT: HeaderRecipient = { kind: 'kube-apiserver', rerouted: false };
 
 /**
- * A real kube-apiserver behind this process. It counts as ready from a good /readyz until an attempt or a probe shows
- * otherwise, and then not again before the next good /readyz: while it starts it listens long before it can answer. What
- * it serves is read before it counts as ready, because it may have come back as another version.
+ * A kube-apiserver behind this process. It counts as ready from a good /readyz until an attempt or a probe fails, and then
+ * again only from the next good /readyz: during its start it listens long before it can answer. Its surface is read before
+ * it counts as ready, because it may have come back as another version.
  */
 export class UpstreamHost implements Host {
   readonly readsBodies = false;
@@ -43,14 +44,15 @@ export class UpstreamHost implements Host {
   readonly furtherAddresses: readonly string[];
   readonly #options: UpstreamHostOptions;
   #ready = false;
-  /** Its first probe is over: until then nothing is known, which is no news either. */
+  /** The first probe has ended; before that, a server that is not ready is not logged as down. */
   #judged = false;
-  #probing: Promise<void> | undefined;
-  #cancelTimer: () => void = () => {};
+  readonly #probes: RepeatedTask;
   #closed = false;
 
   constructor(options: UpstreamHostOptions) {
     this.#options = options;
+    const { clock, probeIntervalMs } = options;
+    this.#probes = new RepeatedTask({ clock, run: () => this.#probe(), pauseMs: () => probeIntervalMs });
     this.fetch = options.fetch;
     this.advertisedAddress = options.advertisedAddress;
     this.furtherAddresses = [options.advertisedAddress, options.destination.address];
@@ -58,7 +60,7 @@ export class UpstreamHost implements Host {
 
   /** Begins to watch the server's health; resolves after the first probe, whatever it found. */
   start(): Promise<void> {
-    return this.#probeNow();
+    return this.#probes.now();
   }
 
   ready(): boolean {
@@ -66,9 +68,9 @@ export class UpstreamHost implements Host {
   }
 
   handle = (exchange: Exchange): Promise<Reply> => {
-    const { destination, outgoingHeaders, headTimeoutMs } = this.#options;
+    const { destination, outgoingHeaders, headTimeoutMs, clock } = this.#options;
     const leaving = outgoingHeaders(exchange, RECIPIENT);
-    return attempt(exchange, { destination, leaving, headTimeoutMs }).catch(this.#onError);
+    return attempt(exchange, { destination, leaving, headTimeoutMs, clock }).catch(this.#onError);
   };
 
   #onError = (error: unknown): never => {
@@ -87,27 +89,18 @@ export class UpstreamHost implements Host {
 
   async close(): Promise<void> {
     this.#closed = true;
-    this.#cancelTimer();
+    void this.#probes.close();
     await this.#options.destination.close();
   }
 
   #failed(error: AttemptError): void {
     if (error.type === 'aborted') return;
     if (error.processed === 'unsent') this.#setReady(false, error.message, ATTEMPT_ERROR_TYPES[error.type].advice);
-    void this.#probeNow();
-  }
-
-  #probeNow(): Promise<void> {
-    this.#probing ??= this.#probe().finally(() => {
-      this.#probing = undefined;
-    });
-    return this.#probing;
+    void this.#probes.now();
   }
 
   async #probe(): Promise<void> {
-    const { probe, beforeReady, probeIntervalMs, clock } = this.#options;
-    this.#cancelTimer();
-    if (this.#closed) return;
+    const { probe, beforeReady } = this.#options;
     try {
       const verdict = await probe();
       if (verdict === true && !this.#ready) await beforeReady();
@@ -115,13 +108,11 @@ export class UpstreamHost implements Host {
     } catch (error) {
       const advice = error instanceof AttemptError ? ATTEMPT_ERROR_TYPES[error.type].advice : undefined;
       this.#setReady(false, error instanceof Error ? error.message : String(error), advice);
-      // It hangs: what waits for it would wait in vain. A server that stops, in contrast, answers what it has begun.
+      // The server hangs, so waiting requests are ended. A server that stops still answers the requests it has.
       if (error instanceof AttemptError && error.type === 'timeout') {
         this.#options.destination.abandonWaiting('timeout: no reply to a probe');
       }
     }
-    if (this.#closed) return;
-    this.#cancelTimer = clock.after(probeIntervalMs, () => void this.#probeNow());
   }
 
   #setReady(ready: boolean, why: string, advice: string | undefined): void {

@@ -28,10 +28,7 @@ export interface AuthenticatorOptions extends Partial<RequestHeaderNames> {
   readonly clock: Clock;
 }
 
-/**
- * Time for which a refusal of a certificate is cached (its validity may begin, the clock may be
- * set).
- */
+/** Time for which a refusal is cached: a validity may begin, the clock may be set. */
 export const REFUSAL_KEPT_MS = 10_000;
 
 interface CachedStanding {

@@ -11,19 +11,13 @@ export interface StandingOptions {
   readonly nowMs: number;
 }
 
-/**
- * The roles that a client certificate grants. Each CA bundle is checked separately and grants only
- * its own role.
- */
+/** Roles that a client certificate grants; each CA bundle is checked by itself, for its role. */
 export interface CertificateStanding {
   /** Verified by the request-header bundle, with an allowed name. */
   readonly frontProxy: boolean;
   /** Verified by the client bundle. */
   readonly user: EstablishedIdentity | undefined;
-  /**
-   * Reasons of the configured bundles that refused the certificate; another bundle may have
-   * accepted it.
-   */
+  /** Reasons of the bundles that refused the certificate; another may have accepted it. */
   readonly refusal: string | undefined;
   /** Time until which this result is valid. */
   readonly notAfterMs: number;

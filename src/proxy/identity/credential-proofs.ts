@@ -32,10 +32,7 @@ export class CredentialProofs {
     return old;
   }
 
-  /**
-   * Records, from a server's reply, whether the request's credential was accepted, and returns
-   * that.
-   */
+  /** Records whether a server accepted the request's credential, by its reply; returns that. */
   judge(exchange: Exchange, { status }: Reply): boolean {
     const { identity, routed, method } = exchange;
     if (identity.kind !== 'carried' || routed === undefined) return false;

@@ -14,10 +14,7 @@ export type HeaderAction =
   | 'upgrade'
   | 'malformed';
 
-/**
- * Bound on cached spellings. Real clients use a few dozen; a hostile one only causes the cache to
- * be cleared.
- */
+/** Bound on cached spellings: real clients use a few dozen, a hostile one only clears the cache. */
 export const SPELLINGS_MAX = 1024;
 const SPELLING_CHARS_MAX = 64;
 

@@ -6,10 +6,7 @@
 const ASCII = /^[\x00-\x7f]*$/;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/**
- * Decodes a header value. Returns undefined if it is not UTF-8: two such values could decode to the
- * same name.
- */
+/** Decodes a header value; undefined if it is not UTF-8, where two could become the same name. */
 export function textFromWire(value: string): string | undefined {
   if (ASCII.test(value)) return value;
   try {

@@ -21,10 +21,7 @@ export interface OutgoingHeaders {
   readonly lane: Lane;
 }
 
-/**
- * Throws StatusError (BadRequest, Unauthorized) for a request that cannot be sent on without
- * changing its meaning.
- */
+/** Throws StatusError for a request that cannot be sent on without changing its meaning. */
 export type MakeOutgoingHeaders = (exchange: Exchange, to: HeaderRecipient) => OutgoingHeaders;
 
 const HOP_BY_HOP = hopByHopNames([]);
@@ -107,10 +104,7 @@ function malformed(message: string): StatusError {
   return new StatusError('BadRequest', message);
 }
 
-/**
- * Returns the function that makes identity fields; cached per identity object, which a connection
- * keeps.
- */
+/** Returns the function that makes identity fields, cached per identity object. */
 function identityFieldsOf(names: Partial<RequestHeaderNames>): (identity: EstablishedIdentity) => RawHeaders {
   const first = (field: keyof RequestHeaderNames) => names[field]?.[0]?.trim() || DEFAULT_REQUEST_HEADERS[field][0]!;
   const userField = first('usernameHeaders');

@@ -41,20 +41,14 @@ export class StraddleRequests {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /**
-   * Returns a function that sends GET to one server, marked as rerouted so that it replies for
-   * itself only.
-   */
+  /** Returns a function that sends GETs marked as rerouted: the server replies for itself only. */
   fetchFrom(destination: Destination) {
     const send = this.#sendTo(destination);
     return (path: string, headers: RawHeaders, onAbort: OnAbort): Promise<Reply> =>
       send('GET', path, [...headers, 'x-kubernetes-peer-proxied', 'true'], null, onAbort);
   }
 
-  /**
-   * Returns true if a server is ready, else the reason. Rejects with AttemptError if it is
-   * unreachable or times out.
-   */
+  /** Returns true if a server is ready, else the reason. Rejects with AttemptError. */
   async probeReady(destination: Destination, timeoutMs = PROBE_TIMEOUT_MS): Promise<true | string> {
     const get = (path: string, onAbort: OnAbort) => this.#sendTo(destination)('GET', path, [], null, onAbort);
     try {

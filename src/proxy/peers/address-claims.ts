@@ -39,10 +39,7 @@ type Role = PeerEndpoint['kind'] | 'upstream';
 interface Claim {
   readonly role: Role;
   readonly address: string;
-  /**
-   * Empty for a lease without a host name; such a claim neither contests an address nor joins two
-   * servers.
-   */
+  /** Empty without a host name; such a claim contests no address and joins no servers. */
   readonly host: string;
   readonly renewedAtMs: number;
 }
@@ -88,10 +85,7 @@ export function settleClaims(
   };
 }
 
-/**
- * The known server that holds each address, and the further claims that are admitted to a held
- * address.
- */
+/** The known server that holds each address, and the claims admitted to a held address. */
 class Holders {
   readonly #self: KnownServer;
   readonly #byAddress = new Map<string, KnownServer>();
@@ -168,10 +162,7 @@ function ownersOf(claims: readonly Claim[]): Map<string, Ownership> {
   );
 }
 
-/**
- * Groups claims by key (the address by default), without those that are stale compared with the
- * newest claim.
- */
+/** Groups claims by key (default: the address), without those much older than the newest. */
 function recentClaims(
   claims: readonly Claim[],
   key: (claim: Claim) => string = ({ address }) => address,

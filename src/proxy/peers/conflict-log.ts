@@ -3,10 +3,7 @@ import type { Logger } from '../../base/logger.js';
 import { OncePerSubject } from '../../base/once-per-subject.js';
 import type { AddressConflict } from './address-claims.js';
 
-/**
- * Bound on log lines about conflicts per `LINES_WINDOW_MS`: leases can be written faster than a log
- * is read.
- */
+/** Bound on log lines per `LINES_WINDOW_MS`: leases can be written faster than a log is read. */
 export const CONFLICT_LINES_MAX = 10;
 const LINES_WINDOW_MS = 60_000;
 

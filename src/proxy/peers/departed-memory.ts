@@ -62,10 +62,7 @@ export class DepartedMemory {
     if (options.stateDir) this.#file = new StateFile(join(options.stateDir, fileName(options)), FILE_BYTES_MAX);
   }
 
-  /**
-   * Opens the memory. Never rejects: if the state file cannot be read, logs a warning and starts
-   * empty.
-   */
+  /** Never rejects: if the state file cannot be read, logs a warning and starts empty. */
   static async open(options: DepartedMemoryOptions): Promise<DepartedMemory> {
     const memory = new DepartedMemory(options);
     try {
@@ -82,10 +79,7 @@ export class DepartedMemory {
     this.#onChange = listener;
   }
 
-  /**
-   * Returns servers in their grace period, sorted by identity. Returns the same array until a
-   * change.
-   */
+  /** Returns servers in their grace period by identity; the same array until a change. */
   departed(): readonly DepartedServer[] {
     return this.#departed;
   }
@@ -115,10 +109,7 @@ export class DepartedMemory {
     this.#put({ ...server, departedAtMs: undefined });
   }
 
-  /**
-   * Stores a server as departed, with the last surface read from it. No effect if it has departed
-   * already.
-   */
+  /** Stores a server as departed, with its last surface. No effect if it has departed. */
   depart(server: RememberedServer, departedAtMs: number): void {
     if (this.#entries.get(server.identity)?.departedAtMs !== undefined) return;
     this.#put({ ...server, departedAtMs });
@@ -145,10 +136,7 @@ export class DepartedMemory {
     if (this.#entries.get(identity)?.departedAtMs === undefined && this.#entries.delete(identity)) this.#changed();
   }
 
-  /**
-   * Deletes departed servers that an operator marked with `straddle forget`, unless they were seen
-   * after the mark.
-   */
+  /** Deletes departed servers that `straddle forget` marked, unless seen after the mark. */
   forget(marks: readonly ForgetMark[]): void {
     let dropped = false;
     for (const mark of marks) {

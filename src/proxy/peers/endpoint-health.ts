@@ -46,10 +46,7 @@ export class EndpointHealth {
     return this.#answeredAtMs;
   }
 
-  /**
-   * Number of failures that started a cool-down. A probe compares it to detect traffic that failed
-   * meanwhile.
-   */
+  /** Number of cool-downs. A probe compares it to detect traffic that failed meanwhile. */
   get failureCount(): number {
     return this.#failureCount;
   }
@@ -59,10 +56,7 @@ export class EndpointHealth {
     return Math.max(0, this.#probeFromMs - this.#clock.nowMs());
   }
 
-  /**
-   * Records that a request was answered. Ignored during a cool-down: the request may have been sent
-   * before the failure.
-   */
+  /** Records an answer. Ignored in a cool-down: the request may precede the failure. */
   answered(): void {
     if (this.#usable) this.#answeredAtMs = this.#clock.nowMs();
   }
@@ -76,10 +70,7 @@ export class EndpointHealth {
     if (nowMs - this.#failedAtMs >= this.#bounds.forgiveAfterMs) this.#failures = 0;
   }
 
-  /**
-   * Records a failed request or probe. Failures during a cool-down have the same cause and do not
-   * lengthen it.
-   */
+  /** Records a failure. Those during a cool-down have the same cause and do not lengthen it. */
   failed(why: string): void {
     this.#lastError = why;
     const nowMs = this.#clock.nowMs();

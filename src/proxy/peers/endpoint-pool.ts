@@ -1,58 +1,60 @@
 import type { Clock } from '../../base/clock.js';
 import type { Destination } from '../../http/outgoing.js';
-import type { CoolDownBounds } from '../../http/server-health.js';
-import { EndpointHealth } from './endpoint-health.js';
-import type { SightedEndpoint } from './sightings.js';
-import { type SurfaceFetch, SurfaceReader } from './surface-reader.js';
-import { TrackedEndpoint } from './tracked-endpoint.js';
+import type { PeerEndpoint } from './peer-table.js';
 
-export interface EndpointPoolOptions {
-  makeDestination(endpoint: SightedEndpoint): Destination;
-  /** Returns the function that sends requests there with Straddle's identity. */
-  makeFetch(destination: Destination, kind: SightedEndpoint['kind']): SurfaceFetch;
+/** An address and the kind of server there. */
+export interface EndpointName {
+  readonly kind: PeerEndpoint['kind'];
+  readonly address: string;
+}
+
+export function endpointKey({ kind, address }: EndpointName): string {
+  return `${kind} ${address}`;
+}
+
+/** Time that connections stay open after their address was last named: replies in flight can finish. */
+export const LINGER_MS = 30_000;
+
+export interface EndpointPoolOptions<Endpoint> {
+  readonly make: (name: EndpointName) => Endpoint;
   readonly clock: Clock;
-  readonly random: () => number;
-  readonly readTimeoutMs: number;
-  readonly readyTimeoutMs: number;
-  /**
-   * Time that connections to an address stay open after it was last sighted, so that replies in
-   * flight can finish.
-   */
   readonly lingerMs: number;
-  readonly healthBounds?: Partial<CoolDownBounds> | undefined;
-  readonly onHealth?: (() => void) | undefined;
-  readonly onHang?: ((endpoint: TrackedEndpoint, why: string) => void) | undefined;
 }
 
 /**
- * Endpoints by address, kept while sighted, so that regrouping addresses into servers loses neither
+ * Endpoints by address, kept while named, so that regrouping addresses into servers loses neither
  * connections nor health.
  */
-export class EndpointPool {
-  readonly #options: EndpointPoolOptions;
-  readonly #endpoints = new Map<string, TrackedEndpoint>();
+export class EndpointPool<Endpoint extends { readonly destination: Destination }> {
+  readonly #options: EndpointPoolOptions<Endpoint>;
+  readonly #endpoints = new Map<string, Endpoint>();
   readonly #lingering = new Map<string, () => void>();
   readonly #closing = new Set<Promise<void>>();
 
-  constructor(options: EndpointPoolOptions) {
+  constructor(options: EndpointPoolOptions<Endpoint>) {
     this.#options = options;
   }
 
-  get(sighted: SightedEndpoint): TrackedEndpoint {
-    const key = keyOf(sighted);
+  find(name: EndpointName): Endpoint | undefined {
+    return this.#endpoints.get(endpointKey(name));
+  }
+
+  /** Returns the endpoint of this name, a new one if there is none. */
+  get(name: EndpointName): Endpoint {
+    const key = endpointKey(name);
     this.#lingering.get(key)?.();
     this.#lingering.delete(key);
     let endpoint = this.#endpoints.get(key);
     if (!endpoint) {
-      endpoint = this.#make(sighted);
+      endpoint = this.#options.make(name);
       this.#endpoints.set(key, endpoint);
     }
     return endpoint;
   }
 
-  /** Closes endpoints that are not in `sighted`, after `lingerMs`. */
-  retain(sighted: readonly SightedEndpoint[]): void {
-    const kept = new Set(sighted.map(keyOf));
+  /** Closes endpoints that are not in `named`, after `lingerMs`. */
+  retain(named: readonly EndpointName[]): void {
+    const kept = new Set(named.map(endpointKey));
     for (const [key, endpoint] of this.#endpoints) {
       if (kept.has(key) || this.#lingering.has(key)) continue;
       const cancel = this.#options.clock.after(this.#options.lingerMs, () => {
@@ -72,25 +74,11 @@ export class EndpointPool {
     await Promise.all(this.#closing);
   }
 
-  #close(endpoint: TrackedEndpoint): void {
-    const closed = endpoint.destination
+  #close({ destination }: Endpoint): void {
+    const closed = destination
       .close()
       .catch(() => {})
       .finally(() => this.#closing.delete(closed));
     this.#closing.add(closed);
   }
-
-  #make(sighted: SightedEndpoint): TrackedEndpoint {
-    const { clock, random, readTimeoutMs, readyTimeoutMs, healthBounds, onHealth: onChange, onHang } = this.#options;
-    const destination = this.#options.makeDestination(sighted);
-    const fetch = this.#options.makeFetch(destination, sighted.kind);
-    const health = new EndpointHealth({ clock, random, onChange, ...(healthBounds ? { bounds: healthBounds } : {}) });
-    const reader = new SurfaceReader({ fetch, clock, timeoutMs: readTimeoutMs });
-    const { kind } = sighted;
-    return new TrackedEndpoint({ kind, destination, health, reader, fetch, clock, readyTimeoutMs, onHang });
-  }
-}
-
-function keyOf(sighted: SightedEndpoint): string {
-  return `${sighted.kind} ${sighted.address}`;
 }

@@ -9,10 +9,7 @@ import type { Sighting } from './sightings.js';
 
 export const ENDPOINT_SLICES_PATH = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
 const SELECTOR = 'kubernetes.io/service-name=kubernetes';
-/**
- * Bounds on EndpointSlices and their endpoints; an HA control plane has one slice with a few
- * addresses.
- */
+/** Bounds; an HA control plane has one slice with a few addresses. */
 const SLICES_MAX = 100;
 const ENDPOINTS_PER_SLICE_MAX = 1_000;
 
@@ -26,10 +23,7 @@ export interface EndpointSourceOptions {
   readonly logger: Logger;
 }
 
-/**
- * Source of the addresses of Service `default/kubernetes`, to which every kube-apiserver adds
- * itself.
- */
+/** Source of the addresses of Service `default/kubernetes`: every kube-apiserver is in it. */
 export function createEndpointSource({ client, logger }: EndpointSourceOptions): PeerSource {
   const slices = new Map<string, readonly Sighting[]>();
   const complaints = new OncePerSubject();

@@ -13,10 +13,7 @@ export const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 export const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 export const PEER_ADDRESS_ANNOTATION = 'kubernetes.io/peer-advertise-address';
 export const UPSTREAM_ANNOTATION = 'straddle.dev/upstream';
-/**
- * Annotation with the server name where it is too long for the label or has characters not allowed
- * there.
- */
+/** The server name where it is too long for the label or has characters not allowed there. */
 export const SERVER_NAME_ANNOTATION = 'straddle.dev/server-name';
 const SELECTOR = `${IDENTITY_LABEL} in (kube-apiserver,straddle,straddle-forget)`;
 /** Bound on stored leases; a control plane has one or two for each server. */
@@ -37,10 +34,7 @@ export interface LeaseSourceOptions {
   readonly client: KubeClient;
   readonly clock: Clock;
   readonly logger: Logger;
-  /**
-   * Returns whether a server of that name or address has answered before; at the bound, its leases
-   * are kept.
-   */
+  /** Whether a server of that name or address has answered; at the bound, its leases are kept. */
   readonly isKnown?: (sighting: Sighting) => boolean;
 }
 

@@ -1,46 +1,40 @@
 import type { Clock } from '../../base/clock.js';
 import { READ_FAILURES } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
+import { RepeatedTask } from '../../base/repeated-task.js';
 import type { Surface } from '../../kube/surface.js';
 import type { SurfaceReader } from './surface-reader.js';
 
 export interface LocalSurfaceOptions {
   readonly reader: SurfaceReader;
   readonly readEveryMs: number;
-  /**
-   * Returns whether the server takes requests. During start and shutdown its discovery is
-   * incomplete and is not read.
-   */
+  /** Whether the server takes requests. Otherwise its discovery is incomplete and not read. */
   readonly hostReady: () => boolean;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly onReadFailed?: () => void;
 }
 
-/**
- * A local surface for code that does not read it itself; implemented by LocalSurface and
- * ReplicaSurface.
- */
+/** A local surface for code that does not read it; also implemented by ReplicaSurface. */
 export type KnownSurface = Pick<
   LocalSurface,
   'surface' | 'confirmedAtMs' | 'onChange' | 'start' | 'readAnew' | 'refresh' | 'close'
 >;
 
-/**
- * The surface of the server behind this process: read every few seconds, kept while that server is
- * down.
- */
+/** The surface of the local server: read every few seconds, kept while that server is down. */
 export class LocalSurface {
   readonly #options: LocalSurfaceOptions;
   readonly #listeners = new Set<() => void>();
   #surface: Surface | undefined;
   #confirmedAtMs = 0;
-  #cancelNext: () => void = () => {};
+  readonly #reads: RepeatedTask;
   #complained = false;
   #closed = false;
 
   constructor(options: LocalSurfaceOptions) {
     this.#options = options;
+    const { clock, readEveryMs } = options;
+    this.#reads = new RepeatedTask({ clock, run: () => this.refresh(), pauseMs: () => readEveryMs });
   }
 
   get surface(): Surface | undefined {
@@ -59,7 +53,7 @@ export class LocalSurface {
 
   /** Starts periodic reads; resolves after the first read, even if it failed. */
   start(): Promise<void> {
-    return this.#turn();
+    return this.#reads.now();
   }
 
   /**
@@ -68,32 +62,15 @@ export class LocalSurface {
    */
   async readAnew(): Promise<void> {
     this.#options.reader.reconnected();
-    this.#take((await this.#options.reader.read()).surface);
+    this.#take(await this.#options.reader.read());
   }
 
   /** Reads now because a reply contradicted the surface. Never rejects. */
   async refresh(): Promise<void> {
-    if (this.#options.hostReady()) await this.#read();
-  }
-
-  close(): void {
-    this.#closed = true;
-    this.#cancelNext();
-  }
-
-  async #turn(): Promise<void> {
-    this.#cancelNext();
-    if (this.#closed) return;
-    if (this.#options.hostReady()) await this.#read();
-    if (this.#closed) return;
-    this.#cancelNext();
-    this.#cancelNext = this.#options.clock.after(this.#options.readEveryMs, () => void this.#turn());
-  }
-
-  async #read(): Promise<void> {
     const { reader, logger, hostReady } = this.#options;
+    if (!hostReady()) return;
     try {
-      const { surface } = await reader.read();
+      const surface = await reader.read();
       // The server went down during the read: the document may be incomplete.
       if (!hostReady()) return;
       this.#take(surface);
@@ -107,6 +84,11 @@ export class LocalSurface {
         });
       this.#complained = true;
     }
+  }
+
+  close(): void {
+    this.#closed = true;
+    void this.#reads.close();
   }
 
   #take(surface: Surface): void {

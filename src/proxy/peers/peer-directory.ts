@@ -8,20 +8,16 @@ import type { KnownServer } from './address-claims.js';
 import { ConflictLog } from './conflict-log.js';
 import type { DepartedMemory } from './departed-memory.js';
 import { type DirectoryDescription, describePeer } from './directory-description.js';
-import { EndpointPool } from './endpoint-pool.js';
+import { EndpointHealth } from './endpoint-health.js';
+import { type EndpointName, EndpointPool, LINGER_MS } from './endpoint-pool.js';
 import { NEWCOMER_BOUNDS, type NewcomerBounds, NewcomerGrace } from './newcomer-grace.js';
 import { MONITOR_TIMINGS, type MonitorTimings, PeerMonitor } from './peer-monitor.js';
 import type { PeerSource } from './peer-source.js';
 import type { DepartedServer, Peer, PeerDirectory, PeerEndpoint, PeerTable } from './peer-table.js';
-import {
-  type Selves,
-  type SightedEndpoint,
-  type SightedServer,
-  type SightedServers,
-  uniteSightings,
-} from './sightings.js';
-import type { SurfaceFetch } from './surface-reader.js';
-import { buildPeerTable } from './table-index.js';
+import { type Selves, type SightedServer, type SightedServers, uniteSightings } from './sightings.js';
+import { type SurfaceFetch, SurfaceReader } from './surface-reader.js';
+import { buildPeerTable, sameItems } from './table-index.js';
+import { TrackedEndpoint } from './tracked-endpoint.js';
 
 export interface PeerTimings extends MonitorTimings {
   /** Timeout of one whole surface read. */
@@ -36,13 +32,13 @@ export const PEER_TIMINGS: PeerTimings = {
   ...MONITOR_TIMINGS,
   readTimeoutMs: 4_000,
   readyTimeoutMs: PROBE_TIMEOUT_MS,
-  lingerMs: 30_000,
+  lingerMs: LINGER_MS,
   reviewEveryMs: 15_000,
 };
 
 export interface PeerDirectoryOptions {
   readonly sources: readonly PeerSource[];
-  makeDestination(endpoint: SightedEndpoint): Destination;
+  makeDestination(endpoint: EndpointName): Destination;
   makeFetch(destination: Destination, kind: PeerEndpoint['kind']): SurfaceFetch;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -56,10 +52,7 @@ export interface PeerDirectoryOptions {
   readonly random?: () => number;
   /** Called for metrics after a probe or a surface read of a peer failed. */
   readonly onReadFailed?: (identity: string, type: ReadFailure) => void;
-  /**
-   * Called after an endpoint became usable or unusable. The table stays the same; `usable()` of its
-   * endpoints differs.
-   */
+  /** Called after `usable()` of an endpoint has changed; the table stays the same. */
   readonly onHealth?: (() => void) | undefined;
   readonly onHang?: ((endpoint: PeerEndpoint, why: string) => void) | undefined;
 }
@@ -85,7 +78,7 @@ class Directory implements RunningPeerDirectory {
   readonly #options: PeerDirectoryOptions;
   readonly #timings: PeerTimings;
   readonly #random: () => number;
-  readonly #pool: EndpointPool;
+  readonly #pool: EndpointPool<TrackedEndpoint>;
   readonly #watched = new Map<string, Watched>();
   readonly #listeners = new Set<() => void>();
   readonly #grace: NewcomerGrace;
@@ -108,18 +101,8 @@ class Directory implements RunningPeerDirectory {
       bounds: options.newcomerBounds ?? NEWCOMER_BOUNDS,
       onExhausted: () => this.#giveUpNewcomers(),
     });
-    this.#pool = new EndpointPool({
-      makeDestination: (endpoint) => options.makeDestination(endpoint),
-      makeFetch: (destination, kind) => options.makeFetch(destination, kind),
-      clock: options.clock,
-      random: this.#random,
-      readTimeoutMs: this.#timings.readTimeoutMs,
-      readyTimeoutMs: this.#timings.readyTimeoutMs,
-      lingerMs: this.#timings.lingerMs,
-      healthBounds: options.healthBounds,
-      onHealth: options.onHealth,
-      onHang: options.onHang,
-    });
+    const { lingerMs } = this.#timings;
+    this.#pool = new EndpointPool({ make: (name) => this.#makeEndpoint(name), clock: options.clock, lingerMs });
   }
 
   start(): void {
@@ -171,6 +154,16 @@ class Directory implements RunningPeerDirectory {
       conflicts: this.#sighted.conflicts,
       leftOutCount: this.#sighted.leftOutCount,
     };
+  }
+
+  #makeEndpoint(name: EndpointName): TrackedEndpoint {
+    const { clock, healthBounds: bounds = {}, onHealth: onChange, onHang } = this.#options;
+    const { readTimeoutMs: timeoutMs, readyTimeoutMs } = this.#timings;
+    const destination = this.#options.makeDestination(name);
+    const fetch = this.#options.makeFetch(destination, name.kind);
+    const health = new EndpointHealth({ clock, random: this.#random, onChange, bounds });
+    const reader = new SurfaceReader({ fetch, clock, timeoutMs });
+    return new TrackedEndpoint({ kind: name.kind, destination, health, reader, fetch, clock, readyTimeoutMs, onHang });
   }
 
   /** Starts, restarts and stops monitors according to the current sightings. */
@@ -271,10 +264,7 @@ class Directory implements RunningPeerDirectory {
     monitor.start();
   }
 
-  /**
-   * Stores a server without sightings as departed, unless it has another name or other addresses
-   * now.
-   */
+  /** Stores a server without sightings as departed, unless it was renamed or has moved. */
   #settleDeparture({ monitor, server }: Watched, servers: readonly SightedServer[]): void {
     const { memory, clock, logger, selves } = this.#options;
     const self = server.endpoints.some((endpoint) => selves.addresses.includes(endpoint.address));
@@ -307,10 +297,7 @@ class Directory implements RunningPeerDirectory {
     this.#touch();
   }
 
-  /**
-   * Marks the table as stale. Listeners are called once per microtask turn, if the rebuilt table
-   * differs.
-   */
+  /** Marks the table as stale; a microtask calls the listeners if the rebuilt one differs. */
   #touch(): void {
     this.#dirty = true;
     if (this.#announcing || this.#closed) return;
@@ -366,10 +353,7 @@ class Directory implements RunningPeerDirectory {
   }
 }
 
-/**
- * Returns endpoints at which the server has answered: a lease can name addresses that are not the
- * server's.
- */
+/** Endpoints at which the server has answered: a lease can name addresses of others. */
 function answeredAt(monitor: PeerMonitor) {
   return monitor.endpoints.filter((endpoint) => endpoint.verified);
 }
@@ -379,10 +363,7 @@ function remembered(monitor: PeerMonitor, surface: Surface, hosts: readonly stri
   return { identity: monitor.identity, hosts, addresses, surface };
 }
 
-/**
- * Returns whether a server sighted now is the one that was monitored, under another name or with
- * other addresses.
- */
+/** Whether a server sighted now is the monitored one, under another name or address. */
 function continues(server: SightedServer, { server: before }: Pick<Watched, 'server'>): boolean {
   if (server.identity === before.identity) return true;
   return server.endpoints.some((endpoint) => before.endpoints.some((known) => known.address === endpoint.address));
@@ -391,8 +372,4 @@ function continues(server: SightedServer, { server: before }: Pick<Watched, 'ser
 function sameEndpoints(a: SightedServer, b: SightedServer): boolean {
   const text = (server: SightedServer) => server.endpoints.map((e) => `${e.kind} ${e.address}`).join();
   return text(a) === text(b);
-}
-
-function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
-  return a === b || (a.length === b.length && a.every((item, i) => item === b[i]));
 }

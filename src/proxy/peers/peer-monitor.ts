@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { READ_FAILURES, type ReadFailure } from '../../base/error-types.js';
 import type { Logger } from '../../base/logger.js';
+import { RepeatedTask } from '../../base/repeated-task.js';
 import { DeadlineError } from '../../http/deadline.js';
 import { DiscoveryDocumentError } from '../../kube/discovery-documents.js';
 import type { Surface } from '../../kube/surface.js';
@@ -11,10 +12,7 @@ import type { TrackedEndpoint } from './tracked-endpoint.js';
 export interface MonitorTimings {
   /** Interval between two reads of a healthy peer, before jitter. */
   readonly readEveryMs: number;
-  /**
-   * Time without a reply on any endpoint after which a peer counts as departed, even if its lease
-   * is live.
-   */
+  /** Time without a reply on any endpoint after which a peer departed, even with a live lease. */
   readonly goneAfterMs: number;
   /** Time after which a peer that was never reached no longer turns 404 into 503. */
   readonly unreadGraceMs: number;
@@ -29,10 +27,7 @@ export const MONITOR_TIMINGS: MonitorTimings = {
   refreshWaitMs: 2_000,
 };
 
-/**
- * Share of the interval by which probes are spread, so that many servers do not probe one peer at
- * the same time.
- */
+/** Share of the interval by which probes are spread: many servers must not probe at once. */
 const JITTER = 0.2;
 
 export interface PeerMonitorOptions {
@@ -51,10 +46,7 @@ export interface PeerMonitorOptions {
    * addresses; now if undefined.
    */
   readonly unreadSinceMs?: number | undefined;
-  /**
-   * Starts in state `abandoned`: until it answers, the server does not count as one with an unknown
-   * surface.
-   */
+  /** Starts in state `abandoned`: the server does not hold back 404s until it answers. */
   readonly abandoned?: boolean | undefined;
   readonly onReadFailed?: ((identity: string, type: ReadFailure) => void) | undefined;
 }
@@ -134,10 +126,7 @@ export class PeerMonitor {
     for (const loop of this.#loops) loop.wake();
   }
 
-  /**
-   * Reads the surface again; resolves when a read that began after this call has ended, or after
-   * `refreshWaitMs`.
-   */
+  /** Resolves when a read that began after this call has ended, or after `refreshWaitMs`. */
   refresh(): Promise<void> {
     const reading = this.#loops[this.#readerIndex()]!.visitAnew();
     return new Promise((resolve) => {
@@ -191,10 +180,7 @@ export class PeerMonitor {
     if (!wasTried && this.tried) this.#options.onChange();
   }
 
-  /**
-   * After a failed request or probe: probes the endpoint that takes over, and starts the timer of
-   * the departure.
-   */
+  /** Probes the endpoint that takes over, and starts the timer of the departure. */
   #afterFailure(endpoint: TrackedEndpoint, error: unknown): void {
     this.#options.onReadFailed?.(this.identity, failureOf(error));
     this.#complain(endpoint, error);
@@ -238,10 +224,7 @@ export class PeerMonitor {
     this.#enter('departed');
   }
 
-  /**
-   * Abandons a server that was never reached. One that is reachable, but could not be read, gets
-   * another grace period.
-   */
+  /** Abandons a server that was never reached. One that is reachable gets another grace period. */
   giveUpUnread(): void {
     if (this.#state !== 'expected') return;
     this.#cancelUnread();
@@ -293,9 +276,9 @@ class EndpointLoop {
   readonly #monitor: PeerMonitor;
   readonly #endpoint: TrackedEndpoint;
   readonly #options: PeerMonitorOptions;
-  #cancelPause = () => {};
-  #visit: Promise<void> | undefined;
+  readonly #visits: RepeatedTask;
   #closed = false;
+  /** The next probe follows at once, or at the end of the cool-down. */
   #again = false;
   /** The last probe found the server ready. */
   ready = false;
@@ -304,64 +287,46 @@ class EndpointLoop {
     this.#monitor = monitor;
     this.#endpoint = endpoint;
     this.#options = options;
+    this.#visits = new RepeatedTask({
+      clock: options.clock,
+      run: () => this.#visit(),
+      pauseMs: () => this.#pauseMs(),
+    });
   }
 
   start(): void {
     this.#endpoint.onFailure(() => {
       this.#monitor.visited(this.#endpoint, new Error(this.#endpoint.health.lastError));
-      this.#pause();
+      this.#visits.pause();
     });
-    this.#begin();
+    void this.#visits.now();
   }
 
   close(): void {
     this.#closed = true;
-    this.#cancelPause();
+    void this.#visits.close();
   }
 
   wake(): void {
-    if (this.#visit) {
-      this.#again = true;
-      return;
-    }
-    this.#cancelPause();
-    const waitMs = this.#endpoint.usable() ? 0 : this.#endpoint.health.probeInMs();
-    this.#cancelPause = this.#options.clock.after(waitMs, () => this.#begin());
+    this.#again = true;
+    this.#visits.pause();
   }
 
   /** Probes from now on, after a probe that is in progress. */
-  async visitAnew(): Promise<void> {
-    if (this.#visit) await this.#visit;
-    if (this.#closed) return;
-    this.#cancelPause();
-    this.#begin();
-    await this.#visit;
+  visitAnew(): Promise<void> {
+    return this.#visits.anew();
   }
 
-  #begin(): void {
-    if (this.#closed || this.#visit) return;
-    this.#cancelPause();
-    this.#visit = this.#once().finally(() => {
-      this.#visit = undefined;
-      this.#pause();
-    });
-  }
-
-  #pause(): void {
-    if (this.#closed || this.#visit) return;
-    this.#cancelPause();
-    const usable = this.#endpoint.usable();
-    const spread = 1 - JITTER + 2 * JITTER * this.#options.random();
-    const delayMs = usable
-      ? this.#again
-        ? 0
-        : this.#options.timings.readEveryMs * spread
-      : this.#endpoint.health.probeInMs();
+  #pauseMs(): number {
+    const isAgain = this.#again;
     this.#again = false;
-    this.#cancelPause = this.#options.clock.after(delayMs, () => this.#begin());
+    if (!this.#endpoint.usable()) return this.#endpoint.health.probeInMs();
+    if (isAgain) return 0;
+    const spread = 1 - JITTER + 2 * JITTER * this.#options.random();
+    return this.#options.timings.readEveryMs * spread;
   }
 
-  async #once(): Promise<void> {
+  async #visit(): Promise<void> {
     const { health } = this.#endpoint;
     const failuresBefore = health.failureCount;
     try {
@@ -389,12 +354,12 @@ class EndpointLoop {
       if (!wasUsable && !this.#closed) monitor.answering();
     }
     if (!reads) return;
-    let { surface } = await reader.read();
+    let surface = await reader.read();
     if (wasUsable && monitor.surface && surface !== monitor.surface && lostSomething(monitor.surface, surface)) {
       // A server that was restarted between two probes has incomplete discovery at first: resources
       // count as removed only once it is ready.
       await this.#endpoint.checkReady();
-      ({ surface } = await reader.read());
+      surface = await reader.read();
     }
     if (!this.#closed) monitor.accept(surface);
   }

@@ -11,10 +11,7 @@ export interface PeerSource {
   /** Returns all current sightings; while the source is unreachable, the last ones. */
   sightings(): readonly Sighting[];
   forgetMarks?(): readonly ForgetMark[];
-  /**
-   * Returns true after the first reply, also if that was a refusal (403): there is nothing more to
-   * wait for.
-   */
+  /** True after the first reply, also a refusal (403): there is nothing more to wait for. */
   answered(): boolean;
   close(): Promise<void>;
 }

@@ -8,14 +8,11 @@ export interface PeerEndpoint {
   readonly destination: Destination;
   /** False while it cools down after a failure and until a probe has answered. */
   usable(): boolean;
-  /**
-   * Reports the outcome of an attempt; a failure outside of a cool-down starts one, longer with
-   * each repeated failure.
-   */
+  /** Reports the outcome of an attempt; a failure begins a cool-down, longer each time. */
   report(outcome: 'answered' | 'failed', why?: string): void;
 }
 
-/** Another server of the same control plane, as it is now. Immutable but for what `endpoints` learn about health. */
+/** Another server of the control plane. Immutable except for the health of its endpoints. */
 export interface Peer {
   /** The same on every server of the control plane: the host name if known, else the address. */
   readonly identity: string;
@@ -25,32 +22,32 @@ export interface Peer {
   readonly surface: Surface | undefined;
 }
 
-/** A server that went away, with what it served, until its grace period is over. */
+/** A departed server with its last surface, until its grace period is over. */
 export interface DepartedServer {
   readonly identity: string;
   readonly surface: Surface;
   readonly departedAtMs: number;
 }
 
-/** All that is known of the other servers at one moment. Synchronous, immutable, cheap to ask: it is on the hot path. */
+/** The other servers at one moment. Immutable; every request queries it. */
 export interface PeerTable {
   /** Sorted by identity. */
   readonly peers: readonly Peer[];
   readonly departed: readonly DepartedServer[];
-  /** Peers whose surface has what is asked, whatever their health. One map look-up, whatever the number of peers. */
+  /** Returns the peers that serve a request, in any state of health, by one map look-up. */
   capable(info: RequestInfo): readonly Peer[];
   /** Peers that exist but whose surface has not been read yet. */
   readonly unread: readonly Peer[];
-  /** A departed server that served it. Servers that are back, and grace periods that are over, are not in the table. */
+  /** Returns a departed server that served a request, within its grace period. */
   departedWith(info: RequestInfo): DepartedServer | undefined;
 }
 
 export interface PeerDirectory {
   snapshot(): PeerTable;
-  /** Calls back after the snapshot has changed; returns how to take that back. */
+  /** Calls back after the snapshot has changed; returns a function that unregisters. */
   onChange(listener: () => void): () => void;
   /** Every configured source has answered once and every peer found then was tried once. */
   synced(): boolean;
-  /** A peer's answer did not fit its surface: read it again now. Resolves when read or when the bounded wait is over. */
+  /** Reads a peer's surface again, which a reply contradicted; resolves after a bounded wait. */
   refresh(peer: Peer): Promise<void>;
 }

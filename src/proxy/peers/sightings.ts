@@ -1,5 +1,5 @@
 import { type AddressConflict, type KnownServer, settleClaims } from './address-claims.js';
-import type { PeerEndpoint } from './peer-table.js';
+import type { EndpointName } from './endpoint-pool.js';
 import type { Selves, Sighting } from './sighting.js';
 
 export type { Selves, Sighting } from './sighting.js';
@@ -14,14 +14,9 @@ export interface SightedServer {
   /** True if a source other than leases names the server; many users of a cluster may write leases. */
   readonly vouched: boolean;
   /** Preferred first; never empty. */
-  readonly endpoints: readonly SightedEndpoint[];
+  readonly endpoints: readonly EndpointName[];
   /** Differs after a process of this server was restarted. */
   readonly incarnation: string;
-}
-
-export interface SightedEndpoint {
-  readonly kind: PeerEndpoint['kind'];
-  readonly address: string;
 }
 
 /** Mark of an operator (`straddle forget`) that a departed server will not come back. */
@@ -30,10 +25,7 @@ export interface ForgetMark {
   readonly atMs: number;
 }
 
-/**
- * Bound on the servers of one control plane. Servers that have answered are kept first, those in
- * leases only last.
- */
+/** Bound on servers. Those that have answered are kept first, those in leases only last. */
 export const SERVERS_MAX = 256;
 /** Bound on the addresses of one server, in the same order. */
 export const ENDPOINTS_PER_SERVER_MAX = 8;
@@ -100,7 +92,7 @@ function serverOf(group: readonly Sighting[], answered: ReadonlySet<string>): Si
     ...sorted(apiServers).map((address) => ({ kind: 'kube-apiserver' as const, address })),
     ...sorted(straddles).map((address) => ({ kind: 'straddle' as const, address })),
   ];
-  const rank = ({ address }: SightedEndpoint): number => (answered.has(address) ? 0 : vouched.has(address) ? 1 : 2);
+  const rank = ({ address }: EndpointName): number => (answered.has(address) ? 0 : vouched.has(address) ? 1 : 2);
   const kept = new Set([...all].sort((a, b) => rank(a) - rank(b)).slice(0, ENDPOINTS_PER_SERVER_MAX));
   const endpoints = all.filter((endpoint) => kept.has(endpoint));
   if (endpoints.length === 0) return undefined;

@@ -28,10 +28,7 @@ export class StateFile {
     }
   }
 
-  /**
-   * Replaces the file. `make` is called when the write starts, so that it serialises the state at
-   * that moment.
-   */
+  /** Replaces the file. `make` is called when the write starts, to serialise the present state. */
   write(make: () => string): Promise<void> {
     this.#next = make;
     this.#running ??= this.#drain().finally(() => {

@@ -2,10 +2,7 @@ import { addressOfUrl } from '../../base/address.js';
 import type { PeerSource } from './peer-source.js';
 import type { Sighting } from './sightings.js';
 
-/**
- * Source of the peers in flags. Throws on a URL that is not https://host:port, so that a wrong flag
- * fails at start.
- */
+/** Source of the peers in flags. Throws on a URL that is not https://host:port. */
 export function createStaticSource(urls: readonly string[]): PeerSource {
   const sightings = urls.map((url): Sighting => {
     const address = addressOfUrl(url);

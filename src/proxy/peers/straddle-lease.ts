@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { OncePerSubject } from '../../base/once-per-subject.js';
+import { RepeatedTask } from '../../base/repeated-task.js';
 import type { KubeClient } from '../../kube/client/kube-client.js';
 import { explainKubeError, KubeError } from '../../kube/client/kube-error.js';
 import {
@@ -31,10 +32,7 @@ export interface StraddleLeaseOptions {
   readonly failedRetryMs?: number;
 }
 
-/**
- * Returns the lease name of a server: a hash, because server names may have characters not allowed
- * in names.
- */
+/** Returns the lease name of a server: a hash, because names exclude some characters. */
 export function straddleLeaseName(serverName: string): string {
   return `straddle-${createHash('sha256').update(serverName.toLowerCase()).digest('hex').slice(0, 26)}`;
 }
@@ -50,10 +48,9 @@ export class StraddleLease {
   readonly #path: string;
   readonly #complaints = new OncePerSubject();
   #current: Lease | undefined;
-  #cancelNext = () => {};
-  #running: Promise<void> = Promise.resolve();
+  readonly #renewals: RepeatedTask;
+  #pauseMs = 0;
   #swept = false;
-  #closed = false;
 
   constructor(options: StraddleLeaseOptions) {
     this.#options = {
@@ -65,6 +62,8 @@ export class StraddleLease {
     };
     this.#holder = `${options.serverName.toLowerCase()}_${randomUUID()}`;
     this.#path = `${LEASES_PATH}/${straddleLeaseName(options.serverName)}`;
+    const { clock } = options;
+    this.#renewals = new RepeatedTask({ clock, run: () => this.#attempt(), pauseMs: () => this.#pauseMs });
   }
 
   /** True if the lease exists and is held by this process. */
@@ -74,15 +73,12 @@ export class StraddleLease {
 
   /** Starts renewals; resolves when the first attempt has ended, even if it failed. */
   start(): Promise<void> {
-    this.#running = this.#attempt();
-    return this.#running;
+    return this.#renewals.now();
   }
 
   /** Deletes the lease, unless another process has taken it over. Never rejects. */
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancelNext();
-    await this.#running;
+    await this.#renewals.close();
     const { uid, resourceVersion } = this.#current?.metadata ?? {};
     if (!this.#current) return;
     try {
@@ -99,24 +95,20 @@ export class StraddleLease {
   }
 
   async #attempt(): Promise<void> {
-    let delayMs = this.#options.renewEveryMs;
+    this.#pauseMs = this.#options.renewEveryMs;
     try {
       await this.#renew();
       if (!this.#swept) await this.#sweep();
       this.#complaints.forget('renew');
     } catch (error) {
       const refused = error instanceof KubeError && error.refused;
-      delayMs = refused ? this.#options.refusedRetryMs : this.#options.failedRetryMs;
+      this.#pauseMs = refused ? this.#options.refusedRetryMs : this.#options.failedRetryMs;
       if (this.#complaints.isNew('renew')) {
         this.#options.logger.warn('lease of this Straddle could not be renewed: peers find it by flags only', {
           why: explainKubeError(error),
         });
       }
     }
-    if (this.#closed) return;
-    this.#cancelNext = this.#options.clock.after(delayMs, () => {
-      this.#running = this.#attempt();
-    });
   }
 
   async #renew(): Promise<void> {

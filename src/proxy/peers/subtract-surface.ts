@@ -3,10 +3,7 @@ import { gvrKey } from '../../kube/gvr.js';
 import type { ServedResource, Surface } from '../../kube/surface.js';
 import { buildSurface } from './surface-documents.js';
 
-/**
- * Returns `surface` without the subresources and verbs of `served`; the same object if they have no
- * resource in common.
- */
+/** Returns `surface` without what `served` has; the same object if they share no resource. */
 export function subtractSurface(surface: Surface, served: Surface): Surface {
   let overlaps = false;
   for (const key of surface.resources.keys()) {

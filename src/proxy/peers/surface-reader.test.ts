@@ -34,29 +34,27 @@ describe('SurfaceReader with aggregated discovery', () => {
     const reader = new SurfaceReader({ fetch: overHttp(server.port), clock: systemClock });
 
     const first = await reader.read();
-    expect(first.changed).toBe(true);
-    expect([...first.surface.resources.keys()]).toEqual(['/v1/pods', 'batch/v1/jobs']);
-    expect(first.surface.kubernetesVersion).toBe('v1.36.4');
-    const second = await reader.read();
-    expect(second).toEqual({ changed: false, surface: first.surface });
-    expect(second.surface).toBe(first.surface);
+    expect([...first.resources.keys()]).toEqual(['/v1/pods', 'batch/v1/jobs']);
+    expect(first.kubernetesVersion).toBe('v1.36.4');
+    expect(await reader.read()).toBe(first);
     expect(seen.slice(3).sort()).toEqual(['/api "1"', '/apis "1"']);
 
     etag = '"2"';
     const third = await reader.read();
-    expect(third.changed).toBe(true);
-    expect(third.surface.resources.has('batch/v2/jobs')).toBe(true);
+    expect(third).not.toBe(first);
+    expect(third.resources.has('batch/v2/jobs')).toBe(true);
   });
 
   it('keeps the last good surface when a reply is malformed or an error', async () => {
     let answer = () => jsonReply(aggregated({ 'a/v1/x': 'get' }));
     const reader = new SurfaceReader({ fetch: async () => answer(), clock: systemClock });
-    const { surface } = await reader.read();
+    const surface = await reader.read();
     answer = () => jsonReply({ kind: 'APIGroupDiscoveryList', apiVersion: 'apidiscovery.k8s.io/v2', items: [3] });
     await expect(reader.read()).rejects.toThrow(/items\[0\]: is not an object/);
     answer = () => jsonReply({ message: 'etcd is away' }, 500);
     await expect(reader.read()).rejects.toThrow(new SurfaceReadError('/api', 500, 'etcd is away'));
-    expect(reader.surface).toBe(surface);
+    answer = () => jsonReply(aggregated({ 'a/v1/x': 'get' }));
+    expect(await reader.read()).toBe(surface);
   });
 
   it('rejects after the timeout and aborts its requests', async () => {
@@ -111,15 +109,15 @@ describe('SurfaceReader with legacy discovery only', () => {
       return answer ? jsonReply(answer()) : jsonReply({}, 404);
     };
     const reader = new SurfaceReader({ fetch, clock: systemClock, legacyConcurrencyMax: 2 });
-    const { surface } = await reader.read();
+    const surface = await reader.read();
     expect([...surface.resources.keys()]).toEqual(['/v1/pods', 'a/v1/xs', 'metrics/v1/nodes']);
     expect(surface.groups.map((group) => group.metadata.name)).toEqual(['a', 'b', 'metrics']);
     expect(atOnceMax).toBeLessThanOrEqual(4);
-    expect((await reader.read()).changed).toBe(false);
+    expect(await reader.read()).toBe(surface);
 
     metricsUp = false;
     const later = await reader.read();
-    expect(later.surface.resources.has('metrics/v1/nodes')).toBe(true);
-    expect(later.surface.groups.at(-1)!.versions![0]!.freshness).toBe('Stale');
+    expect(later.resources.has('metrics/v1/nodes')).toBe(true);
+    expect(later.groups.at(-1)!.versions![0]!.freshness).toBe('Stale');
   });
 });

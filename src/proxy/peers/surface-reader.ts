@@ -35,12 +35,6 @@ export interface SurfaceReaderOptions {
   readonly legacyConcurrencyMax?: number;
 }
 
-export interface SurfaceReading {
-  /** False if the surface is the same object as that of the last read. */
-  readonly changed: boolean;
-  readonly surface: Surface;
-}
-
 /** A server replied to a discovery request with an error status. */
 export class SurfaceReadError extends Error {
   readonly code: number;
@@ -77,22 +71,15 @@ interface RootState {
 export class SurfaceReader {
   readonly #options: Required<SurfaceReaderOptions>;
   readonly #roots = new Map<Root, RootState>();
-  /**
-   * Resources last read per legacy group-version, used while its aggregated API server is
-   * unavailable.
-   */
+  /** Resources last read per legacy group-version, for an unavailable aggregated API server. */
   #legacySeen = new Map<string, readonly ResourceDiscovery[]>();
   #version = '';
   #versionKnown = false;
   #surface: Surface | undefined;
-  #running: Promise<SurfaceReading> | undefined;
+  #running: Promise<Surface> | undefined;
 
   constructor(options: SurfaceReaderOptions) {
     this.#options = { timeoutMs: 5_000, bodyBytesMax: 16 * 1024 * 1024, legacyConcurrencyMax: 8, ...options };
-  }
-
-  get surface(): Surface | undefined {
-    return this.#surface;
   }
 
   /** Makes the next read fetch /version: the server was unreachable and may be another version now. */
@@ -100,15 +87,15 @@ export class SurfaceReader {
     this.#versionKnown = false;
   }
 
-  /** Reads the surface; concurrent calls share one read. */
-  read(): Promise<SurfaceReading> {
+  /** Reads the surface; the same object until a change. Concurrent calls share one read. */
+  read(): Promise<Surface> {
     this.#running ??= this.#readBounded().finally(() => {
       this.#running = undefined;
     });
     return this.#running;
   }
 
-  async #readBounded(): Promise<SurfaceReading> {
+  async #readBounded(): Promise<Surface> {
     const deadline = new Deadline(this.#options.clock, this.#options.timeoutMs, 'reading discovery');
     try {
       return await deadline.race(this.#readAll(deadline));
@@ -121,7 +108,7 @@ export class SurfaceReader {
     }
   }
 
-  async #readAll(deadline: Deadline): Promise<SurfaceReading> {
+  async #readAll(deadline: Deadline): Promise<Surface> {
     const legacySeen = new Map<string, readonly ResourceDiscovery[]>();
     const [core, groups] = await Promise.all([
       this.#readRoot('/api', deadline, legacySeen),
@@ -138,12 +125,10 @@ export class SurfaceReader {
     this.#legacySeen = legacySeen;
     this.#versionKnown = version !== undefined;
     const kubernetesVersion = version ?? this.#version;
-    if (this.#surface && sameDocuments && kubernetesVersion === this.#version) {
-      return { changed: false, surface: this.#surface };
-    }
+    if (this.#surface && sameDocuments && kubernetesVersion === this.#version) return this.#surface;
     this.#version = kubernetesVersion;
     this.#surface = buildSurface({ core: core.groups, groups: groups.groups, kubernetesVersion });
-    return { changed: true, surface: this.#surface };
+    return this.#surface;
   }
 
   async #readRoot(path: Root, deadline: Deadline, legacySeen: Map<string, readonly ResourceDiscovery[]>) {

@@ -40,6 +40,10 @@ class ServerIndex<T extends { readonly surface: Surface | undefined }> {
 
 const NOBODY: readonly never[] = [];
 
+export function sameItems<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, i) => item === b[i]));
+}
+
 export interface PeerTableParts {
   readonly peers: readonly Peer[];
   readonly unread: readonly Peer[];

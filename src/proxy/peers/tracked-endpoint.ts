@@ -27,23 +27,17 @@ export class TrackedEndpoint implements PeerEndpoint {
   readonly destination: Destination;
   readonly health: EndpointHealth;
   readonly reader: SurfaceReader;
+  readonly #options: TrackedEndpointOptions;
   #kind: PeerEndpoint['kind'];
-  readonly #fetch: SurfaceFetch;
-  readonly #clock: Clock;
-  readonly #readyTimeoutMs: number;
-  readonly #onHang: TrackedEndpointOptions['onHang'];
   #verified = false;
   #onFailure: () => void = () => {};
 
   constructor(options: TrackedEndpointOptions) {
+    this.#options = options;
     this.#kind = options.kind;
     this.destination = options.destination;
     this.health = options.health;
     this.reader = options.reader;
-    this.#fetch = options.fetch;
-    this.#clock = options.clock;
-    this.#readyTimeoutMs = options.readyTimeoutMs;
-    this.#onHang = options.onHang;
   }
 
   /**
@@ -81,24 +75,22 @@ export class TrackedEndpoint implements PeerEndpoint {
 
   /** Rejects unless /readyz replies 200: during start, discovery of a server is incomplete. */
   async checkReady(): Promise<void> {
+    const { fetch, clock, readyTimeoutMs } = this.#options;
     const get: Parameters<typeof probeReadyz>[0] = (path, onAbort) =>
-      this.#fetch(path, ['accept', '*/*', 'accept-encoding', 'identity'], onAbort);
-    const { status, headers } = await probeReadyz(get, this.#clock, this.#readyTimeoutMs);
+      fetch(path, ['accept', '*/*', 'accept-encoding', 'identity'], onAbort);
+    const { status, headers } = await probeReadyz(get, clock, readyTimeoutMs);
     if (status !== 200) throw new Error(`GET /readyz answered ${status}`);
     this.#verified = true;
     this.#kind = isStraddlePage(headers) ? 'straddle' : 'kube-apiserver';
   }
 
-  /**
-   * Records a failed probe. After a timeout, fails the requests that wait for the server before
-   * their own timeouts.
-   */
+  /** Records a failed probe. A timeout fails the requests that wait for the server. */
   probeFailed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     this.health.failed(why);
     this.reader.reconnected();
     if (!(error instanceof DeadlineError)) return;
     this.destination.abandonWaiting(why);
-    this.#onHang?.(this, why);
+    this.#options.onHang?.(this, why);
   }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../../base/clock.js';
 import { isPending } from '../../base/pending.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { takeBody } from '../../http/gather-body.js';
@@ -7,15 +8,16 @@ import { classifyReply, throwIfNotTaken, withRefusalRead } from './classify-repl
 
 export interface AttemptOptions {
   readonly destination: Destination;
-  /** What the request leaves with, and on which lane. */
+  /** Headers of the outgoing request, and its lane. */
   readonly leaving: { readonly headers: RawHeaders; readonly lane: Lane };
   /** For requests that are not long-running. */
   readonly headTimeoutMs: number;
+  readonly clock: Clock;
 }
 
-/** Sends an exchange to one server, once. Rejects with AttemptError; the caller's leaving ends it. */
+/** Sends an exchange to one server, once. Rejects with AttemptError, also after an abort. */
 export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Reply> {
-  const { destination, leaving, headTimeoutMs } = options;
+  const { destination, leaving, headTimeoutMs, clock } = options;
   const request: OutgoingRequest = {
     method: exchange.method,
     target: exchange.target,
@@ -28,11 +30,11 @@ export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Re
   };
   const begunAt = performance.now();
   const sent = exchange.upgrade ? destination.upgrade(request) : destination.send(request);
-  // Not awaited: every request passes here, and a function that only waits costs it memory and time.
+  // Not awaited: an async function would cost every request memory and time.
   return sent.then(
     (reply) => {
       exchange.awaitedMs += performance.now() - begunAt;
-      const read = withRefusalRead(exchange, reply);
+      const read = withRefusalRead(exchange, reply, clock);
       return isPending(read)
         ? read.then((each) => unlessDraining(exchange, each, destination))
         : unlessDraining(exchange, read, destination);

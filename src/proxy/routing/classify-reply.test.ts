@@ -1,9 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { AttemptError } from '../../http/attempt-error.js';
 import { BodyStream } from '../../http/body-stream.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { status } from '../../kube/status.js';
-import { classifyReply, type ReplyKind, throwIfNotTaken, withRefusalRead } from './classify-reply.js';
+import {
+  classifyReply,
+  REFUSAL_READ_MS_MAX,
+  type ReplyKind,
+  throwIfNotTaken,
+  withRefusalRead,
+} from './classify-reply.js';
 import { ask } from './routing.fixture.js';
 
 const RESIZE = ask('PUT', '/api/v1/namespaces/x/pods/p/resize');
@@ -28,7 +35,7 @@ async function kindOf(
   from: 'kube-apiserver' | 'straddle' = 'kube-apiserver',
 ): Promise<ReplyKind> {
   body.end();
-  return classifyReply(exchange, await withRefusalRead(exchange, reply), from);
+  return classifyReply(exchange, await withRefusalRead(exchange, reply, new ManualClock()), from);
 }
 
 describe('classifyReply', () => {
@@ -84,16 +91,37 @@ describe('withRefusalRead', () => {
     ['a 503 without the head of a shutdown', streamed(503, '{}')],
     ['a 200', streamed(200, '{}')],
   ])('passes %s on unread', (_, { reply }) => {
-    expect(withRefusalRead(RESIZE, reply)).toBe(reply);
+    expect(withRefusalRead(RESIZE, reply, new ManualClock())).toBe(reply);
   });
 
   it.each([
     ['a 404', streamed(404, '{', { length: 100 })],
     ['the refusal of a server that is shutting down', streamed(503, '{', { length: 100, headers: DRAINING_HEADERS })],
   ])('rejects %s that breaks off with an AttemptError', async (_, { body, reply }) => {
-    const reading = withRefusalRead(RESIZE, reply);
+    const reading = withRefusalRead(RESIZE, reply, new ManualClock());
     body.fail(new Error('reset'));
     await expect(reading).rejects.toBeInstanceOf(AttemptError);
+  });
+
+  it.each([
+    [404, '{', []],
+    [503, '{', DRAINING_HEADERS],
+  ])('rejects a short %s whose body stalls after REFUSAL_READ_MS_MAX, and cancels it', async (code, text, headers) => {
+    const cancelled: string[] = [];
+    const body = new BodyStream({ pause() {}, resume() {}, cancel: ({ message }) => cancelled.push(message) });
+    body.push(Buffer.from(text));
+    const fields = ['Content-Type', 'application/json', 'Content-Length', '100', ...headers];
+    const clock = new ManualClock();
+    const reading = withRefusalRead(RESIZE, { status: code, headers: fields, body }, clock) as Promise<Reply>;
+    let outcome: unknown = 'pending';
+    reading.catch((error: unknown) => {
+      outcome = error;
+    });
+    await clock.advance(REFUSAL_READ_MS_MAX - 1);
+    expect(outcome).toBe('pending');
+    await clock.advance(1);
+    expect(outcome).toMatchObject({ name: 'AttemptError', processed: 'maybe', type: 'timeout' });
+    expect(cancelled).toEqual(['timeout: the reply is not complete after 5000 ms']);
   });
 });
 

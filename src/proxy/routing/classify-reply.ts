@@ -1,7 +1,8 @@
+import type { Clock } from '../../base/clock.js';
 import { AttemptError } from '../../http/attempt-error.js';
-import { readBody } from '../../http/body-stream.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { headerValue, type RawHeaders } from '../../http/headers.js';
+import { wholeReply } from '../../http/whole-reply.js';
 import { isObject, member } from '../../kube/json.js';
 import { isProxied } from '../../kube/request-info.js';
 import type { PeerEndpoint } from '../peers/peer-table.js';
@@ -65,6 +66,8 @@ const REFUSALS: readonly Refusal[] = [
 const NO_SUCH_RESOURCE = 'the server could not find the requested resource';
 /** All refusals are short (a Status with one sentence has some 200 bytes): a longer body is an answer. */
 const REFUSAL_BYTES_MAX = 4_096;
+/** Servers send a refusal in one piece: one that is not complete by then never will be. */
+export const REFUSAL_READ_MS_MAX = 5_000;
 
 /**
  * Returns what a reply means. `from` is the kind of server that sent it. A body counts only if it is at hand, so a reply
@@ -84,14 +87,14 @@ export function classifyReply(exchange: Exchange, reply: Reply, from: PeerEndpoi
 
 /**
  * Reads the body of a reply that only its body can tell from a refusal; returns any other reply as it is, at once.
- * Rejects with AttemptError if the connection breaks in that body.
+ * Rejects with AttemptError if the connection breaks in that body, or if it is not complete within REFUSAL_READ_MS_MAX.
  */
-export function withRefusalRead(exchange: Exchange, reply: Reply): Reply | Promise<Reply> {
+export function withRefusalRead(exchange: Exchange, reply: Reply, clock: Clock): Reply | Promise<Reply> {
   if (!canBeRefusal(exchange, reply) || reply.body === null || reply.body instanceof Uint8Array) return reply;
   // Without a length it is not known to be short.
   const isShort = Number(headerValue(reply.headers, 'content-length') ?? Number.NaN) <= REFUSAL_BYTES_MAX;
   if (!isShort || !REFUSALS.some((each) => each.body && matchesHead(each, exchange, reply))) return reply;
-  return readRefusal(reply);
+  return readRefusal(reply, clock);
 }
 
 /** Throws the AttemptError for a reply with which the server `address` refused to take the request. */
@@ -117,10 +120,14 @@ function matchesHead({ status, request, head }: Refusal, exchange: Exchange, rep
   return status === reply.status && (request?.(exchange) ?? true) && (head?.(reply.headers) ?? true);
 }
 
-async function readRefusal(reply: Reply): Promise<Reply> {
+async function readRefusal(reply: Reply, clock: Clock): Promise<Reply> {
+  const limits = { clock, timeoutMs: REFUSAL_READ_MS_MAX, bytesMax: REFUSAL_BYTES_MAX };
+  const late = () =>
+    new AttemptError('maybe', 'timeout', `timeout: the reply is not complete after ${REFUSAL_READ_MS_MAX} ms`);
   try {
-    return { ...reply, body: await readBody(reply.body, REFUSAL_BYTES_MAX) };
+    return { ...reply, ...(await wholeReply(() => Promise.resolve(reply), limits, late)) };
   } catch (error) {
+    if (error instanceof AttemptError) throw error;
     throw new AttemptError('maybe', 'reset', 'connection lost in the middle of the reply (unexpected EOF)', error);
   }
 }

@@ -27,7 +27,7 @@ function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, heldMax
   return { dispatch, candidateOf, recipients };
 }
 
-describe('sending to a peer', () => {
+describe('createPeerDispatch', () => {
   it('marks the request as rerouted, and bounds it in time unless it is long-running', async () => {
     const sent: OutgoingRequest[] = [];
     const { dispatch, candidateOf, recipients } = dispatching(async (request) => {
@@ -43,7 +43,7 @@ describe('sending to a peer', () => {
     expect(sent[2]!.method).toBe('UPGRADE');
   });
 
-  it('is bounded for each peer by itself, with 429 beyond the queue', async () => {
+  it('limits the requests of each peer separately, with 429 beyond the queue', async () => {
     const answers: ((reply: Reply) => void)[] = [];
     const { dispatch, candidateOf } = dispatching(() => new Promise((resolve) => answers.push(resolve)));
     const first = dispatch(candidateOf('b'), ask('GET', '/api/v1/pods'));
@@ -61,7 +61,7 @@ describe('sending to a peer', () => {
     await Promise.all([first, queued, other]);
   });
 
-  it('gives its place back with the head of the answer, so that watches do not fill a peer', async () => {
+  it('releases the place of a watch with the head of its reply', async () => {
     const endless = () => new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
     const { dispatch, candidateOf } = dispatching(async () => ({ status: 200, headers: [], body: endless() }));
     const statuses: number[] = [];
@@ -75,7 +75,7 @@ describe('sending to a peer', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('takes no answer for a shutdown that only repeats those words from the path of the request', async () => {
+  it('passes on an answer that only repeats the words of a shutdown from the path', async () => {
     const message = 'apiserver is shutting down';
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'ServiceUnavailable' };
     const answering = (text: string) => {

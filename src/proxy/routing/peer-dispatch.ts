@@ -12,10 +12,10 @@ export interface PeerDispatchOptions {
   readonly limits: FairLimiterOptions;
 }
 
-/** More peers than a control plane can have; a limiter of one that is long gone is dropped first. */
+/** Above the number of peers in a control plane; the oldest limiter is dropped. */
 const LIMITERS_MAX = 256;
 
-/** Sends an exchange to a peer: in the caller's name, marked as carried, with a bound on what one peer gets at once. */
+/** Sends exchanges to peers as their callers, marked as rerouted, within a limit for each peer. */
 export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: PeerDispatchOptions): Dispatch {
   const limiters = new Map<string, FairLimiter>();
 
@@ -34,9 +34,10 @@ export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: P
     const place = limiterOf(peer.identity).acquire(flowOf(exchange.identity), exchange);
     const release = isPending(place) ? await place : place;
     try {
-      return await attempt(exchange, { destination: endpoint.destination, leaving, headTimeoutMs });
+      const { clock } = limits;
+      return await attempt(exchange, { destination: endpoint.destination, leaving, headTimeoutMs, clock });
     } finally {
-      // With the answer's head there a watch streams on without holding a place.
+      // After the head of its reply a watch continues without a place.
       release();
     }
   };

@@ -28,6 +28,7 @@ const COLLECTION = '/apis/batch/v2/namespaces/x/jobs';
 
 const unsent = () => Promise.reject(new AttemptError('unsent', 'connect', 'connection refused'));
 const hang = () => Promise.reject(new AttemptError('maybe', 'hang', 'no answer to a probe'));
+const busy = () => Promise.reject(new StatusError('TooManyRequests', 'too many requests are waiting'));
 const maybe = () => Promise.reject(new AttemptError('maybe', 'reset', 'connection reset'));
 
 /** Peers `a`, `b`, … that answer in turn as given. */
@@ -55,8 +56,8 @@ const refusal = async (attempt: Promise<unknown>): Promise<StatusError> => {
   return error;
 };
 
-describe('failover', () => {
-  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('moves %s on when nothing of it was sent', async (method) => {
+describe('Rerouter failover', () => {
+  it.each(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])('sends an unsent %s to the next peer', async (method) => {
     const { tried, rerouter, peers, reports, count } = scripted(unsent, async () => answer(201));
     const outcome = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
     expect(outcome).toMatchObject({ kind: 'reply', reply: { status: 201 }, from: { peer: peers[1] } });
@@ -72,7 +73,7 @@ describe('failover', () => {
     );
   });
 
-  it.each(['GET', 'HEAD'])('moves %s on even if it may have been processed', async (method) => {
+  it.each(['GET', 'HEAD'])('sends %s to the next peer even if it may have been processed', async (method) => {
     const { tried, rerouter, peers } = scripted(maybe, async () => answer());
     await rerouter.reroute(ask(method, `${COLLECTION}?watch=1`), peers, 'test');
     expect(tried).toEqual(['a', 'b']);
@@ -91,7 +92,50 @@ describe('failover', () => {
     expect(tried).toEqual(['a']);
   });
 
-  it('moves a streamed body on as long as nobody has read of it', async () => {
+  it.each(['GET', 'POST'])('sends %s to the next peer if the limit of the first peer refuses it', async (method) => {
+    const { tried, rerouter, peers, reports, count } = scripted(busy, async () => answer(201));
+    const outcome = await rerouter.reroute(ask(method, COLLECTION), peers, 'test');
+    expect(outcome).toMatchObject({ kind: 'reply', reply: { status: 201 }, from: { peer: peers[1] } });
+    expect(tried).toEqual(['a', 'b']);
+    expect(reports('a')).toEqual([]);
+    expect(count('apiserver_peer_proxy_errors_total{')).toBe(false);
+  });
+
+  it('answers 429 if the limits of all capable peers refuse a request, or other peers failed', async () => {
+    const full = scripted(busy, busy);
+    expect((await refusal(full.rerouter.reroute(ask('GET', COLLECTION), full.peers, 'test'))).status.code).toBe(429);
+    expect(full.tried).toEqual(['a', 'b']);
+    const failing = scripted(busy, unsent);
+    const error = await refusal(failing.rerouter.reroute(ask('GET', COLLECTION), failing.peers, 'test'));
+    expect(error.status.code).toBe(429);
+  });
+
+  it('does not try a second address of a peer whose limit refused a request', async () => {
+    const addresses = [endpoint('a:1'), endpoint('a:2')];
+    const peers = [peer('a', JOBS, ...addresses)];
+    let sent = 0;
+    const dispatch: Dispatch = () => {
+      sent++;
+      return busy();
+    };
+    const { rerouter } = routing({ table: tableOf(peers), dispatch });
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
+    expect(sent).toBe(1);
+  });
+
+  it('does not try another peer after an abort in the queue of the first peer', async () => {
+    const { tried, rerouter, peers } = scripted(
+      async (exchange) => {
+        exchange.abort();
+        return busy();
+      },
+      async () => answer(),
+    );
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
+    expect(tried).toEqual(['a']);
+  });
+
+  it('sends a streamed body to the next peer only while no byte of it was read', async () => {
     const body = new PassThrough();
     const untouched = scripted(
       async (exchange) => {
@@ -118,13 +162,13 @@ describe('failover', () => {
     expect(touched.tried).toEqual(['a']);
   });
 
-  it('tries so many servers and no more', async () => {
+  it('tries at most attemptsMax peers', async () => {
     const { tried, rerouter, peers } = scripted(unsent, unsent, unsent, unsent, unsent);
     await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'));
     expect(tried).toEqual(['a', 'b', 'c']);
   });
 
-  it('says what was asked, what was tried, what came of it, and when to come again', async () => {
+  it('answers 503 with the resource, the attempts, their errors and Retry-After', async () => {
     const { rerouter, peers } = scripted(unsent, maybe);
     const error = await refusal(rerouter.reroute(ask('POST', COLLECTION), peers, 'test'));
     expect(error.status).toMatchObject({ code: 503, reason: 'ServiceUnavailable', details: { retryAfterSeconds: 1 } });
@@ -132,13 +176,13 @@ describe('failover', () => {
     expect(error.message).toContain('a: connection refused; b: connection reset');
   });
 
-  it('names the peers when none of them may be tried', async () => {
+  it('names the peers in the 503 if none of them is usable', async () => {
     const { rerouter } = scripted();
     const resting = peer('resting', JOBS, endpoint('x', { usable: false }));
     expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), [resting], 'test'))).message).toContain('resting');
   });
 
-  it('does not hold it against a peer that the client left', async () => {
+  it('reports no failure of a peer after an abort by the client', async () => {
     const { tried, rerouter, peers, reports } = scripted(
       async (exchange) => {
         exchange.abort();
@@ -151,7 +195,7 @@ describe('failover', () => {
     expect(reports('a')).toEqual([]);
   });
 
-  it('does not hold against a peer what something in a pod has it say', async () => {
+  it('reports no failure of a peer for a malformed reply of a pod', async () => {
     const malformed = () => Promise.reject(new AttemptError('maybe', 'protocol', 'too many fields'));
     const { rerouter, peers, reports } = scripted(malformed, malformed);
     await refusal(rerouter.reroute(ask('GET', '/api/v1/namespaces/x/pods/p/proxy/'), peers, 'test'));
@@ -160,18 +204,18 @@ describe('failover', () => {
     expect([...reports('a'), ...reports('b')]).toHaveLength(2);
   });
 
-  it('passes on a refusal that is no failure of the peer', async () => {
+  it('passes on a StatusError that is neither a failure of the peer nor its limit', async () => {
     const { tried, rerouter, peers } = scripted(
-      () => Promise.reject(new StatusError('TooManyRequests', 'full')),
+      () => Promise.reject(new StatusError('BadRequest', 'duplicate host header')),
       async () => answer(),
     );
-    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(429);
+    expect((await refusal(rerouter.reroute(ask('GET', COLLECTION), peers, 'test'))).status.code).toBe(400);
     expect(tried).toEqual(['a']);
   });
 });
 
-describe('a capable server that was not tried yet', () => {
-  it('answers a GET although it returned only while a frozen server was waited for', async () => {
+describe('Rerouter with a capable peer that was not tried yet', () => {
+  it('sends a GET to a peer that came back while a frozen peer was tried', async () => {
     const frozen = peer('a', JOBS);
     let table = tableOf([frozen]);
     const { handler } = routing({
@@ -185,7 +229,7 @@ describe('a capable server that was not tried yet', () => {
     expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 200 });
   });
 
-  it('is probed at once where it still cools down when the others have failed', async () => {
+  it('probes a peer in cool-down at once after the others have failed', async () => {
     const resting = endpoint('b:6443', { usable: false });
     const { handler, refreshed } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
@@ -198,7 +242,7 @@ describe('a capable server that was not tried yet', () => {
     expect(refreshed).toEqual(['b']);
   });
 
-  it('is left alone where the probe fails, and the answer is 503', async () => {
+  it('answers 503 if the probe of a peer in cool-down fails', async () => {
     const resting = endpoint('b:6443', { usable: false });
     const { handler, refreshed } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
@@ -209,7 +253,7 @@ describe('a capable server that was not tried yet', () => {
     expect(refreshed).toEqual(['b']);
   });
 
-  it('is not probed for a write that may have been processed', async () => {
+  it('does not probe for a write that may have been processed', async () => {
     const resting = endpoint('b:6443', { usable: false });
     const { handler, refreshed } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS, resting)]),
@@ -219,7 +263,7 @@ describe('a capable server that was not tried yet', () => {
     expect(refreshed).toEqual([]);
   });
 
-  it('comes before the second address of a server whose first has failed', async () => {
+  it('prefers another peer to the second address of a failed one', async () => {
     const tried: string[] = [];
     const { handler } = routing({
       table: tableOf([peer('a', JOBS, endpoint('a:6443'), endpoint('a:443')), peer('b', JOBS)]),
@@ -233,7 +277,7 @@ describe('a capable server that was not tried yet', () => {
     expect(tried).toEqual(['a:6443', 'b:6443']);
   });
 
-  it('answers although another one says that it does not serve the resource and cannot be read again', async () => {
+  it('tries it after a peer that does not serve the resource and cannot be read', async () => {
     const { handler } = routing({
       table: tableOf([peer('a', JOBS), peer('b', JOBS)]),
       dispatch: async ({ peer: { identity } }) => (identity === 'b' ? answer() : UNKNOWN),
@@ -242,8 +286,8 @@ describe('a capable server that was not tried yet', () => {
   });
 });
 
-describe('a surprising answer', () => {
-  it('of "no such resource" has the peer read again and the request routed anew', async () => {
+describe('Rerouter with a reply that contradicts the surface', () => {
+  it('reads the peer again after an unknown resource and routes the request again', async () => {
     let table = tableOf([peer('a', JOBS), peer('b', JOBS)]);
     const tried: string[] = [];
     const { handler, refreshed } = routing({
@@ -260,19 +304,19 @@ describe('a surprising answer', () => {
     expect(refreshed).toEqual(['a']);
   });
 
-  it('that does not stop being surprising is answered 503 in the end, never 404', async () => {
+  it('answers 503 and never 404 if every reply is an unknown resource', async () => {
     const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => UNKNOWN });
     expect((await refusal(handler(ask('GET', COLLECTION)))).status.code).toBe(503);
     expect(refreshed.length).toBeLessThan(5);
   });
 
-  it('of "no such object" is the answer', async () => {
+  it('passes on the 404 of a missing object', async () => {
     const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => answer(404) });
     expect(await handler(ask('GET', `${COLLECTION}/j`))).toMatchObject({ status: 404 });
     expect(refreshed).toEqual([]);
   });
 
-  it('is not what a web server inside a pod says through the proxy', async () => {
+  it('passes on the 404 of a web server inside a pod', async () => {
     let sent = 0;
     const { handler } = routing({
       table: tableOf([peer('a', JOBS)]),
@@ -285,13 +329,13 @@ describe('a surprising answer', () => {
     expect(sent).toBe(1);
   });
 
-  it('of 503 is passed on, and the peer read again', async () => {
+  it('passes on a 503 and reads the peer again', async () => {
     const { handler, refreshed } = routing({ table: tableOf([peer('a', JOBS)]), dispatch: async () => answer(503) });
     expect(await handler(ask('GET', COLLECTION))).toMatchObject({ status: 503 });
     expect(refreshed).toEqual(['a']);
   });
 
-  it('after a streamed body was used up is 503, because it cannot be sent again', async () => {
+  it('answers 503 after an unknown resource if a streamed body cannot be sent again', async () => {
     const body = new PassThrough();
     const { handler } = routing({
       table: tableOf([peer('a', JOBS)]),

@@ -1,6 +1,5 @@
 import type { Logger } from '../../base/logger.js';
 import type { Metrics } from '../../base/metric-catalogue.js';
-import { isPending } from '../../base/pending.js';
 import { AttemptError } from '../../http/attempt-error.js';
 import { discard } from '../../http/discard.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
@@ -9,10 +8,13 @@ import { resourceName } from '../../kube/gvr.js';
 import { isProxied } from '../../kube/request-info.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { Peer, PeerDirectory, PeerEndpoint, PeerTable } from '../peers/peer-table.js';
-import { classifyReply, throwIfNotTaken, withRefusalRead } from './classify-reply.js';
+import { classifyReply, throwIfNotTaken } from './classify-reply.js';
 import { type Candidate, selectEndpoint } from './select-endpoint.js';
 
-/** Sends one exchange to one endpoint of a peer. Rejects with AttemptError when the peer could not answer. */
+/**
+ * Sends one exchange to one endpoint of a peer and reads short refusals (`withRefusalRead`). Rejects with AttemptError if
+ * the peer could not answer, and with a StatusError (429), unsent, if the peer has as many requests as it may.
+ */
 export type Dispatch = (candidate: Candidate, exchange: Exchange) => Promise<Reply>;
 
 export interface RerouteOptions {
@@ -34,11 +36,11 @@ export type RerouteOutcome = ({ readonly kind: 'reply' } & ServedReply) | { read
 
 const STALE: RerouteOutcome = { kind: 'stale' };
 
-/** Sends the request to the local server; undefined if that cannot take it. Rejects with AttemptError. */
+/** Sends the request to the local server; undefined if it is down. Rejects with AttemptError. */
 export type LastResort = () => Promise<Reply> | undefined;
 
 export interface RerouteExtras {
-  /** Asked when no peer could answer and the request may still be sent. */
+  /** Called when no peer could answer and the request may still be sent. */
   readonly lastResort?: LastResort;
   /** Another server has failed to answer the request before. */
   readonly afterFailure?: boolean;
@@ -48,8 +50,8 @@ export interface RerouteExtras {
 const PROBED_MAX = 4;
 
 /**
- * Carries a request to one of several capable peers, moving on to the next where that is safe. Throws a 503 that says
- * what was tried when none could answer.
+ * Sends a request to one of several capable peers, and to the next after a failure where that is
+ * safe. If none could answer, throws 503 with the failures, or 429 if a peer was only busy.
  */
 export class Rerouter {
   readonly #options: RerouteOptions;
@@ -69,7 +71,10 @@ export class Rerouter {
     const failures: string[] = [];
     let candidates = peers;
     let isStale = false;
+    let busy: StatusError | undefined;
     for (let attempts = 0; attempts < attemptsMax; attempts++) {
+      // The last attempt may have taken seconds, in which other servers came back.
+      if (attempts > 0) candidates = withNewcomers(peers, capablePeers(exchange, directory.snapshot()));
       const othersFailed = afterFailure || failures.length > 0;
       const candidate = selectEndpoint(candidates, tried) ?? (othersFailed && (await this.#probed(candidates, tried)));
       if (!candidate) break;
@@ -81,14 +86,18 @@ export class Rerouter {
         isStale = true;
         for (const each of peer.endpoints) tried.add(each);
       } catch (error) {
+        if (isBusy(error) && !exchange.aborted) {
+          // All addresses of the peer share its limit.
+          for (const each of peer.endpoints) tried.add(each);
+          busy = error;
+          continue;
+        }
         if (!(error instanceof AttemptError)) throw error;
         failures.push(`${peer.identity}: ${error.message}`);
         this.#failed(exchange, candidate, error);
         if (exchange.aborted || !mayMoveOn(exchange, error)) throw unavailable(exchange, peers, failures);
         metrics.failovers.labels(peer.identity, error.type).inc();
       }
-      // An attempt may have taken seconds, in which other servers came back.
-      candidates = withNewcomers(peers, capablePeers(exchange, directory.snapshot()));
     }
     if (isStale && failures.length === 0) return STALE;
     try {
@@ -98,10 +107,10 @@ export class Rerouter {
       if (!(error instanceof AttemptError)) throw error;
       failures.push(error.message);
     }
-    throw unavailable(exchange, peers, failures);
+    throw busy ?? unavailable(exchange, peers, failures);
   }
 
-  /** A candidate that cools down and answers a probe now. Waits a bounded time for it. */
+  /** Returns a candidate in cool-down that answers a probe now, within a bounded time. */
   async #probed(peers: readonly Peer[], tried: ReadonlySet<PeerEndpoint>): Promise<Candidate | undefined> {
     const cooling = peers.filter(({ endpoints }) => endpoints.some((each) => !tried.has(each)));
     const probes = cooling.slice(0, PROBED_MAX).map(async (peer) => {
@@ -115,8 +124,7 @@ export class Rerouter {
     const { metrics, directory, dispatch } = this.#options;
     const { peer, endpoint } = candidate;
     const begunAt = performance.now();
-    const read = withRefusalRead(exchange, await dispatch(candidate, exchange));
-    const reply = isPending(read) ? await read : read;
+    const reply = await dispatch(candidate, exchange);
     const kind = classifyReply(exchange, reply, endpoint.kind);
     if (kind !== 'answer') discard(reply);
     throwIfNotTaken(kind, endpoint.destination.address);
@@ -140,12 +148,17 @@ export class Rerouter {
   #failed(exchange: Exchange, { peer, endpoint }: Candidate, error: AttemptError): void {
     const { logger, metrics } = this.#options;
     const { group, version, resource } = exchange.info;
-    // The caller's leaving says nothing about the peer, nor do headers that something in a pod has made up.
+    // An abort by the caller and a malformed reply of a pod are no failures of the peer.
     if (error.type === 'aborted' || (error.type === 'protocol' && isProxied(exchange.info))) return;
     endpoint.report('failed', error.message);
     metrics.proxyErrors.labels(error.type, group, version, resource).inc();
     logger.debug('a peer did not answer', { peer: peer.identity, error: error.message, target: exchange.target });
   }
+}
+
+/** Returns whether the limit on requests to one peer refused a request, which was not sent. */
+function isBusy(error: unknown): error is StatusError {
+  return error instanceof StatusError && error.status.code === 429;
 }
 
 function withNewcomers(peers: readonly Peer[], now: readonly Peer[]): readonly Peer[] {
@@ -154,7 +167,7 @@ function withNewcomers(peers: readonly Peer[], now: readonly Peer[]): readonly P
   return [...now, ...before];
 }
 
-/** Peers that may answer a request; any peer answers what is no resource. */
+/** Returns the peers that may answer a request: any peer for a non-resource request. */
 export function capablePeers({ info }: Exchange, table: PeerTable): readonly Peer[] {
   return info.isResource ? table.capable(info) : table.peers;
 }
@@ -167,7 +180,7 @@ export function unavailable(exchange: Exchange, peers: readonly Peer[], failures
   return new StatusError('ServiceUnavailable', `${describe(exchange)} cannot be served right now: ${tried}`);
 }
 
-/** The resource the way people name it, or the path. */
+/** Returns the resource as in kubectl, or the path. */
 export function describe(exchange: Exchange): string {
   const { info } = exchange;
   if (!info.isResource) return info.path;

@@ -10,7 +10,7 @@ export interface LocalServer {
   readonly ready: boolean;
 }
 
-/** Where a request goes, and why: the reason ends up in logs, metrics and error messages. */
+/** The destination of a request; `why` is used in logs, metrics and error messages. */
 export type Route =
   | { readonly kind: 'local'; readonly why: string }
   | { readonly kind: 'reroute'; readonly peers: readonly Peer[]; readonly why: string }
@@ -21,7 +21,7 @@ const LOCAL_NOT_A_RESOURCE: Route = { kind: 'local', why: 'not a resource' };
 const LOCAL_NOBODY_HAS_IT: Route = { kind: 'local', why: 'no server is known to serve it' };
 
 /**
- * Decides where a request is served. Pure, and cheap: two map look-ups, however many peers and resources there are.
+ * Decides where a request is served. Pure; two map look-ups for any number of peers and resources.
  * The rules are numbered in docs/guide/routing.md; first match wins.
  */
 export function route(info: RequestInfo, local: LocalServer, table: PeerTable): Route {
@@ -36,7 +36,7 @@ export function route(info: RequestInfo, local: LocalServer, table: PeerTable): 
   }
   if (servedHere) return { kind: 'unavailable', why: 'the server that serves it is down' };
 
-  // Nobody live has it, yet a 404 could be wrong.
+  // No live server has it, but a 404 could be wrong.
   if (table.unread.length > 0) {
     const names = table.unread.map((peer) => peer.identity).join(', ');
     return { kind: 'unavailable', why: `what ${names} serves is not known yet` };

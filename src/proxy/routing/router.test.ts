@@ -21,15 +21,15 @@ const code = (handled: Promise<Reply>) =>
 const unsent = () => Promise.reject(new AttemptError('unsent', 'connect', 'refused'));
 const maybe = () => Promise.reject(new AttemptError('maybe', 'reset', 'reset'));
 
-describe('the router', () => {
-  it('serves here what is served here, and says so', async () => {
+describe('router', () => {
+  it('serves a resource of the local surface locally and records that', async () => {
     const exchange = ask('GET', PODS);
     const { handler } = routing({ table: withNew, local: OLD });
     expect(await code(handler(exchange))).toBe(200);
     expect(exchange.routed).toEqual({ to: 'local', why: 'served here' });
   });
 
-  it('carries what only a peer serves there, and counts the wrong 404 that did not happen', async () => {
+  it('reroutes a resource that only a peer serves and counts the prevented 404', async () => {
     const exchange = ask('GET', JOBS);
     const { handler, count } = routing({ table: withNew, local: OLD, dispatch: async () => answer(206) });
     expect(await code(handler(exchange))).toBe(206);
@@ -37,7 +37,7 @@ describe('the router', () => {
     expect(count('straddle_wrong_404_prevented_total{how="rerouted"} 1')).toBe(true);
   });
 
-  it('holds back a 404 that could be wrong', async () => {
+  it('answers 503 instead of a 404 that could be wrong', async () => {
     const { handler, count } = routing({
       table: tableOf([], { gone: NEW }),
       local: OLD,
@@ -47,14 +47,14 @@ describe('the router', () => {
     expect(count('straddle_wrong_404_prevented_total{how="held-back"} 1')).toBe(true);
   });
 
-  it('lets the local server say 404 where nobody has it', async () => {
+  it('passes on the 404 of the local server if no server serves the resource', async () => {
     const { handler } = routing({ table: withNew, local: OLD, host: { handle: async () => UNKNOWN } });
     expect(await handler(ask('GET', '/apis/x/v1/ys'))).toBe(UNKNOWN);
   });
 });
 
-describe('a local server that does not know what is on its surface', () => {
-  it('has changed since that was read: the request is routed anew', async () => {
+describe('router with a local server that does not know a resource of its surface', () => {
+  it('routes the request again if the surface has changed', async () => {
     let local = NEW;
     const exchange = ask('GET', JOBS);
     const { handler } = routing({
@@ -70,13 +70,13 @@ describe('a local server that does not know what is on its surface', () => {
     expect(exchange.routed).toMatchObject({ to: 'b' });
   });
 
-  it('is believed if its surface is still the same', async () => {
+  it('passes on the 404 if the surface is unchanged', async () => {
     const { handler } = routing({ table: withNew, local: NEW, host: { handle: async () => UNKNOWN } });
     expect(await handler(ask('GET', JOBS))).toBe(UNKNOWN);
   });
 });
 
-describe('a local server that comes back while a peer is waited for', () => {
+describe('router with a local server that comes back while a peer is tried', () => {
   const routedWith = (reply: Reply) => {
     let ready = false;
     const dispatch = () => {
@@ -91,23 +91,23 @@ describe('a local server that comes back while a peer is waited for', () => {
     });
   };
 
-  it('answers when the peer does not', async () => {
+  it('uses the local server if the peer fails', async () => {
     const exchange = ask('GET', PODS);
     expect(await code(routedWith(answer(202)).handler(exchange))).toBe(202);
     expect(exchange.routed).toMatchObject({ to: 'local' });
   });
 
-  it('is not asked for what it does not serve, nor believed that nobody has it', async () => {
+  it('does not use it for a resource that it does not serve, and answers 503', async () => {
     expect(await code(routedWith(answer(202)).handler(ask('GET', JOBS)))).toBe(503);
     expect(await code(routedWith(UNKNOWN).handler(ask('GET', PODS)))).toBe(503);
   });
 });
 
-describe('a request that a peer has carried here', () => {
+describe('router with a request that a peer rerouted here', () => {
   const carried = (method: string, target: string): Exchange =>
     Object.assign(ask(method, target), { peerProxied: true });
 
-  it('is served here whatever the tables say, and never travels on', async () => {
+  it('serves it locally and never reroutes it', async () => {
     let dispatched = 0;
     const dispatch = async () => {
       dispatched++;
@@ -122,20 +122,20 @@ describe('a request that a peer has carried here', () => {
     expect(dispatched).toBe(0);
   });
 
-  it('is answered 503 instead of 404 when the resource is not known here', async () => {
+  it('answers 503 instead of 404 for an unknown resource', async () => {
     const { handler } = routing({ table: NOBODY, local: OLD, host: { handle: async () => UNKNOWN } });
     expect(await code(handler(carried('GET', JOBS)))).toBe(503);
     expect(await code(handler(carried('GET', '/nothing')))).toBe(404);
   });
 
-  it('gets the true 404 of an object', async () => {
+  it('passes on the 404 of a missing object', async () => {
     const { handler } = routing({ table: NOBODY, local: OLD, host: { handle: async () => answer(404) } });
     expect(await code(handler(carried('GET', `${PODS}/p`)))).toBe(404);
   });
 });
 
 describe('a request for this server’s own view', () => {
-  it('goes to no peer, whatever state this server is in', async () => {
+  it('is never rerouted, in any state of the local server', async () => {
     const exchange = Object.assign(ask('GET', '/apis'), { localOnly: true });
     const { handler } = routing({ table: withNew, host: { ready: () => false } });
     expect(await code(handler(exchange))).toBe(503);
@@ -144,8 +144,8 @@ describe('a request for this server’s own view', () => {
   });
 });
 
-describe('a local server that fails', () => {
-  it.each(['GET', 'POST'])('before it took anything of %s: a peer answers', async (method) => {
+describe('router with a local server that fails', () => {
+  it.each(['GET', 'POST'])('sends an unsent %s to a peer', async (method) => {
     const { handler, count } = routing({
       table: withNew,
       local: OLD,
@@ -156,7 +156,7 @@ describe('a local server that fails', () => {
     expect(count('straddle_failovers_total{from="local",type="connect"} 1')).toBe(true);
   });
 
-  it('after it may have taken it: only what is safe is asked again', async () => {
+  it('sends only a safe method to a peer if the request may have been processed', async () => {
     const { handler } = routing({
       table: withNew,
       local: OLD,
@@ -167,7 +167,7 @@ describe('a local server that fails', () => {
     expect(await code(handler(ask('POST', PODS)))).toBe(503);
   });
 
-  it('with nobody else there: is tried once more while it still takes requests', async () => {
+  it('tries the local server once more without peers, while it is ready', async () => {
     const attempts: string[] = [];
     const handle = async (exchange: Exchange) => {
       attempts.push(exchange.method);
@@ -180,7 +180,7 @@ describe('a local server that fails', () => {
     expect(exchange.routed).toMatchObject({ to: 'local' });
   });
 
-  it('routes anew when the second attempt says in a streamed Status that the resource is unknown', async () => {
+  it('routes again if the second attempt has an unknown resource in a streamed Status', async () => {
     let local = NEW;
     let table = NOBODY;
     let attempts = 0;
@@ -206,7 +206,7 @@ describe('a local server that fails', () => {
     expect(attempts).toBe(2);
   });
 
-  it('is tried once more where the only capable peer does not answer either', async () => {
+  it('tries the local server once more if the only capable peer fails too', async () => {
     let attempts = 0;
     const { handler } = routing({
       table: tableOf([peer('b', NEW)]),
@@ -219,7 +219,7 @@ describe('a local server that fails', () => {
     expect(exchange.routed).toMatchObject({ to: 'local' });
   });
 
-  it('is tried once more where the only capable peer cools down', async () => {
+  it('tries the local server once more if the only capable peer cools down', async () => {
     let attempts = 0;
     const { handler } = routing({
       table: tableOf([peer('b', NEW, endpoint('b:6443', { usable: false }))]),
@@ -229,7 +229,7 @@ describe('a local server that fails', () => {
     expect(await code(handler(ask('GET', PODS)))).toBe(200);
   });
 
-  it('and is down then: a capable peer that still cools down is probed and answers', async () => {
+  it('probes a capable peer in cool-down if the local server is down then', async () => {
     const resting = endpoint('b:6443', { usable: false });
     let ready = true;
     const { handler, refreshed } = routing({
@@ -251,7 +251,7 @@ describe('a local server that fails', () => {
     expect(refreshed).toEqual(['b']);
   });
 
-  it('is not tried once more for a write that a peer may have processed', async () => {
+  it('does not try the local server again for a write that a peer may have processed', async () => {
     let attempts = 0;
     const handle = () => {
       attempts++;
@@ -267,7 +267,7 @@ describe('a local server that fails', () => {
     expect(attempts).toBe(1);
   });
 
-  it('before it took anything: the next peer answers where the first does not know the resource', async () => {
+  it('sends an unsent request to the next peer if the first does not serve the resource', async () => {
     const { handler } = routing({
       table: tableOf([peer('b', NEW), peer('c', NEW)]),
       local: OLD,
@@ -284,7 +284,7 @@ describe('a local server that fails', () => {
     expect(await code(ready.handler(ask('GET', PODS)))).toBe(207);
   });
 
-  it('with nobody else there and down: 503 that says what happened', async () => {
+  it('answers 503 with the error without peers and with the local server down', async () => {
     let ready = true;
     const handle = () => {
       ready = false;
@@ -295,7 +295,7 @@ describe('a local server that fails', () => {
     await expect(handler(ask('GET', PODS))).rejects.toMatchObject({ status: { code: 503 }, retryAfterSeconds: 1 });
   });
 
-  it('sends what is no resource to any peer', async () => {
+  it('sends a non-resource request to any peer', async () => {
     const { handler } = routing({
       table: withNew,
       local: OLD,

@@ -31,14 +31,14 @@ export interface LocalHost {
   readonly handle: Handler;
   /** True where the host reads request bodies itself, after authorization; they are then not gathered before. */
   readonly readsBodies: boolean;
-  /** Whether a request may be sent there now. Cheap. */
+  /** Returns whether a request may be sent there now. Called for every request. */
   ready(): boolean;
 }
 
 export interface RouterOptions {
   readonly host: LocalHost;
   readonly localSurface: () => LocalServer['surface'];
-  /** The local server's answer did not fit its surface: read it again now. Never rejects. */
+  /** Reads the local surface again, because a reply contradicted it. Never rejects. */
   readonly refreshLocal: () => Promise<void>;
   readonly directory: PeerDirectory;
   readonly rerouter: Rerouter;
@@ -47,7 +47,7 @@ export interface RouterOptions {
   readonly logger: Logger;
 }
 
-/** A peer's surface can be out of date once; if it is again after a fresh reading, waiting helps more than a third try. */
+/** Bound on new routes for a request because surfaces were out of date. */
 const STALE_ROUTES_MAX = 2;
 
 /** Answers each request from the local host or from a peer; a watch that a peer serves outlives that peer. */
@@ -65,8 +65,8 @@ export function createRouter(options: RouterOptions): Handler {
 }
 
 /**
- * Answers by the rules for any request. `toResult` makes the result of a reply and of the peer that it came from: only
- * watches need to know that peer, and no other request shall pay for it.
+ * Answers any request. `toResult` makes the result from a reply and the peer that sent it: only
+ * watches need that peer, and other requests must not pay for it.
  */
 function createAnswer<Result>(
   options: RouterOptions,
@@ -86,7 +86,7 @@ function createAnswer<Result>(
         let reply: Reply;
         let from: Candidate | undefined;
         try {
-          const came = localAnswer(exchange, await host.handle(exchange), way.why);
+          const came = localAnswer(options, exchange, await host.handle(exchange), way.why);
           reply = isPending(came) ? await came : came;
         } catch (error) {
           ({ reply, from } = await afterLocalFailure(options, exchange, error));
@@ -105,15 +105,15 @@ function createAnswer<Result>(
 }
 
 /**
- * A local "I do not know this resource" for something on the local surface: the server has changed since that was read
- * (restarted as another version, a CRD deleted). With a new surface the request is routed anew; else the answer stands.
+ * Returns whether the local server does not know a resource of its surface: the server has changed
+ * since (another version, a deleted CRD). With a new surface the request is routed again.
  */
 function isDoubtful(exchange: Exchange, reply: Reply, local: LocalServer): boolean {
   if (!isUnknownHere(exchange, reply) || !local.surface || !serves(local.surface, exchange.info)) return false;
   return canSendAgain(exchange);
 }
 
-/** The local server does not serve the resource of a request. */
+/** Returns whether the local server does not serve the resource of a request. */
 function isUnknownHere(exchange: Exchange, reply: Reply): boolean {
   return classifyReply(exchange, reply, 'kube-apiserver') === 'unknown-resource';
 }
@@ -123,11 +123,11 @@ async function stillSame({ localSurface, refreshLocal }: RouterOptions, local: L
   return localSurface() === local.surface;
 }
 
-/** Carried here by a peer, or this server's own view is asked for: no further hop, and no wrong 404 either. */
-async function serveHere({ host }: RouterOptions, exchange: Exchange): Promise<Reply> {
+/** Answers a request of a peer, or one for the local view: without a further hop or a wrong 404. */
+async function serveHere({ host, clock }: RouterOptions, exchange: Exchange): Promise<Reply> {
   if (!host.ready()) throw markNotTaken(unavailable(exchange, [], ['the local server is down']), 'true');
   try {
-    const reply = await withRefusalRead(exchange, await host.handle(exchange));
+    const reply = await withRefusalRead(exchange, await host.handle(exchange), clock);
     if (!exchange.peerProxied || !isUnknownHere(exchange, reply)) return reply;
     discard(reply);
   } catch (error) {
@@ -155,13 +155,14 @@ async function rerouteTo(
   return outcome;
 }
 
-/** The local server, if it serves the request by now: it may have come back while peers were tried. */
-function ifServedHere({ host, localSurface }: RouterOptions, exchange: Exchange): LastResort {
+/** Returns the local server as last resort: it may have come back while peers were tried. */
+function ifServedHere(options: RouterOptions, exchange: Exchange): LastResort {
+  const { host, localSurface } = options;
   return () => {
     const surface = localSurface();
     if (!host.ready() || (exchange.info.isResource && !(surface && serves(surface, exchange.info)))) return undefined;
     return host.handle(exchange).then(async (answer) => {
-      const reply = await localAnswer(exchange, answer, 'no peer answered');
+      const reply = await localAnswer(options, exchange, answer, 'no peer answered');
       if (!isUnknownHere(exchange, reply)) return reply;
       discard(reply);
       throw new AttemptError('unsent', 'stale', 'the local server does not serve it');
@@ -175,9 +176,9 @@ function refuse(exchange: Exchange, why: string, metrics: Metrics, local: LocalS
 }
 
 /** Records that the local server answered, and reads the body of a short 404. Rejects with AttemptError. */
-function localAnswer(exchange: Exchange, reply: Reply, why: string): Reply | Promise<Reply> {
+function localAnswer({ clock }: RouterOptions, exchange: Exchange, reply: Reply, why: string): Reply | Promise<Reply> {
   exchange.routed = { to: 'local', why };
-  return withRefusalRead(exchange, reply);
+  return withRefusalRead(exchange, reply, clock);
 }
 
 /** Sends a request that the local server could not take to a capable peer, where that is safe. */
@@ -187,9 +188,11 @@ async function afterLocalFailure(options: RouterOptions, exchange: Exchange, err
   if (exchange.aborted || !mayMoveOn(exchange, error)) throw unavailable(exchange, [], [error.message]);
   metrics.failovers.labels('local', error.type).inc();
   const peers = capablePeers(exchange, directory.snapshot());
-  // A connection that the server had just closed is no reason to give up when it still takes requests.
+  // The server may only have closed an idle connection, and still take requests.
   const onceMore: LastResort = () =>
-    host.ready() ? host.handle(exchange).then((reply) => localAnswer(exchange, reply, 'no peer answered')) : undefined;
+    host.ready()
+      ? host.handle(exchange).then((reply) => localAnswer(options, exchange, reply, 'no peer answered'))
+      : undefined;
   if (peers.length > 0) {
     const outcome = await rerouter.reroute(exchange, peers, 'the local server did not answer', {
       lastResort: onceMore,

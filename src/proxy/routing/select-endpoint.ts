@@ -5,16 +5,16 @@ export interface Candidate {
   readonly endpoint: PeerEndpoint;
 }
 
-/** So many healthy peers are compared; more would make the choice dearer and no better. */
+/** Bound on the peers compared: more would cost more for no better choice. */
 const COMPARED_MAX = 8;
 
-/** Where the last choice among very many began. */
+/** Index of the first peer of the last choice among more than COMPARED_MAX. */
 let turn = 0;
 
 /**
- * The peer to try next: one that is healthy, not tried yet for this request, and has the fewest requests in flight. A peer
- * that was tried at one address comes last with its other one: both lead to the same server. Ties go to the first, so that
- * an idle control plane behaves the same every time. Of very many peers, a few in turn are compared.
+ * Returns the endpoint to try next: usable, not tried yet for this request, with the fewest
+ * requests in flight; the first one of equals. A second address of a tried peer is last, because
+ * it leads to the same server. Of very many peers, a few in turn are compared.
  */
 export function selectEndpoint(peers: readonly Peer[], tried: ReadonlySet<PeerEndpoint>): Candidate | undefined {
   if (tried.size === 0) return leastLoaded(peers, tried);

@@ -14,7 +14,7 @@ import type { Candidate } from './select-endpoint.js';
 import { EventLines, readWatchRequest, takeUpTarget, type WatchRequest } from './watch-events.js';
 
 export interface WatchContinuationOptions {
-  /** Answers by the rules for any request, locally or at a peer. What it answers is not followed by itself. */
+  /** Answers a request, locally or at a peer, without continuing the watch itself. */
   readonly answer: (exchange: Exchange) => Promise<ServedReply>;
   readonly hostReady: () => boolean;
   readonly directory: PeerDirectory;
@@ -24,13 +24,13 @@ export interface WatchContinuationOptions {
   readonly random?: () => number;
 }
 
-/** How long a client is kept without knowing while no server takes its watch. */
+/** Time in which a client gets no events and no end while no server takes over its watch. */
 const WITHOUT_SERVER_MS_MAX = 10_000;
-/** A server that takes the request must begin its answer within this time, which leaves some for another. */
+/** Timeout for the head of a reply; short enough to leave time for another server. */
 const HEAD_WAIT_MS_MAX = 4_000;
 const BACK_OFF_FIRST_MS = 100;
 const BACK_OFF_MS_MAX = 1_000;
-/** A watch that breaks more often than this in the window is better looked at by its client. */
+/** Bound on continuations in the window; a watch that breaks more often is ended. */
 const CONTINUATIONS_MAX = 10;
 const CONTINUATIONS_WINDOW_MS = 60_000;
 
@@ -42,9 +42,9 @@ type TakeOver =
 type Outcome = 'continued' | 'finished' | 'unsafe' | 'refused' | 'unavailable' | 'too-often' | 'cut';
 
 /**
- * Makes a watch that a peer serves outlive that peer: when the stream breaks off, it goes on at another server from the
- * last event that was delivered whole. Where that could lose or repeat an event, it ends there as a watch ends that has
- * timed out, and the client starts a new one by itself.
+ * Makes a watch outlive the peer that serves it: after a broken stream it continues at another
+ * server from the last complete event. Where that could lose or repeat an event, the watch ends as
+ * after its timeout, and the client starts a new one.
  */
 export function createWatchContinuation(
   options: WatchContinuationOptions,
@@ -62,7 +62,7 @@ export function createWatchContinuation(
   };
 }
 
-/** One JSON event a line. Other encodings, and compressed ones, can't be cut at an event's end without decoding them. */
+/** Returns whether a reply has one JSON event a line; other encodings would have to be decoded. */
 function isEventLines({ status, headers }: Reply): boolean {
   if (status !== 200 || !/^application\/json\s*(;|$)/i.test(headerValue(headers, 'content-type') ?? '')) return false;
   const encoding = headerValue(headers, 'content-encoding');
@@ -83,9 +83,9 @@ class ContinuedWatch implements BodySink, BodySource {
   #paused = false;
   #over = false;
   #continuedAtMs: number[] = [];
-  /** Ends what is being waited for between two sources. */
+  /** Ends the wait between two sources. */
   #stopWaiting: () => void = () => {};
-  /** Takes back that the client's leaving ends the request for the rest. */
+  /** Unlinks the request for the rest of the watch from an abort by the client. */
   #unlink: () => void = () => {};
 
   constructor(options: WatchContinuationOptions, exchange: Exchange, request: WatchRequest) {
@@ -143,12 +143,12 @@ class ContinuedWatch implements BodySink, BodySource {
     this.#source = undefined;
     if (this.#over) return;
     if (this.#exchange.aborted) {
-      // The client's leaving says nothing about the server.
+      // An abort by the client is no failure of the server.
       this.#over = true;
       this.out.fail(error);
       return;
     }
-    // Nobody may be sent there before it has answered a probe; the one that just went away would be tried first.
+    // Else the server that has just failed would be tried first; a probe makes it usable again.
     this.#server?.endpoint.report('failed', error.message);
     this.#broke(error);
   }
@@ -159,8 +159,8 @@ class ContinuedWatch implements BodySink, BodySource {
   }
 
   /**
-   * A server that is shut down in an orderly way ends its watches as if their time were up. If it has stopped to answer,
-   * the watch goes on elsewhere.
+   * Decides after an orderly end: a server that shuts down ends its watches as after a timeout. If
+   * it no longer answers, the watch continues at another server.
    */
   async #afterEnd(trailers: readonly string[]): Promise<void> {
     const { directory, hostReady } = this.#options;
@@ -197,7 +197,7 @@ class ContinuedWatch implements BodySink, BodySource {
     }
   }
 
-  /** Ends after the last whole event. What was held back of the next one is dropped: the client gets it when it asks. */
+  /** Ends after the last complete event and drops the beginning of the next one. */
   #endHere(outcome: Outcome): void {
     if (this.#over) return;
     this.#count(outcome);
@@ -228,7 +228,6 @@ class ContinuedWatch implements BodySink, BodySource {
     }
   }
 
-  /** Asks for the rest of the watch. */
   async #ask(target: string): Promise<TakeOver> {
     const { answer, clock, logger } = this.#options;
     const request = deriveExchange(this.#exchange, { target, nowMs: clock.nowMs() });
@@ -275,7 +274,7 @@ class ContinuedWatch implements BodySink, BodySource {
     return Math.max(1, timeoutSeconds - Math.floor(goneMs / 1000));
   }
 
-  /** The client's own bound has passed (or nearly): the server ended it for that, whatever else has happened. */
+  /** Returns whether the client's `timeoutSeconds` has passed, which is the reason for an end then. */
   #timeIsUp(): boolean {
     const { timeoutSeconds } = this.#request;
     if (timeoutSeconds === undefined) return false;
@@ -295,7 +294,7 @@ class ContinuedWatch implements BodySink, BodySource {
   }
 }
 
-/** Too many requests, not ready, no server: what passes by itself. */
+/** Returns whether a later attempt can succeed: too many requests, not ready, no server. */
 function isPassing(status: number): boolean {
   return status === 429 || status === 503 || status === 504;
 }

@@ -1,20 +1,21 @@
 import { rawPath, rawQuery } from '../../base/target.js';
 
 /**
- * What must be known of a JSON watch to take it up again elsewhere: where its events begin and end, and from which
- * resourceVersion on nothing would be lost or repeated. Of an event no more is read than its type and position.
+ * Facts about a JSON watch that are needed to continue it at another server: where events begin and
+ * end, and the resourceVersion from which nothing is lost or repeated. Only type and
+ * resourceVersion of an event are read.
  */
 
-/** A longer event is passed on in parts; the stream can then no longer be taken up at an event's boundary. */
+/** A longer event is passed on in parts; the watch can then no longer be continued. */
 const LINE_BYTES_MAX = 4 * 1024 * 1024;
 
 const NEWLINE = 10;
 
 /**
- * What a watch begins with:
+ * Beginning of a watch:
  * - nothing: every event continues from the request's resourceVersion;
- * - state: what exists, as ADDED events in no order, then changes;
- * - marked-state: the same, with a bookmark that says where the state ends, for which the client waits;
+ * - state: all objects, as ADDED events in no order, then changes;
+ * - marked-state: the same, with a bookmark at the end of the state, for which the client waits;
  * - now: changes only, from a moment that the server chose.
  */
 export type WatchBeginning = 'nothing' | 'state' | 'marked-state' | 'now';
@@ -25,7 +26,7 @@ export interface WatchRequest {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** Undefined where the parameters are such that servers may read them differently than this does. */
+/** Returns undefined for parameters that servers may interpret differently. */
 export function readWatchRequest(target: string): WatchRequest | undefined {
   const values = new Map<string, string>();
   for (const pair of splitQuery(target)) {
@@ -56,7 +57,7 @@ export interface TakeUp {
   readonly timeoutSeconds: number | undefined;
 }
 
-/** The request for the rest of a watch: what does not have to change stays as it was written. */
+/** Returns the target for the rest of a watch; all other parameters stay as written. */
 export function takeUpTarget(target: string, { resourceVersion, timeoutSeconds }: TakeUp): string {
   const path = rawPath(target);
   const parts: string[] = [];
@@ -106,29 +107,29 @@ function decodeQuery(text: string): string | undefined {
 }
 
 /**
- * Where a stream that broke off stands:
+ * Position of a stream that broke off:
  * - from: everything up to this resourceVersion was delivered and nothing after it;
- * - untouched: nothing was delivered, so the request can simply be made again;
- * - over: the last event was an ERROR, after which a watch has nothing more to say;
- * - unsafe: whole events were delivered, but what else the client has to get cannot be told;
+ * - untouched: nothing was delivered, so the same request can be sent again;
+ * - over: the last event was an ERROR, after which no event follows;
+ * - unsafe: complete events were delivered, but the ones that are missing cannot be determined;
  * - inside: it may be in the middle of an event.
  */
 export type WatchPosition =
   | { readonly kind: 'from'; readonly resourceVersion: string }
   | { readonly kind: 'untouched' | 'over' | 'unsafe' | 'inside' };
 
-/** Cuts a watch's bytes into whole events, and remembers just enough of them to say where the stream stands. */
+/** Splits the bytes of a watch into complete events and stores the position of the stream. */
 export class EventLines {
   readonly #beginning: WatchBeginning;
-  /** From here on events come in the order of their resourceVersions. */
+  /** Events are in the order of their resourceVersions from now on. */
   #ordered: boolean;
   #begun = false;
   #unframed = false;
   #tail: Uint8Array[] = [];
   #tailBytes = 0;
   /**
-   * What matters of the last whole event. Read at once: to keep its bytes instead is cheaper for a moment, but those of
-   * thousands of watches are then the old generation's to clean up, with pauses that every event waits for.
+   * Type and resourceVersion of the last complete event. Parsed at once: the bytes of thousands of
+   * watches, kept instead, would be tenured and cause long garbage collections.
    */
   #last: SkimmedEvent | undefined;
 
@@ -137,7 +138,7 @@ export class EventLines {
     this.#ordered = beginning === 'nothing' || beginning === 'now';
   }
 
-  /** Passes on what completes events and holds the rest back. */
+  /** Forwards complete events and holds the rest back. */
   take(chunk: Uint8Array, forward: (bytes: Uint8Array) => void): void {
     if (this.#unframed) {
       forward(chunk);
@@ -160,13 +161,13 @@ export class EventLines {
     if (end < chunk.byteLength) this.#hold(chunk.subarray(end), forward);
   }
 
-  /** Passes on what is held back: the stream is over and stays as it was. */
+  /** Forwards the bytes that were held back: the stream has ended. */
   flush(forward: (bytes: Uint8Array) => void): void {
     for (const part of this.#tail) forward(part);
     this.dropTail();
   }
 
-  /** Forgets the beginning of an event whose rest will not come; it comes anew from elsewhere. */
+  /** Drops the beginning of an event, which another server sends again. */
   dropTail(): void {
     this.#tail = [];
     this.#tailBytes = 0;
@@ -176,7 +177,7 @@ export class EventLines {
     if (this.#unframed) return { kind: 'inside' };
     if (!this.#begun) return { kind: this.#beginning === 'now' ? 'unsafe' : 'untouched' };
     const event = this.#last!;
-    // Not one event a line, so the end of a line says nothing.
+    // Not one event a line, so the end of a line is no boundary.
     if (event === 'malformed') return { kind: 'inside' };
     if (event.type === 'ERROR') return { kind: 'over' };
     if (!this.#ordered || event.resourceVersion === undefined) return { kind: 'unsafe' };
@@ -198,7 +199,7 @@ export class EventLines {
     this.#last = skimEvent(start === 0 && head.length > 0 ? Buffer.concat([...head, line]) : asBuffer(line));
   }
 
-  /** Whether one of these events shows that the state is complete. Runs only until one does. */
+  /** Returns whether one of these events shows that the state is complete. */
   #endsState(head: readonly Uint8Array[], whole: Uint8Array): boolean {
     const bytes = head.length > 0 ? Buffer.concat([...head, whole]) : asBuffer(whole);
     for (let start = 0; start < bytes.byteLength; ) {
@@ -225,7 +226,7 @@ const STATE_END = 'k8s.io/initial-events-end';
 
 export type SkimmedEvent = { readonly type: string; readonly resourceVersion: string | undefined } | 'malformed';
 
-/** Reads an event's type and position and skips the rest, most of which is never looked at. */
+/** Reads type and resourceVersion of an event without parsing the rest. */
 export function skimEvent(line: Buffer): SkimmedEvent {
   try {
     const type = valueAt(line, ['type']);
@@ -237,7 +238,7 @@ export function skimEvent(line: Buffer): SkimmedEvent {
   }
 }
 
-/** A Table without a version of its own, or one whose row alone has it. */
+/** Returns the resourceVersion of a Table without one, from its row. */
 function tableVersion(line: Buffer): string | undefined {
   if (valueAt(line, ['object', 'kind']) !== 'Table') return undefined;
   const event = JSON.parse(line.toString('utf8')) as {
@@ -247,7 +248,7 @@ function tableVersion(line: Buffer): string | undefined {
   return typeof version === 'string' && version !== '' ? version : undefined;
 }
 
-/** The string at a path of nested objects. Throws for what is not JSON as far as it has to look. */
+/** Returns the string at a path of nested objects. Throws for malformed JSON before it. */
 function valueAt(bytes: Buffer, path: readonly string[]): string | undefined {
   const skimmer = new JsonSkimmer(bytes);
   for (const key of path) if (!skimmer.enter(key)) return undefined;
@@ -265,7 +266,7 @@ class JsonSkimmer {
     this.#bytes = bytes;
   }
 
-  /** In the object that begins here, moves to the value of `key`. */
+  /** Moves to the value of `key` in the object that begins here. */
   enter(key: string): boolean {
     if (this.#next() !== '{') return false;
     for (;;) {
@@ -282,7 +283,7 @@ class JsonSkimmer {
     }
   }
 
-  /** The string that begins here, which is then passed; undefined for any other value. */
+  /** Reads the string that begins here; returns undefined for any other value. */
   string(): string | undefined {
     if (this.#next() !== '"') return undefined;
     const start = this.#at;
@@ -327,7 +328,7 @@ class JsonSkimmer {
     this.#at = end + 1;
   }
 
-  /** The character here, after any space. */
+  /** Returns the next character after any space. */
   #next(): string {
     for (; this.#at < this.#bytes.byteLength; this.#at++) {
       const byte = this.#bytes[this.#at]!;

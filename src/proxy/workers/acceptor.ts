@@ -19,10 +19,7 @@ export interface AcceptorOptions {
   readonly logger: Logger;
 }
 
-/**
- * Bounds on connections that wait while no worker serves: during start, or after all have ended at
- * once.
- */
+/** Bounds on connections that wait while no worker serves: at start, or after all have ended. */
 const WAITING_MAX = 1_000;
 const WAIT_MS_MAX = 5_000;
 
@@ -35,10 +32,7 @@ export class Acceptor {
   readonly #options: AcceptorOptions;
   readonly #server: Server;
   readonly #waiting = new Set<Socket>();
-  /**
-   * Turn of the last connection of each taker; the tie-breaker between takers with equally many
-   * connections.
-   */
+  /** Turn of the last connection of each taker; breaks ties between takers. */
   readonly #turns = new Map<Taker, number>();
   #turn = 0;
   #closed = false;

@@ -2,15 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
 import type { ToHead, ToWorker } from './worker-messages.js';
 
-/**
- * One end of the IPC channel between the head and a worker. Messages arrive in the order in which
- * they were sent.
- */
+/** One end of the IPC channel between the head and a worker. Messages arrive in order. */
 export interface Channel<Out, In> {
-  /**
-   * Sends a message. `sent` is called when message and socket have left this process, or cannot be
-   * sent.
-   */
+  /** `sent` is called when message and socket have left this process, or cannot be sent. */
   send(message: Out, socket?: Socket, sent?: () => void): void;
   onMessage(listener: (message: In, socket: Socket | undefined) => void): void;
 }

@@ -44,10 +44,7 @@ export class GroupMetrics {
     if (exported && this.#options.workers().includes(worker)) this.#last.set(worker, exported);
   }
 
-  /**
-   * Keeps the last counters of a worker and drops its gauges. Increments since the last export are
-   * lost.
-   */
+  /** Keeps the last counters of a worker, without increments since, and drops its gauges. */
   workerEnded(worker: ExportingWorker): void {
     const last = this.#last.get(worker);
     this.#last.delete(worker);

@@ -19,10 +19,7 @@ export class PendingAnswers {
     this.#clock = clock;
   }
 
-  /**
-   * Sends a request and returns its answer. `send` gets the number of the request. Rejects after
-   * the timeout.
-   */
+  /** `send` gets the number of the request. Rejects after the timeout. */
   ask<Answer>(send: (id: number) => void, timeoutMs: number): Promise<Answer> {
     if (this.#waiting.size >= QUESTIONS_MAX)
       return Promise.reject(new Error('too many unanswered requests between head and worker'));

@@ -2,11 +2,12 @@ import type { Clock } from '../../base/clock.js';
 import type { Destination } from '../../http/outgoing.js';
 import type { Surface } from '../../kube/surface.js';
 import type { DirectoryDescription } from '../peers/directory-description.js';
+import { type EndpointName, EndpointPool, LINGER_MS } from '../peers/endpoint-pool.js';
 import type { RunningPeerDirectory } from '../peers/peer-directory.js';
 import type { DepartedServer, Peer, PeerTable } from '../peers/peer-table.js';
-import { buildPeerTable } from '../peers/table-index.js';
+import { buildPeerTable, sameItems } from '../peers/table-index.js';
 import { ReplicaEndpoint } from './replica-endpoint.js';
-import { type EndpointName, endpointKey, type SentPeer, type ViewUpdate } from './worker-messages.js';
+import type { SentPeer, ViewUpdate } from './worker-messages.js';
 
 export interface ReplicaDirectoryOptions {
   makeDestination(endpoint: EndpointName): Destination;
@@ -18,21 +19,13 @@ export interface ReplicaDirectoryOptions {
 }
 
 /**
- * Time that connections stay open after an address disappeared, as in the head's directory: replies
- * in flight can finish.
- */
-const LINGER_MS = 30_000;
-
-/**
  * The peer directory of a worker: a copy of the head's table, with connections of this process. The
  * only thing it detects itself is a failing address, which is unusable at once and reported to the
  * head.
  */
 export class ReplicaDirectory implements RunningPeerDirectory {
   readonly #options: ReplicaDirectoryOptions;
-  readonly #endpoints = new Map<string, ReplicaEndpoint>();
-  readonly #lingering = new Map<string, () => void>();
-  readonly #closing = new Set<Promise<void>>();
+  readonly #pool: EndpointPool<ReplicaEndpoint>;
   readonly #listeners = new Set<() => void>();
   #table: PeerTable = buildPeerTable({ peers: [], unread: [], departed: [] });
   #synced = false;
@@ -40,6 +33,12 @@ export class ReplicaDirectory implements RunningPeerDirectory {
 
   constructor(options: ReplicaDirectoryOptions) {
     this.#options = options;
+    const make = ({ kind, address }: EndpointName) =>
+      new ReplicaEndpoint(kind, options.makeDestination({ kind, address }), (why) => {
+        options.tellFailure({ kind, address }, why, ++this.#lastFailure);
+        return this.#lastFailure;
+      });
+    this.#pool = new EndpointPool({ make, clock: options.clock, lingerMs: LINGER_MS });
   }
 
   take({ peers, departed, synced }: ViewUpdate, surfaces: ReadonlyMap<number, Surface>): void {
@@ -54,7 +53,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
       const same = known && known.surface === surface && known.departedAtMs === server.departedAtMs;
       return same ? known : { identity: server.identity, departedAtMs: server.departedAtMs, surface };
     });
-    this.#retain(new Set(peers.flatMap((peer) => peer.endpoints.map(endpointKey))));
+    this.#pool.retain(peers.flatMap((peer) => peer.endpoints));
     const same =
       synced === this.#synced &&
       sameItems(shown, table.peers) &&
@@ -68,7 +67,7 @@ export class ReplicaDirectory implements RunningPeerDirectory {
 
   /** Fails the requests that wait for a server of which the head found that it hangs. */
   hangs(endpoint: EndpointName, why: string): void {
-    this.#endpoints.get(endpointKey(endpoint))?.destination.abandonWaiting(why);
+    this.#pool.find(endpoint)?.destination.abandonWaiting(why);
   }
 
   snapshot(): PeerTable {
@@ -111,18 +110,14 @@ export class ReplicaDirectory implements RunningPeerDirectory {
     return { synced: this.#synced, sources: [], peers, departed, conflicts: [], leftOutCount: 0 };
   }
 
-  async close(): Promise<void> {
-    for (const cancel of this.#lingering.values()) cancel();
-    this.#lingering.clear();
-    for (const endpoint of this.#endpoints.values()) this.#close(endpoint);
-    this.#endpoints.clear();
-    await Promise.all(this.#closing);
+  close(): Promise<void> {
+    return this.#pool.close();
   }
 
   /** Returns the same object for an unchanged peer, so that tables built from it are not rebuilt. */
   #peer(sent: SentPeer, surface: Surface | undefined): Peer {
     const endpoints = sent.endpoints.map((each) => {
-      const endpoint = this.#endpoint(each);
+      const endpoint = this.#pool.get(each);
       endpoint.take(each);
       return endpoint;
     });
@@ -130,43 +125,4 @@ export class ReplicaDirectory implements RunningPeerDirectory {
     if (known && known.surface === surface && sameItems(known.endpoints, endpoints)) return known;
     return { identity: sent.identity, endpoints, surface };
   }
-
-  #endpoint(name: EndpointName): ReplicaEndpoint {
-    const key = endpointKey(name);
-    this.#lingering.get(key)?.();
-    this.#lingering.delete(key);
-    const known = this.#endpoints.get(key);
-    if (known) return known;
-    const { kind, address } = name;
-    const endpoint = new ReplicaEndpoint(kind, this.#options.makeDestination(name), (why) => {
-      this.#options.tellFailure({ kind, address }, why, ++this.#lastFailure);
-      return this.#lastFailure;
-    });
-    this.#endpoints.set(key, endpoint);
-    return endpoint;
-  }
-
-  #retain(named: ReadonlySet<string>): void {
-    for (const [key, endpoint] of this.#endpoints) {
-      if (named.has(key) || this.#lingering.has(key)) continue;
-      const cancel = this.#options.clock.after(LINGER_MS, () => {
-        this.#lingering.delete(key);
-        this.#endpoints.delete(key);
-        this.#close(endpoint);
-      });
-      this.#lingering.set(key, cancel);
-    }
-  }
-
-  #close(endpoint: ReplicaEndpoint): void {
-    const closed = endpoint.destination
-      .close()
-      .catch(() => {})
-      .finally(() => this.#closing.delete(closed));
-    this.#closing.add(closed);
-  }
-}
-
-function sameItems(a: readonly unknown[], b: readonly unknown[]): boolean {
-  return a.length === b.length && a.every((item, i) => item === b[i]);
 }

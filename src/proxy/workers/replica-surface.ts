@@ -1,10 +1,7 @@
 import type { Surface } from '../../kube/surface.js';
 
 export interface ReplicaSurfaceOptions {
-  /**
-   * True if the head has read the surface since the local server became ready, just before this
-   * process started.
-   */
+  /** The head has read the surface since the local server became ready, before this start. */
   readonly isFresh: boolean;
   /** Makes the head read; resolves when it has, or after a timeout. */
   readonly refresh: () => Promise<void>;
@@ -46,10 +43,7 @@ export class ReplicaSurface {
 
   async start(): Promise<void> {}
 
-  /**
-   * Makes the head read after the local server has started. Skipped once if the first view is
-   * fresh.
-   */
+  /** Makes the head read after a start of the local server; skipped once for a fresh view. */
   async readAnew(): Promise<void> {
     const isFresh = this.#isFresh;
     this.#isFresh = false;

@@ -1,6 +1,7 @@
 import type { Surface } from '../../kube/surface.js';
+import { type EndpointName, endpointKey } from '../peers/endpoint-pool.js';
 import type { PeerDirectory, PeerEndpoint } from '../peers/peer-table.js';
-import { type EndpointName, endpointKey, type SentSurface, type ViewUpdate } from './worker-messages.js';
+import type { SentSurface, ViewUpdate } from './worker-messages.js';
 
 export interface SharedViewOptions {
   readonly localSurface: () => Surface | undefined;
@@ -10,10 +11,7 @@ export interface SharedViewOptions {
 export interface Subscription {
   /** Returns the complete view for a new worker, which gets the changes from then on. */
   first(): ViewUpdate;
-  /**
-   * Records a failure of an address in this worker's traffic; later views to the worker contain the
-   * number `failure`.
-   */
+  /** Records a failure in this worker's traffic; later views to it contain its number. */
   endpointFailed(endpoint: EndpointName, why: string, failure: number): void;
   end(): void;
 }

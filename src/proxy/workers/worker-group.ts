@@ -3,10 +3,11 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Metrics } from '../../base/metric-catalogue.js';
 import type { MetricRegistry } from '../../base/metrics.js';
+import type { EndpointName } from '../peers/endpoint-pool.js';
 import { Acceptor } from './acceptor.js';
 import { GroupMetrics } from './group-metrics.js';
 import type { SharedView } from './shared-view.js';
-import type { EndpointName, Question } from './worker-messages.js';
+import type { Question } from './worker-messages.js';
 import { WorkerProcess, type WorkerProgram } from './worker-process.js';
 
 export interface WorkerGroupOptions {
@@ -23,10 +24,7 @@ export interface WorkerGroupOptions {
   readonly emptyMetrics: () => MetricRegistry;
   readonly clock: Clock;
   readonly logger: Logger;
-  /**
-   * Delay between the end of a worker and its restart; doubles while workers end soon after their
-   * start.
-   */
+  /** Delay until a restart; doubles while workers end soon after their start. */
   readonly restart?: Partial<RestartTimes>;
 }
 
@@ -41,10 +39,7 @@ const RESTART_TIMES: RestartTimes = { firstMs: 250, maxMs: 30_000, settledMs: 60
 /** Margin beyond the drain time, after which a worker counts as hanging. */
 const STOP_MARGIN_MS = 3_000;
 const START_MS_MAX = 60_000;
-/**
- * Interval at which each worker is asked for its metrics: bounds the loss when it ends, and detects
- * one that hangs.
- */
+/** Interval of reading each worker's metrics: bounds the loss when it ends, detects hangs. */
 const LOOK_EVERY_MS = 10_000;
 const LOOKS_UNHEARD_MAX = 6;
 
@@ -126,10 +121,7 @@ export class WorkerGroup {
     }
   }
 
-  /**
-   * Asks every worker to drain and stop, as the head does. A worker that does not serve yet is
-   * killed.
-   */
+  /** Asks every worker to drain and stop. A worker that does not serve yet is killed. */
   announceStop(): void {
     if (this.#stopping) return;
     this.#stopping = true;

@@ -1,15 +1,5 @@
 import type { MetricExport } from '../../base/metrics.js';
-import type { PeerEndpoint } from '../peers/peer-table.js';
-
-/** Name of an address in messages. */
-export interface EndpointName {
-  readonly kind: PeerEndpoint['kind'];
-  readonly address: string;
-}
-
-export function endpointKey({ kind, address }: EndpointName): string {
-  return `${kind} ${address}`;
-}
+import type { EndpointName } from '../peers/endpoint-pool.js';
 
 /** A surface, serialised once by the head for all workers. */
 export interface SentSurface {
@@ -17,10 +7,7 @@ export interface SentSurface {
   readonly bytes: Uint8Array;
 }
 
-/**
- * The head's view at one moment. Surfaces that the worker already has are referred to by number
- * only.
- */
+/** The head's view at one moment. Surfaces that the worker has are referred to by number. */
 export interface ViewUpdate {
   readonly surfaces: readonly SentSurface[];
   readonly local: number | undefined;

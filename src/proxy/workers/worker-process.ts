@@ -26,10 +26,7 @@ export interface WorkerProcessOptions {
   readonly answer: (question: Question) => Promise<unknown>;
   readonly clock: Clock;
   readonly onServing: () => void;
-  /**
-   * Called after the process has ended; `why` is the reason it reported, else its exit code or
-   * signal.
-   */
+  /** The process has ended; `why` is the reason it reported, else its exit code or signal. */
   readonly onEnd: (why: string) => void;
 }
 
@@ -84,10 +81,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
     return this.#connections;
   }
 
-  /**
-   * Returns how many looks in a row were without a message from the worker; 0 while it drains,
-   * which may take long.
-   */
+  /** Returns the number of looks in a row without a message; 0 during a drain. */
   look(): number {
     return this.#state === 'draining' ? 0 : this.#looksUnheard++;
   }
@@ -118,10 +112,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
     return this.#exports.ask((id) => this.#channel.send({ type: 'export', id }), EXPORT_MS_MAX);
   }
 
-  /**
-   * Asks the worker to drain and stop. A worker that does not serve yet is killed: it has no
-   * requests.
-   */
+  /** Asks the worker to drain and stop. A worker that does not serve yet is killed. */
   stop(): void {
     if (this.#state === 'starting') this.kill();
     else this.#channel.send({ type: 'stop' });

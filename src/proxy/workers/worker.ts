@@ -3,12 +3,13 @@ import type { Clock } from '../../base/clock.js';
 import type { MetricRegistry } from '../../base/metrics.js';
 import type { Destination } from '../../http/outgoing.js';
 import type { Surface } from '../../kube/surface.js';
+import type { EndpointName } from '../peers/endpoint-pool.js';
 import { buildSurface } from '../peers/surface-documents.js';
 import type { Channel } from './channel.js';
 import { PendingAnswers } from './pending-answers.js';
 import { ReplicaDirectory } from './replica-directory.js';
 import { ReplicaSurface } from './replica-surface.js';
-import type { EndpointName, Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
+import type { Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
 
 export interface WorkerOptions {
   readonly channel: Channel<ToHead, ToWorker>;
@@ -22,10 +23,7 @@ export interface WorkerOptions {
 const READ_MS_MAX = 6_000;
 const METRICS_MS_MAX = 3_000;
 
-/**
- * The worker's side of the group: copies of the head's surface and peer directory, and requests to
- * the head.
- */
+/** The worker's side: copies of the head's surface and peer directory, requests to the head. */
 export class Worker {
   readonly surface: ReplicaSurface;
   readonly directory: ReplicaDirectory;
@@ -88,10 +86,7 @@ export class Worker {
     }
   }
 
-  /**
-   * Counts a connection. A client that left during the transfer has no socket, but the head has
-   * counted it.
-   */
+  /** Counts a connection. A client that left in the transfer has no socket, but was counted. */
   #takeConnection(socket: Socket | undefined): void {
     if (!socket) {
       this.#connectionClosed();
@@ -101,10 +96,7 @@ export class Worker {
     this.#takeSocket(socket);
   }
 
-  /**
-   * Reports closed connections once per turn of the event loop: a thousand clients may leave
-   * together.
-   */
+  /** Reports closed connections once per turn: a thousand clients may leave together. */
   #connectionClosed(): void {
     this.#closedConnections += 1;
     if (this.#closedConnections > 1) return;

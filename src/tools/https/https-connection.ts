@@ -1,16 +1,12 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { Agent, type AgentOptions, request } from 'node:https';
-
-/** How to verify the server, and the certificate to show to it. */
-export type HttpsTls = Pick<
-  AgentOptions,
-  'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'checkServerIdentity'
->;
+import { Agent, request } from 'node:https';
+import { hostPortOf } from '../../base/address.js';
+import { type ConnectionTls, clientTlsOptions } from '../../http/tls/connection-tls.js';
 
 export interface HttpsConnectionOptions {
   /** `https://10.0.0.1:6443`, without a slash at the end. */
   readonly url: string;
-  readonly tls: HttpsTls;
+  readonly tls: ConnectionTls;
   readonly socketsMax: number;
   /** For a whole reply. */
   readonly timeoutMs: number;
@@ -32,8 +28,8 @@ export interface HttpsReply {
 }
 
 /**
- * The HTTPS client of the commands: requests to one server on few connections. It is made of Node.js's own client and
- * shares no code with the proxy, so that a fault of the proxy cannot hide from the commands that look for it.
+ * The HTTPS client of the commands: requests to one server on few connections. It uses the HTTP client of Node.js instead
+ * of the proxy's, so that a fault of the proxy cannot hide from the commands that look for it.
  */
 export class HttpsConnection {
   readonly #options: HttpsConnectionOptions;
@@ -43,7 +39,8 @@ export class HttpsConnection {
 
   constructor(options: HttpsConnectionOptions) {
     this.#options = options;
-    this.#agent = new Agent({ keepAlive: true, maxSockets: options.socketsMax, ...options.tls });
+    const tls = clientTlsOptions(hostPortOf(new URL(options.url)).host, options.tls);
+    this.#agent = new Agent({ ...tls, keepAlive: true, maxSockets: options.socketsMax });
   }
 
   get url(): string {

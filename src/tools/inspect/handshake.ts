@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { connect, type DetailedPeerCertificate } from 'node:tls';
 import { parseHostPort } from '../../base/address.js';
+import { clientTlsOptions } from '../../http/tls/connection-tls.js';
 import { NoAnswer, noAnswer, PEER_SERVER_NAME } from './ask.js';
 
 /** What a server shows in a TLS handshake, and what the given authorities think of it. */
@@ -30,13 +31,9 @@ const CHAIN_MAX = 10;
  */
 export function readServingCertificate({ address, ca, timeoutMs }: HandshakeOptions): Promise<ServingCertificate> {
   return new Promise((resolve, reject) => {
-    const socket = connect({
-      ...parseHostPort(address),
-      servername: PEER_SERVER_NAME,
-      ca,
-      rejectUnauthorized: false,
-      ALPNProtocols: ['http/1.1'],
-    });
+    const target = parseHostPort(address);
+    const tls = clientTlsOptions(target.host, { servername: PEER_SERVER_NAME, ca, insecureSkipVerify: true });
+    const socket = connect({ ...tls, ...target, ALPNProtocols: ['http/1.1'] });
     socket.setTimeout(timeoutMs, () => socket.destroy(Object.assign(new Error('timeout'), { name: 'TimeoutError' })));
     socket.on('error', (error: NodeJS.ErrnoException) => reject(noAnswer(error, timeoutMs)));
     socket.on('close', () => reject(new NoAnswer('connection reset by peer', 'ECONNRESET')));

@@ -52,7 +52,7 @@ export async function readServerSurface(
         clock: systemClock,
         timeoutMs: READ_TIMEOUT_MS,
       });
-      const { surface: local } = await reader.read();
+      const local = await reader.read();
       return { name, address, local, merged: await readMerged(asker) };
     } catch (error) {
       reasons.push(`${address}: ${(error as Error).message}`);

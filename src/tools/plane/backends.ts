@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { RepeatedTask } from '../../base/repeated-task.js';
 import { Destinations } from '../../http/client/destinations.js';
 import type { Reach } from '../../http/client/reach.js';
 import type { Destination } from '../../http/outgoing.js';
@@ -22,31 +23,29 @@ export interface BackendsOptions {
 
 /** The servers behind a front door, probed at PROBE_INTERVAL_MS. */
 export class Backends {
-  readonly #clock: Clock;
   readonly #all: readonly FrontDoorTarget[];
   readonly #own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  readonly #probes: RepeatedTask;
   #next = 0;
-  #cancelLook: () => void = () => {};
-  #closed = false;
 
   constructor({ servers, tls, clock, reach }: BackendsOptions) {
-    this.#clock = clock;
     const destinations = new Destinations(() => tls.peerTls(), reach);
     this.#all = servers.map((address) => ({ destination: destinations.make(address), ready: false }));
+    this.#probes = new RepeatedTask({ clock, run: () => this.#probeAll(), pauseMs: () => PROBE_INTERVAL_MS });
   }
 
-  /** Resolves when every server has been asked. */
-  async look(): Promise<void> {
-    this.#cancelLook();
+  /** Probes every server now; resolves when all have answered or failed. */
+  look(): Promise<void> {
+    return this.#probes.anew();
+  }
+
+  async #probeAll(): Promise<void> {
     await Promise.all(
       this.#all.map(async (backend) => {
         const verdict = await this.#own.probeReady(backend.destination).catch(() => false);
         backend.ready = verdict === true;
       }),
     );
-    if (this.#closed) return;
-    this.#cancelLook();
-    this.#cancelLook = this.#clock.after(PROBE_INTERVAL_MS, () => void this.look());
   }
 
   /** Those that are ready, another one first each time. */
@@ -58,8 +57,7 @@ export class Backends {
   }
 
   async close(): Promise<void> {
-    this.#closed = true;
-    this.#cancelLook();
+    void this.#probes.close();
     await Promise.all(this.#all.map(({ destination }) => destination.close()));
   }
 }

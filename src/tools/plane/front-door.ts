@@ -49,9 +49,11 @@ export class FrontDoor implements Door {
   readonly #backends: Backends;
   readonly #outgoingHeaders = createOutgoingHeaders();
   readonly #listener: Listener;
+  readonly #clock: Clock;
 
   constructor(options: FrontDoorOptions) {
     const { tls, clock, logger, frontProxyNames } = options;
+    this.#clock = clock;
     this.#backends = new Backends(options);
     const handler: Handler = chain(
       [
@@ -92,7 +94,12 @@ export class FrontDoor implements Door {
     for (const backend of this.#backends.inTurn()) {
       try {
         const leaving = this.#outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
-        return await attempt(exchange, { destination: backend.destination, leaving, headTimeoutMs: HEAD_TIMEOUT_MS });
+        return await attempt(exchange, {
+          destination: backend.destination,
+          leaving,
+          headTimeoutMs: HEAD_TIMEOUT_MS,
+          clock: this.#clock,
+        });
       } catch (error) {
         if (!(error instanceof AttemptError)) throw error;
         if (error.type === 'aborted') throw error;

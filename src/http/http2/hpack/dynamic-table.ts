@@ -25,10 +25,7 @@ export class DynamicTable {
     return this.bytes;
   }
 
-  /**
-   * Returns the slot of a wire index, or -1 without such an entry. Valid until the next `add` or
-   * `resize`.
-   */
+  /** Returns the slot of a wire index, or -1. Valid until the next `add` or `resize`. */
   slotOf(index: number): number {
     const age = index - STATIC_LAST;
     return age > this.count ? -1 : (this.next - age) & this.mask;

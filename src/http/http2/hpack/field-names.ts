@@ -23,20 +23,14 @@ const CONNECTION_SPECIFIC: ReadonlySet<string> = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade'],
 ]);
 
-/**
- * Single-valued fields. Web servers behind a pod's `proxy` repeat some; some HTTP/2 clients refuse
- * a second one.
- */
+/** Single-valued fields. Servers in pods repeat some, and some HTTP/2 clients refuse that. */
 const SINGLE_VALUED: readonly string[] = [
   ...['access-control-allow-credentials', 'access-control-max-age', 'age', 'content-encoding', 'content-language'],
   ...['content-length', 'content-location', 'content-md5', 'content-range', 'content-type', 'date', 'etag', 'expires'],
   ...['last-modified', 'location', 'retry-after', 'tk', 'x-content-type-options'],
 ];
 
-/**
- * Secrets, encoded as never indexed: no intermediary may put them into a shared table (RFC 7541,
- * 7.1.3).
- */
+/** Secrets, never indexed: no intermediary may put them into a shared table (RFC 7541, 7.1.3). */
 const NEVER_INDEXED: ReadonlySet<string> = new Set([
   ...['set-cookie', 'cookie', 'authorization', 'proxy-authorization'],
   ...['authentication-info', 'proxy-authentication-info'],
@@ -44,10 +38,7 @@ const NEVER_INDEXED: ReadonlySet<string> = new Set([
 
 const kept = new Map<string, FieldName>();
 
-/**
- * Returns the facts about a name in any case. Throws for a name that is not a token, pseudo-headers
- * included.
- */
+/** Returns the facts about a name. Throws for one that is not a token, pseudo-headers included. */
 export function fieldName(spelling: string): FieldName {
   const known = kept.get(spelling);
   if (known !== undefined) return known;
@@ -73,10 +64,7 @@ function makeFieldName(name: string): FieldName {
   };
 }
 
-/**
- * Literal without indexing or never indexed (RFC 7541, 6.2.2, 6.2.3), with the static index of the
- * name if it has one.
- */
+/** Literal without indexing or never indexed (RFC 7541, 6.2.2, 6.2.3), if possible by index. */
 function literalPrefix(name: string, representation: number): Uint8Array {
   const index = staticIndexOfName(name);
   if (index === undefined) {

@@ -11,15 +11,9 @@ export interface DecodedFields {
    * modify the array. Truncated at the field that exceeded a limit.
    */
   readonly fields: string[];
-  /**
-   * Header list size (RFC 9113, 10.5.1): names, values, and 32 for each field, dropped fields
-   * included.
-   */
+  /** Header list size (RFC 9113, 10.5.1): bytes and 32 for each field, dropped ones included. */
   readonly listBytes: number;
-  /**
-   * True if a limit was exceeded. The block was still decoded to its end, to keep the table in step
-   * with the client.
-   */
+  /** A limit was exceeded. The block was still decoded, to keep the table in step. */
   readonly tooLarge: boolean;
 }
 
@@ -37,10 +31,7 @@ export interface HeaderDecoderLimits {
  */
 const TABLE_BYTES_AT_FIRST = 4096;
 
-/**
- * Bound on table size updates in a block; RFC 7541, 4.2 requires at most two, the smallest size and
- * the last one.
- */
+/** Bound on table size updates in a block; RFC 7541, 4.2 requires at most two. */
 const TABLE_UPDATES_PER_BLOCK_MAX = 4;
 
 /** Limit on integers, as RFC 7541, 5.1 asks: 28 bits, more than the length of any block. */
@@ -49,10 +40,7 @@ const INTEGER_CONTINUATION_BYTES_MAX = 4;
 /** Shared buffer for Huffman decoding; a longer string gets a temporary one. */
 const SCRATCH = Buffer.allocUnsafeSlow(8192);
 
-/**
- * HPACK decoder (RFC 7541). One per connection, as it holds the dynamic table; unusable after it
- * has thrown.
- */
+/** HPACK decoder (RFC 7541) with the dynamic table of one connection; unusable after an error. */
 export class HeaderDecoder {
   private readonly table = new DynamicTable(TABLE_BYTES_AT_FIRST);
   private readonly limits: HeaderDecoderLimits;
@@ -63,10 +51,7 @@ export class HeaderDecoder {
     this.limits = limits;
   }
 
-  /**
-   * Decodes one header block: the joined fragments of HEADERS and CONTINUATION. Throws only
-   * HpackError.
-   */
+  /** Decodes one block: the joined fragments of HEADERS and CONTINUATION. Throws HpackError. */
   decode(block: Buffer): DecodedFields {
     this.block = block;
     this.position = 0;

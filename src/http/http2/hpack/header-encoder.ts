@@ -25,10 +25,7 @@ const FIELD_OVERHEAD_BYTES_MAX = 1 + 2 * LENGTH_BYTES_MAX;
 /** Up to this length a loop is faster than Buffer.write, which calls into C++. */
 const LOOPED_CHARS_MAX = 40;
 
-/**
- * NUL, CR, LF (RFC 9113, 8.2.1), and characters above latin1: the low octet of U+010A is a line
- * feed.
- */
+/** NUL, CR, LF (RFC 9113, 8.2.1); above latin1, since the low octet of U+010A is a line feed. */
 const FORBIDDEN = /[\0\r\n\u0100-\uffff]/;
 
 /** Returns an upper bound of the encoded size of a response head or of trailers. */
@@ -100,10 +97,7 @@ function encodeValue(into: Buffer, offset: number, given: string): number {
   return at + length;
 }
 
-/**
- * Trims spaces and tabs, which RFC 9113, 8.2.1 forbids at both ends; some clients refuse the
- * response over them.
- */
+/** Trims spaces and tabs (RFC 9113, 8.2.1), over which some clients refuse the response. */
 function withoutOuterWhitespace(value: string): string {
   let start = 0;
   let end = value.length;

@@ -33,18 +33,12 @@ const STEPS = new Int32Array(STATES * 256);
 const EMITTED_ONE = 1 << 24;
 const MET_EOS = 1 << 26;
 
-/**
- * 1 for states in which a string may end: between symbols, or after at most seven one bits of
- * padding (RFC 7541, 5.2).
- */
+/** 1 for states in which a string may end: at most seven one bits of padding (RFC 7541, 5.2). */
 const MAY_END = new Uint8Array(STATES);
 
 buildSteps(buildTree());
 
-/**
- * Returns the two children of each inner node: another inner node, or the complement (`~`) of a
- * symbol.
- */
+/** Returns the children of inner nodes: an inner node, or the complement (`~`) of a symbol. */
 function buildTree(): Int16Array {
   const children = new Int16Array(STATES * 2);
   let states = 1;

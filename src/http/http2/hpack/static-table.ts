@@ -1,7 +1,4 @@
-/**
- * Static table of 61 fields (RFC 7541, appendix A). Entry 0 is empty, so that wire indexes need no
- * offset.
- */
+/** Static table (RFC 7541, appendix A). Entry 0 is empty, so that wire indexes need no offset. */
 const ENTRIES = `
 :authority
 :method=GET

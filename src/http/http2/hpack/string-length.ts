@@ -1,10 +1,7 @@
 /** Upper bound of an encoded string length: one octet and five of 7 bits. */
 export const LENGTH_BYTES_MAX = 6;
 
-/**
- * Writes the length of a string without Huffman code (RFC 7541, 5.1, 5.2). Returns the offset after
- * it.
- */
+/** Writes the length of a string without Huffman code (RFC 7541, 5.1); returns the offset after. */
 export function writeLength(into: Uint8Array, offset: number, length: number): number {
   let at = offset;
   if (length < 0x7f) {

@@ -1,5 +1,5 @@
-import type { SecureContextOptions } from 'node:tls';
 import { type Clock, systemClock } from '../../../../base/clock.js';
+import type { ConnectionTls } from '../../../../http/tls/connection-tls.js';
 import type {
   Backend,
   DeleteResult,
@@ -34,7 +34,7 @@ import { type HeldLease, LeasePool } from './lease-pool.js';
 export interface EtcdOptions {
   /** `http://host:port` or `https://host:port`; the first that answers is used, the others when it fails. */
   readonly endpoints: readonly string[];
-  readonly tls?: SecureContextOptions;
+  readonly tls?: ConnectionTls;
   readonly credentials?: { readonly name: string; readonly password: string };
   readonly clock?: Clock;
   readonly compaction?: CompactionPolicy;

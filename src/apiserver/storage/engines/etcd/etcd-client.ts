@@ -1,5 +1,5 @@
-import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../../../base/clock.js';
+import type { ConnectionTls } from '../../../../http/tls/connection-tls.js';
 import { failures, StorageError } from '../../storage-error.js';
 import { decodeAuthenticate, encodeAuthenticate, METHODS } from './etcd-messages.js';
 import { GRPC, GrpcError } from './grpc-error.js';
@@ -9,8 +9,7 @@ import { toStorageError } from './to-storage-error.js';
 export interface EtcdClientOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
   readonly endpoints: readonly string[];
-  /** Authorities to trust and, where etcd asks for one, the client's certificate and key. */
-  readonly tls?: SecureContextOptions;
+  readonly tls?: ConnectionTls;
   readonly credentials?: { readonly name: string; readonly password: string };
   readonly clock: Clock;
   /** How long one call may take, attempts and all. */
@@ -131,7 +130,7 @@ export class EtcdClient {
 
   /** Tries every endpoint once, beginning with the one whose turn it is. */
   async #connect(): Promise<GrpcSession> {
-    const { endpoints, tls, clock, limits } = this.#options;
+    const { endpoints, tls = {}, clock, limits } = this.#options;
     let failure: unknown;
     for (let tried = 0; tried < endpoints.length && !this.#closed; tried++) {
       const endpoint = endpoints[this.#endpointIndex % endpoints.length]!;

@@ -6,9 +6,10 @@ import {
   type IncomingHttpHeaders,
 } from 'node:http2';
 import { connect as connectPlain, type Socket } from 'node:net';
-import { connect as connectTls, type SecureContextOptions } from 'node:tls';
-import { announcedName, hostPortOf } from '../../../../base/address.js';
+import { connect as connectTls } from 'node:tls';
+import { hostPortOf } from '../../../../base/address.js';
 import type { Clock } from '../../../../base/clock.js';
+import { type ConnectionTls, clientTlsOptions } from '../../../../http/tls/connection-tls.js';
 import { GRPC, GrpcError } from './grpc-error.js';
 import { FrameParser, frame } from './grpc-frames.js';
 
@@ -19,12 +20,10 @@ export interface GrpcLimits {
 }
 
 /** Own sockets, because Node's HTTP/2 client keeps their errors to itself. */
-function openSocket(url: URL, tls: SecureContextOptions | undefined): Socket {
+function openSocket(url: URL, tls: ConnectionTls): Socket {
   const address = hostPortOf(url);
   if (url.protocol !== 'https:') return connectPlain({ ...address, noDelay: true });
-  const servername = announcedName(address.host);
-  const name = servername === undefined ? {} : { servername };
-  return connectTls({ ...tls, ...name, ...address, ALPNProtocols: ['h2'] }).setNoDelay(true);
+  return connectTls({ ...clientTlsOptions(address.host, tls), ...address, ALPNProtocols: ['h2'] }).setNoDelay(true);
 }
 
 export type Metadata = Readonly<Record<string, string>>;
@@ -52,12 +51,7 @@ export class GrpcSession {
     this.#schedulePing();
   }
 
-  static connect(
-    endpoint: string,
-    tls: SecureContextOptions | undefined,
-    clock: Clock,
-    limits: GrpcLimits,
-  ): Promise<GrpcSession> {
+  static connect(endpoint: string, tls: ConnectionTls, clock: Clock, limits: GrpcLimits): Promise<GrpcSession> {
     return new Promise((resolve, reject) => {
       const socket = openSocket(new URL(endpoint), tls);
       const settings = { initialWindowSize: STREAM_WINDOW_BYTES, enablePush: false };
