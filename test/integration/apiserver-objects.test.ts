@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedBackend } from '../../src/apiserver/storage/engines/embedded/embedded-backend.js';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { makeCertificates } from './certificates.js';
 import { eventually } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';

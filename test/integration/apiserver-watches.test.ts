@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { makeCertificates } from './certificates.js';
 import { eventually } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';

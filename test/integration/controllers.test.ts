@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { type Certificates, makeCertificates } from './certificates.js';
 import { eventually, type LogLine } from './control-plane.js';
 import { type Flags, startEmbedded, temporaryDirectory } from './embedded-server.js';

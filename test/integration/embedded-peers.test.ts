@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSurface } from '../../src/apiserver/surfaces/load-surface.js';
 import { SURFACE_FORMAT } from '../../src/apiserver/surfaces/surface-file.js';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { straddleLeaseName } from '../../src/proxy/peers/straddle-lease.js';
 import { makeCertificates } from './certificates.js';
 import { AGGREGATED, eventually, type LogLine } from './control-plane.js';

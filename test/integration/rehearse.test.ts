@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { startRehearsalPlane } from '../../src/tools/plane/start-rehearsal-plane.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions } from '../../src/tools/rehearse/rehearsal-options.js';
 import { harmOf, type RehearsalResult } from '../../src/tools/rehearse/rehearsal-result.js';
-import { REHEARSAL_DEFAULTS, type RehearsalOptions, rehearse } from '../../src/tools/rehearse/rehearse.js';
+import { rehearse } from '../../src/tools/rehearse/rehearse.js';
 import { planeOptions } from './plane-options.js';
 
 const workDir = mkdtempSync(join(tmpdir(), 'straddle-rehearse-'));

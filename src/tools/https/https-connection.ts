@@ -1,18 +1,15 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { Agent, type AgentOptions, request } from 'node:https';
 
-/** How to verify the server, and the certificate to show to it. */
-export type HttpsTls = Pick<
-  AgentOptions,
-  'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'checkServerIdentity'
->;
+/** How to verify the server, and the client certificate. */
+type HttpsTls = Pick<AgentOptions, 'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername' | 'checkServerIdentity'>;
 
 export interface HttpsConnectionOptions {
   /** `https://10.0.0.1:6443`, without a slash at the end. */
   readonly url: string;
   readonly tls: HttpsTls;
   readonly socketsMax: number;
-  /** For a whole reply. */
+  /** Timeout of a whole reply. */
   readonly timeoutMs: number;
   readonly bytesMax: number;
 }
@@ -32,22 +29,21 @@ export interface HttpsReply {
 }
 
 /**
- * The HTTPS client of the commands: requests to one server on few connections. It is made of Node.js's own client and
- * shares no code with the proxy, so that a fault of the proxy cannot hide from the commands that look for it.
+ * The HTTPS client of the commands: requests to one server on few connections. It uses the client of
+ * Node.js and shares no code with the proxy, so that a fault of the proxy cannot hide from the
+ * commands that look for it.
  */
 export class HttpsConnection {
+  readonly url: string;
   readonly #options: HttpsConnectionOptions;
   readonly #agent: Agent;
   /** Requests without a complete reply, also those that wait for a connection. */
   readonly #unfinished = new Set<ClientRequest>();
 
   constructor(options: HttpsConnectionOptions) {
+    this.url = options.url;
     this.#options = options;
     this.#agent = new Agent({ keepAlive: true, maxSockets: options.socketsMax, ...options.tls });
-  }
-
-  get url(): string {
-    return this.#options.url;
   }
 
   /**

@@ -1,7 +1,7 @@
 import { isObject, type Json, objectMember } from '../../kube/json.js';
 import type { Surface } from '../../kube/surface.js';
 
-/** Objects that may lie in the store in a version with which a server can do nothing. */
+/** Objects that may be stored in a version that a server cannot decode or serve. */
 export interface StoredProblem {
   /** `widgets.example.com`. */
   readonly resource: string;

@@ -14,13 +14,28 @@ export interface FrontDoorTarget {
 export interface BackendsOptions {
   /** host:port of each server. */
   readonly servers: readonly string[];
+  /** For probes, and for the requests of a front door. */
   readonly tls: ProxyTls;
   readonly clock: Clock;
-  /** How the servers are reached, where that is not simply the network. */
+  /** The way to the servers; default: the network. */
   readonly reach?: Reach;
 }
 
-/** The servers behind a front door, probed at PROBE_INTERVAL_MS. */
+export interface DoorOptions extends BackendsOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A load balancer before the servers of a control plane. */
+export interface Door {
+  /** Listens; resolves when every server has been probed. */
+  start(): Promise<{ readonly port: number }>;
+  /** Probes every server now; resolves when the results are in effect. */
+  look(): Promise<void>;
+  close(graceMs: number): Promise<void>;
+}
+
+/** The servers behind a door, probed at PROBE_INTERVAL_MS. */
 export class Backends {
   readonly #clock: Clock;
   readonly #all: readonly FrontDoorTarget[];
@@ -35,7 +50,7 @@ export class Backends {
     this.#all = servers.map((address) => ({ destination: destinations.make(address), ready: false }));
   }
 
-  /** Resolves when every server has been asked. */
+  /** Probes every server; resolves when all have replied or failed. */
   async look(): Promise<void> {
     this.#cancelLook();
     await Promise.all(
@@ -49,7 +64,7 @@ export class Backends {
     this.#cancelLook = this.#clock.after(PROBE_INTERVAL_MS, () => void this.look());
   }
 
-  /** Those that are ready, another one first each time. */
+  /** Returns the servers that are ready, in round-robin order. */
   inTurn(): FrontDoorTarget[] {
     const ready = this.#all.filter((each) => each.ready);
     if (ready.length === 0) return [];

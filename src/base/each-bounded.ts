@@ -1,4 +1,4 @@
-/** `work` for every item, so many at once, results in the items' order. */
+/** Calls `work` for every item, at most `atOnceMax` at a time. Resolves with the results in the order of the items. */
 export async function eachBounded<T, R>(
   items: readonly T[],
   atOnceMax: number,
