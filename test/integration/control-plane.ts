@@ -117,7 +117,7 @@ export class ControlPlane {
   }
 }
 
-/** Asks again until it is so; what real servers bring about takes its time. */
+/** Repeats a request until its reply is as expected: changes of real servers take time. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T> | T,
