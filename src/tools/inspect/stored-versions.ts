@@ -14,12 +14,12 @@ export interface StoredProblem {
 
 export interface ServerOfStore {
   readonly name: string;
-  /** Its ids as they stand in StorageVersion objects: names of its identity leases. */
+  /** Its IDs in StorageVersion objects: names of its identity leases. */
   readonly apiServerIds: readonly string[];
   readonly surface: Surface;
 }
 
-/** From StorageVersion objects: each server writes in one version and says which it can read. */
+/** Finds problems in StorageVersion objects, which have the encoding version and decodable versions of each server. */
 export function undecodable(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item): StoredProblem[] => {
     const resource = resourceOfStorageVersion(text(objectMember(item, 'metadata')['name']));
@@ -38,7 +38,7 @@ export function undecodable(items: readonly Json[], servers: readonly ServerOfSt
   });
 }
 
-/** StorageVersion objects are called `<group>.<resource>`, the core group `core`. */
+/** Parses the name of a StorageVersion, `<group>.<resource>`; the core group is `core`. */
 function resourceOfStorageVersion(name: string): string {
   const dot = name.lastIndexOf('.');
   const group = name.slice(0, Math.max(dot, 0));
@@ -50,7 +50,7 @@ function serverNamed(id: string, servers: readonly ServerOfStore[]): string {
   return servers.find(({ apiServerIds }) => apiServerIds.includes(id))?.name ?? id;
 }
 
-/** From CustomResourceDefinitions: versions in which objects were ever stored, against those that are served. */
+/** Finds problems in CustomResourceDefinitions: stored versions that no server serves. */
 export function unservedStored(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item) => {
     const spec = objectMember(item, 'spec');
@@ -64,7 +64,7 @@ export function unservedStored(items: readonly Json[], servers: readonly ServerO
         const why = 'the definition no longer has this version, so objects stored in it cannot be read by anyone';
         return [{ ...problem, servers: servers.map(({ name }) => name), why }];
       }
-      // Every server converts between versions that the definition has; one that does not know the resource cannot.
+      // Servers convert between all versions of the definition, except those that do not serve the resource.
       const unable = servers.filter(({ surface }) =>
         versions.every(
           ({ name, served }) => served !== true || !surface.resources.has(`${group}/${text(name)}/${plural}`),

@@ -64,12 +64,9 @@ describe('the plain garbage collector', () => {
     expect(left()).toEqual(['free']);
   });
 
-  it.each(['away', 'older'] as const)(
-    'waits if the reply is 503, or if discovery lacks the kind (%s)',
-    async (who) => {
-      const { rounds, left } = setUp(who);
-      await rounds(5);
-      expect(left()).toEqual(['owned', 'free']);
-    },
-  );
+  it.each(['away', 'older'] as const)('waits if the reply is 503, or if discovery lacks the kind (%s)', async (who) => {
+    const { rounds, left } = setUp(who);
+    await rounds(5);
+    expect(left()).toEqual(['owned', 'free']);
+  });
 });

@@ -31,16 +31,13 @@ describe('TrackedObject', () => {
     expect(object.exists).toBe(false);
   });
 
-  it.each([404, 503, 0])(
-    'does not exist after the reply %i to its create, and is created again',
-    async (status) => {
-      const { object, perform } = setUp();
-      await perform('create', status);
-      expect(object.exists).toBe(false);
-      await perform('create', 409);
-      expect(object.exists).toBe(true);
-    },
-  );
+  it.each([404, 503, 0])('does not exist after the reply %i to its create, and is created again', async (status) => {
+    const { object, perform } = setUp();
+    await perform('create', status);
+    expect(object.exists).toBe(false);
+    await perform('create', 409);
+    expect(object.exists).toBe(true);
+  });
 
   it('keeps existing whatever the replies to reads and updates are', async () => {
     const { object, perform } = setUp();

@@ -19,8 +19,7 @@ const PORT_ATTEMPTS_MAX = 3;
 
 /**
  * Starts a control plane in this process: an API server for each version on one store in a temporary folder, and a load
- * balancer before them. Resolves when all are ready and know each other; rejects, with nothing left behind, when they
- * cannot be.
+ * balancer before them. Resolves when all are ready and know each other; else rejects, with nothing left behind.
  *
  * @example
  * ```ts
