@@ -1,4 +1,4 @@
-/** Calls `work` for every item, at most `atOnceMax` at a time. Resolves with the results in the order of the items. */
+/** Calls `work` for every item, `atOnceMax` at a time; resolves with the results in order. */
 export async function eachBounded<T, R>(
   items: readonly T[],
   atOnceMax: number,

@@ -92,7 +92,7 @@ function told(server: string, name: string, { access, namespace }: ForgetContext
   return `Told every Straddle at ${access.server} to forget ${server} (lease ${namespace}/${name}).\n${note}`;
 }
 
-/** Returns `straddle-forget-10.0.0.2-6443` for `10.0.0.2:6443`; undefined if no valid character is left. */
+/** Returns `straddle-forget-10.0.0.2-6443` for `10.0.0.2:6443`; undefined for no valid name. */
 export function forgetLeaseName(server: string): string | undefined {
   const safe = server
     .toLowerCase()
@@ -122,7 +122,7 @@ interface LeaseShape {
   };
 }
 
-/** Returns whether the server has a valid lease, for a note only: a list that may not be read is no failure. */
+/** Returns whether the server has a valid lease; false if leases may not be listed. */
 function isAlive(answer: KubeAnswer, server: string, nowMs: number): boolean {
   const items = (answer.body as { readonly items?: readonly LeaseShape[] } | null)?.items;
   if (answer.status !== 200 || !Array.isArray(items)) return false;

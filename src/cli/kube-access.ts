@@ -75,7 +75,7 @@ export interface KubeAnswer {
 
 const TIMEOUT_MS = 15_000;
 
-/** Sends one JSON request with the rights of a kubeconfig. Rejects without a reply, and for one that is not JSON. */
+/** Sends one request with the rights of a kubeconfig. Rejects if the reply is not JSON. */
 export async function kubeRequest(
   access: KubeconfigAccess,
   surroundings: Pick<Surroundings, 'readFile' | 'nowMs'>,

@@ -35,7 +35,7 @@ const surroundings: Surroundings = {
   exitNow: (code) => process.exit(code),
 };
 
-/** Runs this program as a worker of `--workers`. Not a command for users: a worker serves only with a head. */
+/** Runs this program as a worker of `--workers`, started by its head only. */
 const WORKER_ARGUMENT = 'worker';
 const workerProgram = { execArgv: process.execArgv, file: process.argv[1]!, arguments: [WORKER_ARGUMENT] };
 const isWorker = process.argv[2] === WORKER_ARGUMENT && process.send !== undefined;

@@ -88,7 +88,7 @@ function readFile(file: string, reading: Reading): void {
 }
 
 interface Document {
-  /** Begins with as many empty lines as precede it in the file, so that line numbers of the parser are those of the file. */
+  /** Padded with empty lines, so that the parser reports line numbers of the file. */
   readonly text: string;
   /** Number of its first line with content, from 1. */
   readonly line: number;
@@ -98,7 +98,7 @@ interface Document {
 function documentsOf(text: string): Document[] {
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   const starts = lines.flatMap((line, index) => (/^---(\s|$)/.test(line) ? [index] : []));
-  // Text before the first separator is a document too, unless it only has directives, which belong to the next.
+  // Text before the first separator is a document too, unless it only has directives.
   if (starts.length === 0 || lines.slice(0, starts[0]).some((line) => !/^\s*(#|$)|^%/.test(line))) starts.unshift(0);
   else starts[0] = 0;
   return starts.map((start, index) => {

@@ -84,7 +84,7 @@ export async function runStraddle(
   }
 }
 
-/** Converts the spellings of Kubernetes programs: underscores for dashes in names of flags, `-v=4` and `-o=json`. */
+/** Converts the spellings of Kubernetes programs: underscores for dashes, `-v=4`, `-o=json`. */
 export function kubernetesSpelling(argv: readonly string[]): string[] {
   return argv.map((argument) => {
     if (argument.startsWith('-v=')) return `--v=${argument.slice(3)}`;

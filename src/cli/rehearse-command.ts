@@ -182,7 +182,7 @@ interface Outcome {
   readonly failure: unknown;
 }
 
-/** Runs each half as a rehearsal of its own, so that the result of the first is kept if the second one fails. */
+/** Runs each half separately, so that the result of the first is kept if the second fails. */
 async function eachHalf(flags: RehearseFlags, surroundings: Surroundings, run: HalfRun): Promise<Outcome> {
   const beganMs = surroundings.nowMs();
   const halves: HalfResult[] = [];

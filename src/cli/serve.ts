@@ -42,7 +42,7 @@ export function addServerCommand<Config extends ServerConfig>(
   command.action(async () => exitWith(await runServer(load(given, surroundings), surroundings, start)));
 }
 
-/** Returns the options of a flag, which keep values as text under its name; the configuration parses them. */
+/** Returns the options of a flag, which keep values as text for the configuration. */
 function commandOptions(flag: Flag & { readonly name: FlagName }, given: Map<FlagName, readonly string[]>): Option[] {
   const repeatable = REPEATABLE_KINDS.has(flag.kind);
   const keep = (value: string) => {

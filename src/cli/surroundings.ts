@@ -1,4 +1,4 @@
-/** Everything outside the process that commands use; tests replace it. Only `main.ts` has the real one. */
+/** Everything outside the process that commands use, made by `main.ts`; tests replace it. */
 export interface Surroundings {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;

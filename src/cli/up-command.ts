@@ -41,7 +41,7 @@ Examples:
   $ straddle up --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 --pki-dir=/etc/kubernetes/pki
 `;
 
-/** Default of --runtime-config: an API that 1.36 has and 1.35 lacks, and the versions in which objects are stored. */
+/** Default of --runtime-config: an API that 1.35 lacks, and StorageVersions. */
 export const SHOWN = ['scheduling.k8s.io/v1alpha2=true', 'internal.apiserver.k8s.io/v1alpha1=true'];
 
 export function addUpCommand(program: Command, surroundings: Surroundings, options: UpCommandOptions): void {

@@ -67,7 +67,7 @@ function authenticator({ config, clock, tls, host }: Parts, proofs: CredentialPr
   );
 }
 
-/** Makes the filters for merged documents, which share the views, the documents read and the permissions. */
+/** Makes the filters for merged documents, which share views, documents and permissions. */
 function documentFilters(parts: Parts): Pick<ChainFilters, 'discovery' | 'openApi'> {
   const { config, clock, logger, metrics, view } = parts;
   const views = new ViewCache(
@@ -123,7 +123,7 @@ function sendTo({ config, own, host, view }: Parts): SendTo {
   };
 }
 
-/** Returns whether some server serves the resource: names that clients make up must not become metric labels. */
+/** Returns whether a resource is served: invented names must not become metric labels. */
 function isKnown(info: RequestInfo, { view }: Parts): boolean {
   const local = view.local.surface;
   return (local !== undefined && serves(local, info)) || view.directory.snapshot().capable(info).length > 0;

@@ -29,7 +29,7 @@ const EVENT_BYTES_MAX = 4 * 1024 * 1024;
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** Makes the API client of the controllers of a server. Requests pass its routing, so that peers reply too. */
+/** Makes the API client of the controllers; requests pass the routing of their server. */
 export function controllerClient({ handler, directory }: WithinServer, clock: Clock): ApiClient {
   const send = sendThrough(
     () => handler,

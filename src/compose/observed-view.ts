@@ -9,7 +9,7 @@ import type { ControlPlaneView, ViewedServer } from './control-plane-view.js';
 import { fillGauges } from './health.js';
 import { createDirectory, createStraddleLease, kubeSend, type ObservedViewOptions } from './peering.js';
 
-/** Makes a view that this process keeps up to date: it reads discovery, probes peers and renews a lease. */
+/** Makes a view that this process updates: it reads discovery, probes peers, renews a lease. */
 export async function observedView(
   config: ServerConfig,
   options: ObservedViewOptions,

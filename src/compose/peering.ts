@@ -102,7 +102,7 @@ export function createStraddleLease(
   });
 }
 
-/** Returns the way of Straddle's requests to the API: with a kubeconfig to its server, else through the router. */
+/** Sends Straddle's requests to the server of a kubeconfig, else through the router. */
 export function kubeSend(
   access: ProxyConfig['kubeconfig'],
   router: Handler,

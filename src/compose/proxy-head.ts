@@ -66,7 +66,7 @@ function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, prog
     program,
     host: config.bindAddress,
     port: config.securePort,
-    // Workers displace connections of unauthenticated callers at their bounds; this bound stops a flood before them.
+    // Workers enforce the limit by displacing connections; this bound stops a flood before.
     connectionsMax: limits.connectionsMax + CONNECTIONS_PASSED_MARGIN,
     config: { ...config, limits: shareOf(limits) },
     view: shared,
@@ -82,7 +82,7 @@ function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, prog
 /** Connections on their way to a worker that may displace another. */
 const CONNECTIONS_PASSED_MARGIN = 1_000;
 
-/** Divides the limits among the workers: a common limit would cost a message to the head for each request. */
+/** Divides the limits among the workers: a common one would cost messages per request. */
 function shareOf(limits: LimitsConfig): LimitsConfig {
   const share = (whole: number): number => Math.ceil(whole / limits.workers);
   return {

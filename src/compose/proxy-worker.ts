@@ -20,7 +20,7 @@ export interface WorkerIo extends LoggerIo {
 type Start = Extract<ToWorker, { type: 'start' }>;
 type Received = Parameters<Parameters<Channel<ToHead, ToWorker>['onMessage']>[0]>;
 
-/** Serves connections that the head accepts, until a stop message or the end of the head; resolves with the exit code. */
+/** Serves connections of the head until its stop message or end; resolves with the exit code. */
 export async function runProxyWorker(io: WorkerIo): Promise<number> {
   const channel = channelToHead();
   if (!channel) throw new Error('A worker is started by `straddle proxy --workers`.');
@@ -40,7 +40,7 @@ export async function runProxyWorker(io: WorkerIo): Promise<number> {
     return 1;
   }
   const why = await end.first;
-  // At a stop of all workers the head goes on passing connections; SIGTERM to this worker alone drains it.
+  // SIGTERM to this worker alone drains it; else the head still passes connections.
   if (why === 'SIGTERM') worker.drain();
   if (why === 'orphaned') logger.error('the process that this worker belongs to has ended; it ends too');
   await running.close();
@@ -133,7 +133,7 @@ class Inbox {
 
 type Ending = 'told' | 'SIGTERM' | 'orphaned';
 
-/** Resolves with the first reason to end. If the head ends during a drain, this process exits at once. */
+/** Resolves with the first reason to end. If the head ends during a drain, exits at once. */
 function endings(channel: Channel<ToHead, ToWorker>, io: WorkerIo): { readonly first: Promise<Ending> } {
   let isEnding = false;
   const first = new Promise<Ending>((resolve) => {

@@ -39,7 +39,7 @@ export function requestChain(filters: ChainFilters, router: Handler): Handler {
   );
 }
 
-/** The chain for requests from inside the process, whose identities are trusted: merged discovery, then routing. */
+/** The chain for requests from inside the process, whose identities are trusted. */
 export function innerChain({ errors, discovery }: ChainFilters, router: Handler): Handler {
   return chain([errors, discovery], router);
 }

@@ -8,7 +8,7 @@ import type { RunningControllers, WithinServer } from './start-server.js';
 /** Bound on waiting, at a stop, for work under way: it may wait for a server that hangs. */
 const CLOSE_MS_MAX = 5_000;
 
-/** Returns the CA that pods verify API servers with: that of peers where peering is active, else that of clients. */
+/** Returns the CA that pods verify API servers with: that of peers, else that of clients. */
 function rootCa({ peeringActive, peerCaFile, clientCaFile, tlsCertFile, pkiDir }: ApiServerConfig): string | undefined {
   const file = peeringActive || tlsCertFile.startsWith(pkiDir) ? peerCaFile : clientCaFile;
   return file === undefined ? undefined : readFileSync(file, 'utf8');

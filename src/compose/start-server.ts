@@ -27,7 +27,7 @@ export interface RunningServer {
 
 /** A server among several in one process. */
 export interface InProcessServer extends RunningServer {
-  /** Ends as a killed process does: without notice to peers, drain or further writes. Resolves when all is closed. */
+  /** Ends as a killed process does: without notice to peers, drain or further writes. */
   abort(): Promise<void>;
   /** The local surface; undefined until it has been read. */
   surface(): Surface | undefined;

@@ -21,7 +21,7 @@ export function isUnspecified(host: string): boolean {
   return within(UNSPECIFIED, host);
 }
 
-/** Returns the first address that other machines can reach if `bindAddress` is listened on; IPv4 first. */
+/** Returns the first address that other machines can reach; IPv4 first. */
 export function firstRoutable(addresses: readonly string[], bindAddress: string): string | undefined {
   const routable = addresses.filter(
     (address) => isIP(address) !== 0 && !isLoopback(address) && !isUnspecified(address) && !within(LINK_LOCAL, address),

@@ -59,7 +59,7 @@ export function readConfigFile(path: string, text: string, command: FlagCommand)
   };
 }
 
-/** Parses every value as text (the failsafe schema of YAML): flags have types, and `007` may be a name. */
+/** Parses every value as text (failsafe schema): flags have types, and `007` may be a name. */
 function documents(text: string, { path, problems }: Reading): readonly JsonObject[] {
   let parsed: readonly unknown[];
   try {

@@ -39,7 +39,7 @@ export type FlagSection = (typeof SECTIONS)[number];
 /** The commands that take flags of this table. */
 export type FlagCommand = 'proxy' | 'apiserver';
 
-/** One flag. The tables of flags are the only source for parsing, help, YAML keys and the reference page. */
+/** One flag, the only source for parsing, help, YAML keys and the reference page. */
 export interface Flag {
   readonly name: string;
   /** Other spellings of the name. */

@@ -1,6 +1,6 @@
 import type { FlagTable } from './flag.js';
 
-/** Bounds of durations and counts that have no natural one: beyond any honest use, within the range of timers. */
+/** Bounds of durations and counts without a natural one, within the range of timers. */
 const DAY_MS = 24 * 3_600_000;
 const COUNT_MAX = 1_000_000;
 

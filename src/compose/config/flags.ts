@@ -12,7 +12,7 @@ export type AnyFlag =
 export type FlagName = AnyFlag['name'];
 type NamedFlag = Flag & { readonly name: FlagName };
 
-/** The tables, each with the properties that hold for all of its flags unless a flag has another value. */
+/** The tables, each with the defaults for its flags. */
 const TABLES: readonly (readonly [FlagTable, Partial<Flag>])[] = [
   [STRADDLE_FLAGS, {}],
   [API_SERVER_FLAGS, { onlyFor: 'apiserver' }],

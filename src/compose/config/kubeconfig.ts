@@ -46,7 +46,7 @@ export function kubeconfigPath(
   return given || listed || join(homeDirectory, '.kube', 'config');
 }
 
-/** Throws ConfigError for settings that are missing, contradictory or not supported. Reads no other file. */
+/** Throws ConfigError for missing, contradictory or unsupported settings. */
 export function parseKubeconfig(text: string, selection: KubeconfigSelection): KubeconfigAccess {
   const { path } = selection;
   const root = parseYaml(path, text);

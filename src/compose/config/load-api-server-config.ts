@@ -10,7 +10,7 @@ import {
   type Machine,
 } from './load-server-config.js';
 
-/** File names in the PKI folder; servers that share the folder share all files but their serving certificates. */
+/** File names in the PKI folder, which servers share except for serving certificates. */
 export const PKI_NAMES = {
   ca: 'ca',
   frontProxyCa: 'front-proxy-ca',

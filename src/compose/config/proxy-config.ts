@@ -8,13 +8,13 @@ import type { ServerConfig } from './server-config.js';
  */
 export interface ProxyConfig extends ServerConfig {
   readonly upstream: UpstreamConfig;
-  /** Identity of Straddle's requests; undefined: `system:straddle` through the front-proxy certificate. */
+  /** Identity of Straddle; undefined: `system:straddle` by the front-proxy certificate. */
   readonly kubeconfig: KubeconfigAccess | undefined;
 }
 
 export interface UpstreamConfig extends HostPort {
   readonly caFile: string;
   readonly serverName: string;
-  /** Address of the kube-apiserver for other machines: the advertised address in place of a loopback host. */
+  /** Address for other machines: the advertised one in place of a loopback host. */
   readonly advertised: HostPort;
 }

@@ -2,7 +2,7 @@ import { isLoopback, isUnspecified } from './addresses.js';
 import type { FlagValues } from './flag-values.js';
 import type { ServerConfig } from './server-config.js';
 
-/** Takes what checks find, each as a sentence: problems refuse the configuration, notes are logged at the start. */
+/** Takes sentences: problems refuse the configuration, notes are logged at the start. */
 export interface Findings {
   readonly wrong: (sentence: string) => void;
   readonly note: (sentence: string) => void;

@@ -60,7 +60,7 @@ export interface Question {
   readonly body?: object | undefined;
 }
 
-/** Sends requests to one server, on few connections. Credentials are sent only after its certificate is verified. */
+/** Sends requests to one server. Its certificate is verified before credentials are sent. */
 export class Asker {
   readonly url: string;
   readonly #options: AskerOptions;

@@ -65,7 +65,7 @@ const DEFAULT_PORT = 6443;
 const selected = (path: string, selector: string): string =>
   `${path}?limit=${ITEMS_MAX}&labelSelector=${encodeURIComponent(selector)}`;
 
-/** Reads the objects that describe the servers of a cluster. Rejects only without a reply, or with 401. */
+/** Reads the objects about the servers of a cluster. Rejects without a reply, or with 401. */
 export async function readCluster(door: Asker, nowMs: () => number): Promise<ClusterFacts> {
   const notes: string[] = [];
   const read = new Reader(door, notes);

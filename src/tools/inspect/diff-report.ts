@@ -40,7 +40,7 @@ export interface VersionChange {
 export interface ClientView {
   readonly server: string;
   readonly missing: readonly string[];
-  /** Those of them that are not in merged discovery either, so that no proxy serves them. Null: not known. */
+  /** Those that merged discovery lacks too, so that no proxy serves them. Null: not known. */
   readonly uncovered: readonly string[] | null;
 }
 

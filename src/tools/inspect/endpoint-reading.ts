@@ -95,7 +95,7 @@ function clockOf({ dateMs, askedAtMs, answeredAtMs }: { dateMs: number | undefin
   return dateMs === undefined ? undefined : { dateMs, askedAtMs, answeredAtMs };
 }
 
-/** Parses lines such as `[-]etcd failed: reason withheld`. Returns undefined if this user may not see health. */
+/** Parses lines such as `[-]etcd failed`. Returns undefined if the user may not see health. */
 export function readinessOf(status: number, text: string): Readiness | undefined {
   if (status === 401 || status === 403 || status === 404) return undefined;
   const lines = [...text.matchAll(/^\[([+-])\](\S+)(.*)$/gm)];

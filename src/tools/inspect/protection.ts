@@ -6,7 +6,7 @@ export const GATE = 'UnknownVersionInteroperabilityProxy';
 /** The kind of server at an address. */
 export type ServerKind = 'kube-apiserver' | 'straddle sidecar' | 'straddle apiserver';
 
-/** Health checks of kube-apiserver that exist only with the gate on, and only with --peer-ca-file too. */
+/** Health checks of kube-apiserver that need the gate, and the gate and --peer-ca-file. */
 const NATIVE_GATE_HOOK = 'poststarthook/peer-endpoint-reconciler-controller';
 const NATIVE_PROXY_HOOK = 'poststarthook/mixed-version-proxy-handler';
 /** Health checks of Straddle: one always exists, the other only while peering is active. */
@@ -23,7 +23,7 @@ export interface Protection {
   readonly active: boolean | undefined;
 }
 
-/** Derives the protection from health checks, which every user may read, and from metrics, which some may. */
+/** Derives the protection from health checks, metrics and flags of the pod. */
 export function protectionOf(reading: EndpointReading): Protection {
   const { endpoint, ready, metrics, isEmbedded } = reading;
   const checks = ready && ready.checks.size > 0 ? ready.checks : undefined;

@@ -62,7 +62,7 @@ export function knownServers(facts: ClusterFacts, given: readonly string[] = [])
   return nameTheNameless(servers, homeless).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Joins the only lease without an address to the only address without a name: they are the same server. */
+/** Joins the only lease without an address to the only address without a name. */
 function nameTheNameless(servers: readonly ListedServer[], homeless: readonly LeaseFact[]): ListedServer[] {
   const hosts = [...new Set(homeless.map(({ hostname }) => hostname!))];
   const nameless = servers.filter(({ leases, endpoints }) => leases.length === 0 && !endpoints.some(({ pod }) => pod));

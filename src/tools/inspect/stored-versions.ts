@@ -19,7 +19,7 @@ export interface ServerOfStore {
   readonly surface: Surface;
 }
 
-/** Finds problems in StorageVersion objects, which have the encoding version and decodable versions of each server. */
+/** Finds encoding versions in StorageVersion objects that some server cannot decode. */
 export function undecodable(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item): StoredProblem[] => {
     const resource = resourceOfStorageVersion(text(objectMember(item, 'metadata')['name']));
@@ -64,7 +64,7 @@ export function unservedStored(items: readonly Json[], servers: readonly ServerO
         const why = 'the definition no longer has this version, so objects stored in it cannot be read by anyone';
         return [{ ...problem, servers: servers.map(({ name }) => name), why }];
       }
-      // Servers convert between all versions of the definition, except those that do not serve the resource.
+      // Servers that serve the resource convert between all versions of the definition.
       const unable = servers.filter(({ surface }) =>
         versions.every(
           ({ name, served }) => served !== true || !surface.resources.has(`${group}/${text(name)}/${plural}`),

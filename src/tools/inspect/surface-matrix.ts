@@ -46,7 +46,7 @@ export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
     .sort(byPlace);
 }
 
-/** Yields `group/version/resource[/subresource]` and its verbs; omits resources that only have subresources. */
+/** Yields `group/version/resource[/subresource]` and verbs; omits resources without verbs. */
 function* leavesOf(surface: Surface): Generator<[string, ReadonlySet<string>]> {
   for (const [key, { verbs, subresources }] of surface.resources) {
     if (verbs.size > 0) yield [key, verbs];

@@ -8,7 +8,7 @@ export type Balance = (typeof BALANCES)[number];
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
-  /** One server each: `1.35`. Default: those of the last run in the data directory, else `DEFAULT_VERSIONS`. */
+  /** One server each: `1.35`. Default: those of the last run, else `DEFAULT_VERSIONS`. */
   readonly versions: readonly string[] | undefined;
   /** Port of the front door; servers use the following ones. 0: any free ports. */
   readonly port: number;
@@ -36,7 +36,7 @@ export interface ControlPlaneOptions {
 export interface UpstreamPlane {
   /** `https://10.0.0.1:6443`, one each. */
   readonly urls: readonly string[];
-  /** Folder with the file names of kubeadm: ca.crt, ca.key, front-proxy-ca.crt, front-proxy-client.crt and .key. */
+  /** Has, as from kubeadm, ca.crt, ca.key, front-proxy-ca.crt, front-proxy-client.crt and .key. */
   readonly pkiDir: string;
   /** Brings an API server to another version; see `UpstreamMember`. Undefined: they cannot be rolled. */
   readonly rollCommand: string | undefined;

@@ -35,7 +35,7 @@ const KUBECONFIG = 'kubeconfig';
 const FRONT_GRACE_MS = 5_000;
 const PORTS_TRIED_MAX = 50;
 
-/** Starts several API servers and a load balancer before them. Rejects, with nothing left running, if it cannot. */
+/** Starts API servers and a load balancer. Rejects, with nothing left running, if it cannot. */
 export async function startControlPlane(asked: ControlPlaneOptions): Promise<RunningControlPlane> {
   if (await isSteered(controlSocketPath(asked.dataDir)))
     throw new Error(`${asked.dataDir} is in use by another \`straddle up\`; stop that one, or use another --data-dir.`);

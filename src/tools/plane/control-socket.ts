@@ -79,7 +79,7 @@ export class ControlSocket {
     this.#server = createServer((incoming, answer) => void this.#take(incoming, answer, steering));
   }
 
-  /** Replaces the socket of an earlier process. The caller has checked that it does not reply any more. */
+  /** Replaces the socket of an earlier process, which the caller has found dead. */
   async listen(): Promise<void> {
     const left = linkTarget(this.#inside);
     if (left !== undefined) removeWithFolder(left);
@@ -131,7 +131,7 @@ export class ControlSocket {
   }
 }
 
-/** Sends an order; resolves with the number of servers replaced. Rejects with the error of the control plane. */
+/** Sends an order; resolves with the number of servers replaced. */
 export function sendRoll(path: string, order: RollOrder, progress: (sentence: string) => void): Promise<number> {
   return new Promise((resolve, reject) => {
     const cut = (): void => reject(new Error('The control plane ended before all was done.'));

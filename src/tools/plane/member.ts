@@ -13,7 +13,7 @@ export interface Member {
   readonly pid: number | undefined;
   /** Resolves when it is ready; else rejects, with nothing left running. */
   start(): Promise<void>;
-  /** Resolves when it is ready in the version; else rejects, with the previous version started again if possible. */
+  /** Resolves when it is ready; rejects with the previous version started again if possible. */
   replace(version: string): Promise<void>;
   stop(): Promise<void>;
 }

@@ -35,7 +35,7 @@ export class ServerProcess {
 
   constructor({ command, logFile }: ServerProcessOptions) {
     const log = openSync(logFile, 'a', 0o600);
-    // A process group of its own: Ctrl-C at the terminal must not reach it before everything is stopped in order.
+    // A separate process group: Ctrl-C must not reach it before everything stops in order.
     this.#child = spawn(process.execPath, command, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
     endWithThisProcess(this);

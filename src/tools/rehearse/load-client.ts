@@ -122,7 +122,7 @@ export class LoadClient {
     else await this.#write(share, turn);
   }
 
-  /** Creates a missing object, else updates one; common objects, which have no finalizers, are also deleted. */
+  /** Creates a missing object, else updates one, or deletes a common one, without finalizers. */
   async #write(share: Share, turn: number): Promise<void> {
     const free = this.#objects(share).filter(({ isBusy }) => !isBusy);
     const missing = free.find(({ exists }) => !exists);
@@ -137,7 +137,7 @@ export class LoadClient {
   }
 
   async #perform(share: Share, object: TrackedObject, action: Action): Promise<void> {
-    // Only a server that does not serve the resource refuses a create with 404, and some server serves it.
+    // A create is refused with 404 only by a server without the resource.
     const exists = (): boolean => this.#isServed(share) && (object.exists || action === 'create');
     const answer = await object.perform(action, (request) => this.#measured.request(request, { share, exists }));
     if (action === 'get' || action === 'delete' || !isSuccess(answer)) return;

@@ -22,7 +22,7 @@ export interface LoadSurroundings {
 const WATCHES_EACH = 3;
 const TICK_MS = 20;
 
-/** All clients of one half, each with separate connections. They send at a constant rate, whatever the replies are. */
+/** All clients of one half, with separate connections. They send at a constant rate. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #within: LoadSurroundings;

@@ -18,7 +18,7 @@ interface Doomed {
   isMadeAgain: boolean;
 }
 
-/** Namespaces with objects of the skewed kind, to be deleted: they may disappear only after these objects. */
+/** Namespaces that are deleted and may disappear only after their objects. */
 export class NamespacesScene {
   readonly #stage: Stage;
   readonly #namespaces: Doomed[] = [];
@@ -28,7 +28,7 @@ export class NamespacesScene {
     this.#stage = stage;
   }
 
-  /** Creates namespaces, straight at a server that serves the kind. Rejects if that server is stopping. */
+  /** Creates namespaces straight at a server with the kind. Rejects if it is stopping. */
   async make(namespaces: number): Promise<void> {
     const api = this.#stage.straight.serving();
     if (!api) return;

@@ -19,7 +19,7 @@ interface Owner {
   standing: 'alive' | 'deleted' | 'unsure';
 }
 
-/** Owners of the skewed kind with dependents of a common kind, which may be deleted only after their owner. */
+/** Owners of the skewed kind; their common dependents may be deleted only after them. */
 export class OwnersScene {
   readonly #stage: Stage;
   readonly #owners: Owner[] = [];
@@ -29,7 +29,7 @@ export class OwnersScene {
     this.#stage = stage;
   }
 
-  /** Creates owners, straight at a server that serves the kind. Rejects if that server is stopping. */
+  /** Creates owners straight at a server with the kind. Rejects if it is stopping. */
   async make(owners: number): Promise<void> {
     const api = this.#stage.straight.serving();
     if (!api) return;
@@ -65,7 +65,7 @@ export class OwnersScene {
     if (await insist(this.#stage, ask, isSuccess)) owner.standing = 'deleted';
   }
 
-  /** Compares the dependents in the store with the expected ones, at a server that serves the owners' kind. */
+  /** Compares the dependents with the expected ones, at a server with the owners' kind. */
   async inspect(): Promise<void> {
     const { straight, namespace } = this.#stage;
     const api = straight.serving();

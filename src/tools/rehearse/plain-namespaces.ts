@@ -45,7 +45,7 @@ export class PlainNamespaces implements PlainController {
     });
   }
 
-  /** Resolves with whether this controller finds no objects any more. Rejects on other replies, such as 503. */
+  /** Resolves with whether no objects are found any more. Rejects on replies such as 503. */
   async #empty(namespace: string): Promise<boolean> {
     const kinds = preferred(await this.#discovery.kinds());
     const left = await eachBounded(kinds, REQUESTS_AT_ONCE_MAX, (kind) => this.#deleteAll(kind, namespace));

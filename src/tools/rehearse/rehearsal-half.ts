@@ -128,7 +128,7 @@ export class Half {
     this.#load.start();
   }
 
-  /** Rolls real servers to the first version: an earlier rehearsal or their users may have left another. */
+  /** Rolls real servers to the first version: they may run another one. */
   async #bringAllTo(from: string): Promise<void> {
     for (const { name, version } of this.#plane.servers) {
       if (version === from) continue;
@@ -138,7 +138,7 @@ export class Half {
     }
   }
 
-  /** Starts scenes and skewed load, after the first server is new and serves a resource that the others lack. */
+  /** Starts scenes and skewed load, once the first server is new. */
   async #meet(first: string): Promise<void> {
     const { from, to, manifests, skewed, clock, signal, exec, secondsPerStep, progress } = this.#options;
     const newer = await this.#learn(first, to);

@@ -11,17 +11,17 @@ export interface RehearsalOptions {
   /** Number of API servers; at least two, or versions are never mixed. */
   readonly servers: number;
   readonly start: StartRehearsalPlane;
-  /** The kind of servers, for the report: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
+  /** For the report: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
   readonly made: string;
   /** With the mixed version proxy off, on, or both one after the other. */
   readonly halves: readonly HalfName[];
-  /** Parsed definitions and objects of the user. Those that only `to` serves are created after the first upgrade. */
+  /** Objects of the user. Those that only `to` serves are created after the first upgrade. */
   readonly manifests: readonly JsonObject[];
   /** A shell command of the user, run again and again with KUBECONFIG set while versions are rolled. */
   readonly exec?: string;
   /** Duration of the load between two steps. */
   readonly secondsPerStep: number;
-  /** Time for deleted objects to disappear before the last server of their resource leaves. Default: 30. */
+  /** Time for deleted objects to disappear before their last server leaves. Default: 30. */
   readonly settleSeconds?: number;
   readonly load: LoadOptions;
   /** `plain`: the plain controllers of the rehearsal. `none`: others run against the plane. */

@@ -24,7 +24,7 @@ export interface RehearsalPlane {
   readonly servers: readonly RehearsalServer[];
   /** Whether objects outlive `close`, as on real servers, so that the rehearsal deletes them. */
   readonly keepsObjects?: boolean;
-  /** Stops one server and starts it in another or the same version. Resolves when it is ready and used by the front door. */
+  /** Restarts one server in any version. Resolves when it is ready and used by the front door. */
   replace(server: string, version: string): Promise<void>;
   /** Stops everything; stored objects may be removed. */
   close(): Promise<void>;

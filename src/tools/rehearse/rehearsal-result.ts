@@ -59,7 +59,7 @@ export interface HalfFindings extends SceneCounts {
   /** Watches that were cut, refused as unknown, or lost events, although the resource is served. */
   readonly brokenWatches: number;
   readonly latency: Latency;
-  /** Latency of requests for resources of all servers, and of some (rerouted to a peer if the proxy is on). */
+  /** Latency of requests for resources of all servers, and of some servers. */
   readonly latencyOfCommon: Latency;
   readonly latencyOfSkewed: Latency;
 }

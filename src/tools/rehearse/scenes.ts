@@ -7,7 +7,7 @@ import type { Stage } from './scene.js';
 const INSPECT_EVERY_MS = 500;
 const OWNERS_A_BATCH = 3;
 const NAMESPACES_A_BATCH = 3;
-/** Kept so that some can be deleted when none can be created: while the only server with the kind restarts. */
+/** Kept for deletes while the only server with the kind restarts and none can be created. */
 const NAMESPACES_IN_RESERVE = 2;
 const SETTLE_POLL_MS = 250;
 const NOTES_MAX = 5;
@@ -41,7 +41,7 @@ export class Scenes {
     this.#inspected = repeat(clock, INSPECT_EVERY_MS, this.#inspecting.signal, () => this.#inspect());
   }
 
-  /** Ends the batches, waits up to `patienceMs` until deleted objects are gone, and inspects for the last time. */
+  /** Ends the batches, waits until deleted objects are gone, and inspects for the last time. */
   async settle(patienceMs: number): Promise<void> {
     const { clock, signal } = this.#stage;
     this.#making.abort();

@@ -1,7 +1,7 @@
 import { ApiConnection } from './api-connection.js';
 import type { RehearsalPlane } from './rehearsal-plane.js';
 
-/** Connections straight to each server, past the front door: for scenes and their inspection, never for measurements. */
+/** Connections straight to each server: for scenes and inspections, never for measurements. */
 export class Straight {
   readonly #plane: RehearsalPlane;
   readonly #connections = new Map<string, ApiConnection>();
@@ -27,7 +27,7 @@ export class Straight {
     else this.#serving.delete(server);
   }
 
-  /** Returns a server that serves the skewed resource and is not being replaced; undefined if there is none now. */
+  /** Returns a server that serves the skewed resource now; undefined if there is none. */
   serving(): ApiConnection | undefined {
     const [first] = this.#serving;
     return first === undefined ? undefined : this.to(first);

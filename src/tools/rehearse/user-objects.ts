@@ -17,7 +17,7 @@ export interface Applied {
   readonly left: readonly JsonObject[];
 }
 
-/** Creates the user's objects: definitions first, then namespaces, then the rest. Rejects with the name of the object. */
+/** Creates the user's objects: definitions, then namespaces, then the rest. */
 export async function applyUserObjects(
   api: Api,
   manifests: readonly JsonObject[],

@@ -34,7 +34,7 @@ export class Watching {
   readonly #seen = new Set<string>();
   readonly #expected = new Map<string, number>();
   #resourceVersion = '';
-  /** The resource version of the first list; older events are not expected. Versions are increasing numbers. */
+  /** The resource version of the first list; older events are not expected. */
   #since = 0;
   #openSinceMs: number | undefined;
   #isBroken = false;

@@ -26,7 +26,7 @@ export interface ControlPlaneOptions {
    */
   readonly runtimeConfig?: readonly string[];
 
-  /** Controllers to run. Default: all. One server is elected; after a kill another takes over when the lease expires. */
+  /** Default: all. They run on one server; another takes over when its lease expires. */
   readonly controllers?: readonly ControllerName[];
 
   /**
@@ -45,7 +45,7 @@ export interface ControlPlaneOptions {
   readonly logLevel?: TestLogLevel;
 }
 
-/** One API server of a {@link ControlPlane}. The object stays the same; its properties show the current state. */
+/** One API server of a {@link ControlPlane}. Properties show its current state. */
 export interface ControlPlaneServer {
   /** `server-1`, also the name of its context in the kubeconfig. */
   readonly name: string;

@@ -100,7 +100,7 @@ export class TestMember implements ControlPlaneServer {
     if (!run) return;
     this.#run = undefined;
     const closing = run.server.close();
-    // The server is not ready any more but still serves: the load balancer must notice before its port is closed.
+    // The load balancer must notice that the server is not ready before its port is closed.
     if (!this.#closed) await this.#options.lookAround();
     await closing;
   }

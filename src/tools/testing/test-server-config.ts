@@ -19,7 +19,7 @@ export interface ServerPlace {
   readonly port: number;
 }
 
-/** Returns the configuration of a server, made from flags as on the command line of `straddle apiserver`. */
+/** Returns the configuration of a server, made from flags of `straddle apiserver`. */
 export function serverConfig(
   { dataDir, name, port }: ServerPlace,
   options: ControlPlaneOptions,

@@ -42,7 +42,7 @@ export interface CheckInput {
   readonly frontProxy: { readonly path: string; readonly pem: string } | undefined;
 }
 
-/** Returns the address that reroutes requests for this server: that of the Straddle before it, else its own. */
+/** Returns the address that reroutes for this server: its Straddle's, else its own. */
 export function protectorOf({ readings }: InspectedServer): EndpointReading | undefined {
   return readings.find((reading) => protectionOf(reading).kind !== 'kube-apiserver') ?? readings[0];
 }

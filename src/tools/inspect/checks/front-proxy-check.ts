@@ -18,7 +18,7 @@ const CHECK = 'front-proxy';
 const GIVE_ONE =
   'Start it with --proxy-client-cert-file and --proxy-client-key-file (kubeadm: /etc/kubernetes/pki/front-proxy-client.crt and .key).';
 
-/** Checks the certificate that this server shows to peers, and whether they accept it as a front proxy. */
+/** Checks the front-proxy certificate of this server, and whether peers accept it. */
 export function frontProxyFindings(protector: Protector, input: CheckInput): Finding[] {
   const { authentication } = input.inspection.facts;
   if (authentication && authentication.requestHeaderCa === '') {

@@ -2,7 +2,7 @@ import type { LeaseFact } from '../cluster-facts.js';
 import { ageText } from '../columns.js';
 import { type Finding, fail, ok, unknown } from './check-line.js';
 
-/** Leases of both kinds are renewed every 10 s. That of a kube-apiserver is valid for an hour, which proves nothing. */
+/** Leases are renewed every 10 s, although that of a kube-apiserver is valid for an hour. */
 const RENEWED_WITHIN_MS = 60_000;
 
 export interface LeaseContext {

@@ -64,7 +64,7 @@ function straddleFinding(other: InspectedServer, { reading }: Protector, input: 
   return fail(check, what, mendFor(other, input, at));
 }
 
-/** Returns the next step for the likeliest cause, judged by how the other server replies to this machine. */
+/** Returns the next step for the likeliest cause, judged by replies to this machine. */
 function mendFor(other: InspectedServer, { inspection }: CheckInput, at: string): string {
   const { readings, server } = other;
   if (readings.every(({ certificate }) => certificate === undefined)) {
@@ -76,7 +76,7 @@ function mendFor(other: InspectedServer, { inspection }: CheckInput, at: string)
   return `From here it answers, so open ${at} for connections from this server, and see that its --peer-ca-file holds the CA of ${server.name} and that its front-proxy certificate is allowed.`;
 }
 
-/** A kube-apiserver does not report its peers, but its discovery contains resources of a peer that it has read. */
+/** Judges by discovery, because a kube-apiserver does not report its peers. */
 function nativeFinding(
   server: InspectedServer,
   other: InspectedServer,
@@ -103,7 +103,7 @@ function nativeFinding(
   return warn(check, `both serve the same; ${failed} reads of peers have failed since it started`);
 }
 
-/** Omits the core group, custom resources and aggregated APIs, which kube-apiserver does not merge from peers. */
+/** Omits what kube-apiserver does not merge: core, custom resources and aggregated APIs. */
 function builtIn(surface: Surface): Surface {
   const kept = [...surface.resources].filter(([key]) => {
     const group = key.slice(0, key.indexOf('/'));

@@ -110,7 +110,7 @@ function bandWidth({ beginMs, endMs }: RehearsalStep, time: Scale): number {
   return Math.max(1, round(time.at(endMs) - time.at(beginMs)));
 }
 
-/** Returns the steps above the plots, each with its number in the table of steps, and its name if it fits. */
+/** Returns the steps above the plots, with their numbers, and their names if they fit. */
 export function stepRibbon(frame: PlotFrame): Markup {
   const { id, title, description, steps, time } = frame;
   const drawn = steps.flatMap((step, index) => {

@@ -11,7 +11,7 @@ export interface StepRow {
   readonly cells: readonly (StepCell | undefined)[];
 }
 
-/** Pairs the steps of both halves, which are the same in the same order unless one half was cut short. */
+/** Pairs the steps of both halves, which differ only if one half was cut short. */
 export function stepRows(halves: readonly HalfResult[]): StepRow[] {
   const rows: StepRow[] = [];
   const longest = Math.max(0, ...halves.map(({ steps }) => steps.length));

@@ -1,6 +1,6 @@
 import type { Count, Example, RehearsalStep } from '../rehearsal-result.js';
 
-/** Replaces terminal sequences and bidirectional controls, which text of servers and programs may contain. */
+/** Replaces terminal sequences and bidirectional controls in text of servers and programs. */
 export function printable(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
