@@ -1,4 +1,4 @@
-/** What was measured of one contestant. Over rounds: the median of the rounds' figures, and their spread. */
+/** Figures of one contestant: the median of the rounds, and their spread. */
 export interface Row {
   readonly case: string;
   readonly contestant: string;
@@ -19,13 +19,13 @@ export interface Bar {
   readonly bar: number;
   /** Never where it could not be measured. */
   readonly holds: boolean;
-  /** Where the true ratio lies with the confidence of `judgeRatios`. */
+  /** Confidence interval of the ratio; see `judgeRatios`. */
   readonly low?: number;
   readonly high?: number;
   readonly rounds?: number;
   /** How far the middle half of the rounds' own ratios lies apart, as a share of their median. */
   readonly spread?: number;
-  /** Set where the bar lies inside the interval, so that nobody can say on which side of it the true ratio is. */
+  /** Set if the bar is inside the interval, so that the side of the true ratio is not known. */
   readonly notMeasurable?: true;
 }
 
@@ -35,7 +35,7 @@ export interface CaseResult {
 }
 
 export interface BenchContext {
-  /** A folder of the case's own; gone afterwards unless something failed. */
+  /** A folder for the case; removed afterwards unless something failed. */
   readonly dir: string;
   say(line: string): void;
 }

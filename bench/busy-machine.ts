@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 const LOOKED_AT_MS = 2_000;
 const BUSY_MAX = 0.1;
 
-/** Says so where others use this machine already, before anything was started: all that is measured shifts then. */
+/** Warns if other programs use the machine before the start, because all figures would shift. */
 export async function warnIfBusy(say: (line: string) => void): Promise<void> {
   const before = cpuTicks();
   await delay(LOOKED_AT_MS);

@@ -18,7 +18,7 @@ function contest(more: Partial<Contest> & Pick<Contest, 'measure'>): Contest {
 /** Where only the rounds' own ratios matter. */
 const judgeRounds = (bar: Promised, ratios: readonly number[]) => judgeRatios(bar, median(ratios), ratios);
 
-test('the interval is of what each round had by itself', () => {
+test('the interval is that of the ratios of each round', () => {
   // The machine was ten times as fast in some rounds; in each of them ours was thrice theirs.
   const rounds = [1, 10, 1, 10, 1, 10, 1].map(
     (speed) =>
@@ -56,12 +56,12 @@ test('a ratio is that of the medians, and a bar between it and the interval is n
   });
 });
 
-test('a bar holds where the whole interval keeps it', () => {
+test('a bar holds if the whole interval satisfies it', () => {
   expect(judgeRounds(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).toMatchObject({ ratio: 2.4, low: 2, high: 9, holds: true });
   expect(judgeRounds(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).not.toHaveProperty('notMeasurable');
 });
 
-test('a bar fails where none of the interval keeps it', () => {
+test('a bar fails if no value of the interval satisfies it', () => {
   const bar = judgeRounds(twice, [0.1, 1, 1.1, 1.2, 1.3, 1.4, 1.9]);
   expect(bar).toMatchObject({ ratio: 1.2, holds: false });
   expect(bar).not.toHaveProperty('notMeasurable');
@@ -75,7 +75,7 @@ test('a bar inside the interval is not measurable, on whichever side the median 
     expect(judgeRounds(twice, ratios)).toMatchObject({ holds: false, notMeasurable: true });
 });
 
-test('a bar of the other side is judged by the same interval', () => {
+test('an upper bar is judged by the same interval', () => {
   const most = { name: 'at most twice', bar: 2, side: 'at most' } as const;
   expect(judgeRounds(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2])).toMatchObject({ holds: true });
   expect(judgeRounds(most, [2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 9])).not.toHaveProperty('notMeasurable');
@@ -102,7 +102,7 @@ test('a bar that cannot be judged gets more rounds, and then is not measurable',
   expect(result.bars[0]).toMatchObject({ holds: false, notMeasurable: true, rounds: 31 });
 });
 
-test('no more rounds are begun that would take too long', async () => {
+test('no round is begun that would exceed the time limit', async () => {
   let seconds = 0;
   const result = await hold(
     contest({
@@ -117,7 +117,7 @@ test('no more rounds are begun that would take too long', async () => {
   expect(result.bars[0]).toMatchObject({ notMeasurable: true, rounds: 7 });
 });
 
-test('more rounds are run with those only that an open bar compares', async () => {
+test('more rounds are run only with contestants of an undecided bar', async () => {
   const asked = new Map<string, number>();
   const open: RatioBar = { ...twice, name: 'open', ratio: (of) => of('ours', 'rate') / of('others', 'rate') };
   const noisy: Readonly<Record<string, (round: number) => number>> = {
@@ -144,7 +144,7 @@ test('more rounds are run with those only that an open bar compares', async () =
   ]);
 });
 
-test('the first round does not count, and seven do', async () => {
+test('the first round is warm-up, and seven rounds count', async () => {
   const result = await hold(
     contest({
       measure: async (contestant, round) => ({ rate: round === 0 ? 1e9 : contestant === 'ours' ? 300 + round : 100 }),
@@ -175,7 +175,7 @@ test('contestants that take turns within a round are measured together', async (
   expect(result.bars[0]).toMatchObject({ ratio: 3.04, holds: true });
 });
 
-test('where nothing is promised five rounds count', async () => {
+test('without a bar five rounds count', async () => {
   const result = await hold(contest({ bars: [], measure: async (_, round) => ({ rate: round }) }), silent);
   expect(result.rows[0]).toMatchObject({ median: 3, min: 1, max: 5 });
 });

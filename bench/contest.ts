@@ -20,7 +20,7 @@ export type Figures = Readonly<Record<string, number>>;
 /** A figure that a contestant had in one round. */
 export type FigureOf = (contestant: string, metric: string) => number;
 
-/** What is promised. */
+/** A promised ratio. */
 export interface Promised {
   readonly name: string;
   readonly bar: number;

@@ -1,4 +1,4 @@
-/** How long routing takes to decide, in a process of its own. Told by and answers on IPC. */
+/** Measures the time of a routing decision, in a separate process with messages over IPC. */
 import { gvrKey } from '../src/kube/gvr.js';
 import { parseRequestInfo } from '../src/kube/request-info.js';
 import type { ServedResource, Surface } from '../src/kube/surface.js';
@@ -70,7 +70,7 @@ function measure({ peers, resources, capable }: DecisionOrder): DecisionAnswer {
     }
   };
   decide(WARM_DECISIONS);
-  // What building the tables has left behind is not the decision's to clear away.
+  // Collects the garbage of building the tables before the measurement.
   globalThis.gc?.();
   // Time of the processor, which another process that uses it meanwhile does not lengthen.
   const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** One load, in a process of its own so that it does not share a thread with what it measures. Told by and answers on IPC. */
+/** Runs one load in a separate process, off the thread of the measured program, with messages over IPC. */
 import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';

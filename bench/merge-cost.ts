@@ -15,7 +15,7 @@ export interface ServerDocuments {
   readonly version: string;
 }
 
-/** What a change of discovery costs a Straddle: reading one server's surface, merging all, making the bytes. */
+/** Cost of a change of discovery for a Straddle: reading one surface, merging all, encoding. */
 export async function measureMerge(name: string, documents: readonly ServerDocuments[]): Promise<Row[]> {
   const taken = { read: [] as number[], merge: [] as number[], bytes: [] as number[], gzip: [] as number[] };
   for (let round = 0; round < ROUNDS; round++) {

@@ -1,4 +1,4 @@
-/** What merging discovery costs, in a process of its own. Told by and answers on IPC. */
+/** Measures the cost of merging discovery, in a separate process with messages over IPC. */
 import type { GroupDiscovery } from '../src/kube/discovery.js';
 import { DiscoveryView } from '../src/proxy/discovery/view-cache.js';
 import { buildSurface } from '../src/proxy/peers/surface-documents.js';

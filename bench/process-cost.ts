@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** What Linux reports to every program, whatever the kernel's own clock. */
+/** Unit of times in /proc, independent of the tick of the kernel. */
 const TICKS_PER_SECOND = 100;
 
 export function residentMb(pid: number): number {

@@ -3,7 +3,7 @@ import { intervalOfMedian } from './statistics.js';
 
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1).reverse();
 
-test('the interval of a median leaves out as many values at both ends as a coin allows', () => {
+test('the interval of a median omits the values at both ends that the binomial distribution allows', () => {
   // Seven heads or seven tails in a row: 2 in 128.
   expect(intervalOfMedian(upTo(7), 0.98)).toEqual({ low: 1, high: 7 });
   // At most three heads, or three tails, in fifteen throws: 3.5 %. Four would be 11.8 %.

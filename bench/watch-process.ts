@@ -1,4 +1,4 @@
-/** Many watches in a process of its own, so that reading them does not delay whoever writes. Told by and answers on IPC. */
+/** Opens many watches in a separate process, so that reading does not delay the writer; messages over IPC. */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { performance } from 'node:perf_hooks';
 
@@ -6,9 +6,9 @@ export interface WatchOrder {
   readonly url: string;
   readonly ca: string;
   readonly token: string;
-  /** What each watch asks for; as many watches as paths. */
+  /** Path of each watch. */
   readonly paths: readonly string[];
-  /** What every event of that watch must hold. */
+  /** Text that every event of that watch must contain. */
   readonly texts: readonly string[];
   readonly perConnection: number;
 }

@@ -1,4 +1,5 @@
-// The built-in surfaces, roles, messages and shapes are data, and a thread is plain JavaScript: the compiler carries neither into dist.
+// Copies to dist what the compiler does not: data (surfaces, roles, messages, shapes), a worker thread in plain JavaScript, a
+// style sheet.
 import { cpSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -6,4 +7,6 @@ const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 for (const folder of ['surfaces', 'authorization', 'builtin', 'protobuf']) {
   cpSync(at(`../src/apiserver/${folder}/data`), at(`../dist/apiserver/${folder}/data`), { recursive: true });
 }
-cpSync(at('../src/apiserver/yaml/yaml-worker.cjs'), at('../dist/apiserver/yaml/yaml-worker.cjs'));
+for (const file of ['apiserver/yaml/yaml-worker.cjs', 'tools/rehearse/report/html-style.css']) {
+  cpSync(at(`../src/${file}`), at(`../dist/${file}`));
+}

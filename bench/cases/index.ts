@@ -10,7 +10,7 @@ import { reroute } from './reroute.js';
 import { watches } from './watches.js';
 import { workers } from './workers.js';
 
-/** In the order in which they run and are told of. */
+/** All cases, in the order of runs and reports. */
 export const CASES: readonly BenchCase[] = [
   reroute,
   local,

@@ -5,7 +5,7 @@ import { cpuSeconds, familyOf } from '../process-cost.js';
 export interface Contestant {
   readonly name: string;
   readonly url: string;
-  /** What stands between the client and the API server; undefined where nothing does. */
+  /** The proxy between client and API server; undefined for none. */
   readonly proxyPid: number | undefined;
 }
 
@@ -15,7 +15,7 @@ export const NGINX = 'nginx, 1 worker';
 export const HAPROXY = 'HAProxy, 1 thread';
 export const STRADDLE = 'Straddle';
 
-/** What a client brings along: a token that every server of the pair knows. */
+/** Credentials of a client: a token that every server of the pair accepts. */
 export interface Caller {
   readonly ca: string;
   readonly caFile: string;

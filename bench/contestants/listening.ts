@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { eventually, GiveUp } from '../../test/real/rig/eventually.js';
 import type { RigProcess } from '../../test/real/rig/process.js';
 
-/** Waits until the process takes connections; what it said before it ended is in the error. */
+/** Waits until the process accepts connections; rejects with its output if it ends before. */
 export async function listening(process: RigProcess, address: string, port: number): Promise<void> {
   await eventually(`${process.name} takes connections`, async () => {
     if (!process.running) throw new GiveUp(`${process.name} ended:\n${process.logTail()}`);

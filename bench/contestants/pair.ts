@@ -61,7 +61,7 @@ export async function startPair({ dir, say }: BenchContext, straddleFlags: Strad
   return pair;
 }
 
-/** Without the audit log that scenarios read: nobody asked for one here. */
+/** Flags without the audit log, which only scenarios read. */
 function kube(tokens: string, ...flags: string[]): KubeSettings {
   return {
     version: 'v1.36.4',

@@ -40,7 +40,7 @@ test('bodies of another size are an error', () => {
   expect(() => readReport(report('2000 2xx, 0 3xx, 0 4xx, 0 5xx', 3_599_999), ORDER)).toThrow(/bodies of 1799/);
 });
 
-test('304s are looked for among the 3xx', () => {
+test('304s are counted among the 3xx', () => {
   const order = { ...ORDER, expected: { status: 304, bytesMin: 0, bytesMax: 0 } };
   expect(readReport(report('0 2xx, 2000 3xx, 0 4xx, 0 5xx', 0), order).meanMs).toBe(12.57);
 });

@@ -14,7 +14,7 @@ export interface Order {
   readonly expected: Expected;
 }
 
-/** What every answer must be. The bytes are those of the body as it travels; where they may vary a little, by a range. */
+/** Expected reply. The bytes are those of the body on the wire, or a range of them. */
 export interface Expected {
   readonly status: number;
   readonly bytesMin: number;
@@ -28,7 +28,7 @@ export interface Load {
   readonly meanMs: number;
 }
 
-/** Rejects what was fast and wrong. */
+/** Rejects if replies were wrong, however fast. */
 export function requireRight(
   order: Order,
   answered: { readonly right: number; readonly bytes: number; readonly told: string },

@@ -1,4 +1,4 @@
-/** Load where h2load or wrk is not installed: a process of its own, told by and answers on IPC. */
+/** Load generator if h2load or wrk is not installed: a separate process with messages over IPC. */
 import { readFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { performance } from 'node:perf_hooks';
@@ -61,7 +61,7 @@ async function run(order: GeneratorOrder): Promise<GeneratorAnswer> {
 function http2Lanes(order: GeneratorOrder, body: Buffer | undefined): Lane[] {
   return Array.from({ length: order.connections }, () => {
     const session = connect(order.url, { ca: readFileSync(order.caFile), settings: { enablePush: false } });
-    // Whoever waits for an answer is told by its stream.
+    // A waiting request fails by the error of its stream.
     session.on('error', () => {});
     return Array.from({ length: order.streams }, () => ({
       ask: () => askStream(session, order, body),

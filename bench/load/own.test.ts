@@ -30,7 +30,7 @@ test('posts the body of a file', async () => {
   expect(server.postedBytes).toBe(40 * BODY.length);
 });
 
-test('an answer that is wrong, of another size or never comes is an error', async () => {
+test('a wrong reply, one of another size and a missing one are errors', async () => {
   const broken = { path: '/broken', requests: 10 };
   const wrongStatus = /0 of 10 answers were a 200:\n503 out of order/;
   const nobody = orderOf(server, { url: 'https://127.0.0.1:1', requests: 10 });

@@ -15,7 +15,7 @@ export interface SmallServer {
   readonly caFile: string;
   /** Requests by protocol and method so far, such as `2.0 GET`. */
   readonly asked: ReadonlyMap<string, number>;
-  /** What was posted in all. */
+  /** Total of all bodies posted. */
   readonly postedBytes: number;
   close(): Promise<void>;
 }

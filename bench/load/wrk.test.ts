@@ -23,7 +23,7 @@ test('rate and mean are read', () => {
   expect(readSummary(report({}), ORDER)).toEqual({ requests: 5000, requestsPerSecond: 2500, meanMs: 12.57 });
 });
 
-test('an error, a failed connection, no answer at all and answers of another size are errors', () => {
+test('an error, a failed connection, no reply and replies of another size are errors', () => {
   expect(() => readSummary(report({ wrong: 1 }), ORDER)).toThrow(/1 of 5000 answers were errors/);
   expect(() => readSummary(report({ failed: 2 }), ORDER)).toThrow(/2 failed/);
   expect(() => readSummary(report({ requests: 0 }), ORDER)).toThrow(/0 of 0/);
@@ -39,7 +39,7 @@ describe.skipIf(!isInstalled('wrk'))('with wrk', () => {
   });
   afterEach(() => server.close());
 
-  test('asks over HTTP/1.1 and counts the answers', async () => {
+  test('sends requests over HTTP/1.1 and counts the replies', async () => {
     const load = await wrk('wrk', orderOf(server), 1);
     expect(load.requests).toBeGreaterThan(0);
     expect([...server.asked.keys()]).toEqual(['1.1 GET']);

@@ -58,7 +58,7 @@ function argumentsOf({ url, path, headers, connections, streams }: Order, second
   ];
 }
 
-/** Rejects what was fast and wrong. */
+/** Rejects if replies were wrong, however fast. */
 export function readSummary(report: string, { url, path, expected }: Order): Load {
   const [, text] = new RegExp(`^${MARK}(.*)$`, 'm').exec(report) ?? [];
   if (text === undefined) throw new Error(`wrk gave no summary:\n${report}`);

@@ -5,10 +5,10 @@ import { anyNotFound, type IsGone, namedNotFound, type Outcome, PodGroupMirror }
 
 const NAMESPACE = 'default';
 const GROUP = { group: 'scheduling.k8s.io', version: 'v1alpha2', namespace: NAMESPACE, plural: 'podgroups' };
-/** Enough for the load balancer to have come to every server. */
+/** Enough requests for the load balancer to pick every server. */
 const ROUNDS = 6;
 
-// Kubernetes 1.36 has PodGroups, if asked; 1.35 has never heard of them. So it looks in the middle of an upgrade.
+// The state in the middle of an upgrade: Kubernetes 1.36 has PodGroups if they are turned on, 1.35 has not.
 const MIXED = { versions: ['1.35', '1.36'], runtimeConfig: ['scheduling.k8s.io/v1alpha2=true'] };
 
 function kubeConfig(plane: ControlPlane, context: string): KubeConfig {
@@ -39,7 +39,7 @@ async function hasMirror(plane: ControlPlane, name: string): Promise<boolean> {
   return items.some(({ metadata }) => metadata?.name === name);
 }
 
-/** What the operator does, round after round, with a PodGroup that is there all the time. */
+/** Returns the results of several reconciliations of a PodGroup that exists all the time. */
 async function rounds(plane: ControlPlane, isGone: IsGone, name: string): Promise<Set<Outcome>> {
   await makePodGroup(plane, name);
   const operator = new PodGroupMirror(kubeConfig(plane, 'front'), isGone);
@@ -48,7 +48,7 @@ async function rounds(plane: ControlPlane, isGone: IsGone, name: string): Promis
   return outcomes;
 }
 
-/** What both operators must do: remove the mirror of a PodGroup that was deleted. */
+/** Checks that an operator removes the mirror of a deleted PodGroup. */
 async function removes(plane: ControlPlane, isGone: IsGone, name: string): Promise<void> {
   await makePodGroup(plane, name);
   const operator = new PodGroupMirror(kubeConfig(plane, 'server-2'), isGone);
@@ -60,29 +60,29 @@ async function removes(plane: ControlPlane, isGone: IsGone, name: string): Promi
   expect(await hasMirror(plane, name)).toBe(false);
 }
 
-describe('in the middle of an upgrade, without the proxy', () => {
+describe('an operator in the middle of an upgrade, without the proxy,', () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await startControlPlane({ ...MIXED, proxy: false });
   });
   afterAll(() => plane.close());
 
-  it('the operator that believes every 404 is caught: it deletes what it should keep', async () => {
+  it('deletes the mirror of an existing PodGroup if it believes every 404', async () => {
     expect(await rounds(plane, anyNotFound, 'careless')).toContain('removed');
   });
 
-  it('the operator that reads the answer keeps it, and tries again', async () => {
+  it('keeps the mirror and retries if it reads the details of a 404', async () => {
     expect(await rounds(plane, namedNotFound, 'careful')).toEqual(new Set<Outcome>(['mirrored', 'tries again']));
     expect(await hasMirror(plane, 'careful')).toBe(true);
   });
 
-  it('both remove the mirror of a PodGroup that was deleted', async () => {
+  it('removes the mirror of a deleted PodGroup in both cases', async () => {
     await removes(plane, anyNotFound, 'deleted-careless');
     await removes(plane, namedNotFound, 'deleted-careful');
   });
 });
 
-describe('in the middle of an upgrade, with the proxy', () => {
+describe('an operator in the middle of an upgrade, with the proxy,', () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await startControlPlane({ ...MIXED, proxy: true });
@@ -92,13 +92,13 @@ describe('in the middle of an upgrade, with the proxy', () => {
   it.each([
     ['that believes every 404', 'careless', anyNotFound],
     ['that reads the answer', 'careful', namedNotFound],
-  ])('the operator %s keeps what it should keep', async (_, name, isGone) => {
+  ])('%s keeps the mirror of an existing PodGroup', async (_, name, isGone) => {
     expect(await rounds(plane, isGone, name)).toEqual(new Set<Outcome>(['mirrored']));
     expect(await hasMirror(plane, name)).toBe(true);
     await removes(plane, isGone, `deleted-${name}`);
   });
 
-  it('not even a crash of the one server that knows makes anyone delete, and the upgrade goes on', async () => {
+  it('keeps the mirror while the only server with PodGroups is down, and after the upgrade', async () => {
     const operator = new PodGroupMirror(kubeConfig(plane, 'front'), anyNotFound);
     await plane.kill('server-2');
     expect(await operator.reconcile(NAMESPACE, 'careless')).toBe('tries again');

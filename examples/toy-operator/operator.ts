@@ -1,18 +1,18 @@
 import { ApiException, CoreV1Api, CustomObjectsApi, type KubeConfig } from '@kubernetes/client-node';
 
-/** What one look at a PodGroup led to. */
+/** Result of one reconciliation. */
 export type Outcome = 'mirrored' | 'removed' | 'tries again';
 
-/** What an operator makes of an error: is the object that it asked for gone? */
+/** Decides whether an error means that the requested object is gone. */
 export type IsGone = (error: unknown, name: string) => boolean;
 
 /**
- * The mistake: a 404 says that *something* was not found. In the middle of an upgrade that may be the whole API, because
- * the load balancer has picked a server that does not know it yet.
+ * The mistake: any 404 counts. In the middle of an upgrade the whole API may be missing, because the
+ * load balancer has picked a server that does not serve it yet.
  */
 export const anyNotFound: IsGone = (error) => error instanceof ApiException && error.code === 404;
 
-/** The remedy: an object is gone when the answer names it. A 404 for an API that is unknown has no details. */
+/** The remedy: an object is gone if the 404 names it. A 404 for an unknown API has no details. */
 export const namedNotFound: IsGone = (error, name) => {
   if (!(error instanceof ApiException) || error.code !== 404) return false;
   const status = parsed(error.body) as { reason?: string; details?: { name?: string; kind?: string } } | undefined;

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { ApiServerConfig } from '../compose/config/api-server-config.js';
 import { loadApiServerConfig } from '../compose/config/load-api-server-config.js';
-import { addServerCommand, type Start } from './serve.js';
+import { addServerCommand, type ServerCommandOptions } from './serve.js';
 import type { Surroundings } from './surroundings.js';
 
 const EXAMPLES = `
@@ -21,15 +21,10 @@ Examples:
   $ straddle apiserver --data-dir=./data --etcd-servers=https://10.0.0.1:2379 --etcd-cafile=etcd-ca.crt
 `;
 
-export interface ApiServerCommandOptions {
-  readonly start: Start<ApiServerConfig>;
-  readonly exitWith: (code: number) => void;
-}
-
 export function addApiServerCommand(
   program: Command,
   surroundings: Surroundings,
-  options: ApiServerCommandOptions,
+  options: ServerCommandOptions<ApiServerConfig>,
 ): void {
   addServerCommand(program, surroundings, {
     name: 'apiserver',

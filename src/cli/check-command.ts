@@ -45,7 +45,7 @@ export function addCheckCommand(
         surroundings.stdout(printed(report, flags.output, checkText));
         exitWith(exitCodeOf(report));
       } catch (error) {
-        // Scripts must be able to tell "it is not protected" from "nobody could look".
+        // An exit code of its own: scripts must be able to tell this from a failed check.
         const problems = error instanceof ConfigError ? error.problems : [(error as Error).message];
         for (const problem of problems) surroundings.stderr(`straddle: ${problem}\n`);
         exitWith(COULD_NOT_CHECK);

@@ -68,7 +68,7 @@ async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {
   ]);
 }
 
-/** What a server of that version serves with no --runtime-config, or with everything on. */
+/** Returns the surface of a version without --runtime-config, or with everything on. */
 function servedBy(version: BuiltInSurface, all: boolean): Surface {
   const resources = new Map<string, ServedResource>();
   for (const group of version.groups) {

@@ -72,7 +72,7 @@ function answer(api: Api, method: string, url: string, text: string): [number, u
 const surroundings = { readFile: () => 'secret\n', nowMs: () => 0 };
 
 describe('straddle forget', () => {
-  it('writes the lease with the server’s clock, and again over an earlier one', async () => {
+  it('writes the lease with the time of the server, also over an earlier one', async () => {
     const api: Api = { leases: new Map(), tokens: [] };
     const access = await start(api);
     const said = await forget('cp2', { access, namespace: 'kube-system', surroundings });
@@ -91,7 +91,7 @@ describe('straddle forget', () => {
     expect(new Set(api.tokens)).toEqual(new Set(['Bearer secret']));
   });
 
-  it('tries again after a conflict, but not for ever', async () => {
+  it('retries after a conflict, a bounded number of times', async () => {
     const api: Api = { leases: new Map(), tokens: [], conflicts: 2 };
     const access = await start(api);
     await forget('cp2', { access, namespace: 'kube-system', surroundings });
@@ -100,7 +100,7 @@ describe('straddle forget', () => {
     await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(/try again/);
   });
 
-  it('passes on why it may not', async () => {
+  it('fails with the message of the server if the write is forbidden', async () => {
     const access = await start({ leases: new Map(), tokens: [], forbidden: true });
     await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(/403.*alice/);
   });
@@ -117,7 +117,7 @@ describe('straddle forget', () => {
     );
   });
 
-  it('refuses a server that its CA does not vouch for', async () => {
+  it('sends no token to a server whose certificate does not verify', async () => {
     const api: Api = { leases: new Map(), tokens: [] };
     const access = { ...(await start(api)), ca: undefined };
     await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(
@@ -126,7 +126,7 @@ describe('straddle forget', () => {
     expect(api.tokens).toEqual([]);
   });
 
-  it('makes names that Kubernetes accepts', () => {
+  it('makes valid lease names', () => {
     expect(forgetLeaseName('10.0.0.2:6443')).toBe('straddle-forget-10.0.0.2-6443');
     expect(forgetLeaseName('[fd00::1]:6443')).toBe('straddle-forget-fd00-1-6443');
     expect(forgetLeaseName('CP_1.example.')).toBe('straddle-forget-cp-1.example');

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../compose/config/config-error.js';
 import type { KubeconfigAccess } from '../compose/config/kubeconfig.js';
-import { type AccessOptions, readAccess } from './kube-access.js';
-import { type KubeAnswer, kubeRequest } from './kube-request.js';
+import { type AccessOptions, type KubeAnswer, kubeRequest, readAccess } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
 
 const FORGET_LEASE_SECONDS = 3_600;
-/** Another operator may write the same lease between our reading and our writing; not many times in a row. */
+/** Bound on retries after conflicts with another operator who writes the same lease. */
 const CONFLICT_ATTEMPTS_MAX = 4;
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 
@@ -49,24 +48,33 @@ export interface ForgetContext {
   readonly surroundings: Pick<Surroundings, 'readFile' | 'nowMs'>;
 }
 
-/** Writes the lease and returns what to tell the operator. */
+/** Writes the lease and returns the message for the operator. */
 export async function forget(server: string, context: ForgetContext): Promise<string> {
   const name = forgetLeaseName(server);
   if (!name) throw new ConfigError([`"${server}" is not the name or address of a server.`]);
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(context.namespace)}/leases`;
   const ask = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) =>
-    kubeRequest(context.access, context.surroundings.readFile, body ? { method, path, body } : { method, path });
+    kubeRequest(context.access, context.surroundings, { method, path, body });
   const alive = isAlive(await ask('GET', leases), server, context.surroundings.nowMs());
   for (let attempt = 1; attempt <= CONFLICT_ATTEMPTS_MAX; attempt++) {
     const current = await ask('GET', `${leases}/${name}`);
     if (current.status !== 200 && current.status !== 404) throw refused(current, `read the lease ${name}`);
     const version = current.status === 200 ? resourceVersionOf(current.body) : undefined;
-    const lease = forgetLease(server, {
-      name,
-      namespace: context.namespace,
-      version,
-      renewTime: renewTime(current, context),
-    });
+    const lease = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: {
+        name,
+        namespace: context.namespace,
+        labels: { [IDENTITY_LABEL]: 'straddle-forget' },
+        ...(version === undefined ? {} : { resourceVersion: version }),
+      },
+      spec: {
+        holderIdentity: server,
+        leaseDurationSeconds: FORGET_LEASE_SECONDS,
+        renewTime: renewTime(current, context),
+      },
+    };
     const written =
       version === undefined ? await ask('POST', leases, lease) : await ask('PUT', `${leases}/${name}`, lease);
     if (written.status === 200 || written.status === 201) return told(server, name, context, alive);
@@ -84,7 +92,7 @@ function told(server: string, name: string, { access, namespace }: ForgetContext
   return `Told every Straddle at ${access.server} to forget ${server} (lease ${namespace}/${name}).\n${note}`;
 }
 
-/** `10.0.0.2:6443` → `straddle-forget-10.0.0.2-6443`; undefined if nothing of the name can stay. */
+/** Returns `straddle-forget-10.0.0.2-6443` for `10.0.0.2:6443`; undefined for no valid name. */
 export function forgetLeaseName(server: string): string | undefined {
   const safe = server
     .toLowerCase()
@@ -96,30 +104,9 @@ export function forgetLeaseName(server: string): string | undefined {
   return safe === '' ? undefined : `straddle-forget-${safe}`.slice(0, 253).replace(/[.-]+$/, '');
 }
 
-interface ForgetLease {
-  readonly name: string;
-  readonly namespace: string;
-  readonly version: string | undefined;
-  readonly renewTime: string;
-}
-
-function forgetLease(server: string, { name, namespace, version, renewTime }: ForgetLease): object {
-  return {
-    apiVersion: 'coordination.k8s.io/v1',
-    kind: 'Lease',
-    metadata: {
-      name,
-      namespace,
-      labels: { [IDENTITY_LABEL]: 'straddle-forget' },
-      ...(version === undefined ? {} : { resourceVersion: version }),
-    },
-    spec: { holderIdentity: server, leaseDurationSeconds: FORGET_LEASE_SECONDS, renewTime },
-  };
-}
-
 /**
- * The control plane's clock, not this machine's: it is compared with the moment of departure, which a Straddle noted
- * over there. The Date header has whole seconds, cut off, so one more makes sure that "now" is not before it.
+ * Returns the time by the clock of the control plane, because a Straddle compares it with the time at
+ * which the server departed. The Date header is rounded down to seconds, so a second is added.
  */
 function renewTime(answer: KubeAnswer, { surroundings }: ForgetContext): string {
   const timeMs = answer.serverTimeMs === undefined ? surroundings.nowMs() : answer.serverTimeMs + 1_000;
@@ -135,7 +122,7 @@ interface LeaseShape {
   };
 }
 
-/** Only to warn of a slip; a list that may not be read is no reason not to go on. */
+/** Returns whether the server has a valid lease; false if leases may not be listed. */
 function isAlive(answer: KubeAnswer, server: string, nowMs: number): boolean {
   const items = (answer.body as { readonly items?: readonly LeaseShape[] } | null)?.items;
   if (answer.status !== 200 || !Array.isArray(items)) return false;

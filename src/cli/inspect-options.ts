@@ -1,16 +1,13 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dump } from 'js-yaml';
-import { hostPortOf } from '../base/address.js';
-import { ConfigError } from '../compose/config/config-error.js';
-import type { KubeconfigAccess, PemSource } from '../compose/config/kubeconfig.js';
 import type { InspectOptions } from '../tools/inspect/inspection.js';
-import { type AccessOptions, readAccess } from './kube-access.js';
+import { type AccessOptions, askerOptions, readAccess, readNamed } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
 
 export const OUTPUTS = ['table', 'wide', 'json', 'yaml'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
-/** The flags of the commands that look at a control plane and change nothing. */
+/** The flags of the commands that only read a control plane. */
 export interface InspectFlags extends AccessOptions {
   readonly output: Output;
   readonly server: readonly string[];
@@ -40,39 +37,17 @@ function address(text: string): string {
   return plain;
 }
 
-/** Everything that looking at a control plane takes, with all files read. */
-export function inspectOptions(
-  flags: InspectFlags,
-  surroundings: Surroundings,
-): InspectOptions & { kubeconfig: KubeconfigAccess } {
-  const access = readAccess(flags, surroundings);
-  const read = (path: string, what: string): string => {
-    try {
-      return surroundings.readFile(path);
-    } catch (error) {
-      throw new ConfigError([`${what} ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? error}).`]);
-    }
-  };
-  const pem = (source: PemSource | undefined, what: string) =>
-    source === undefined ? undefined : 'pem' in source ? source.pem : read(source.file, what);
+/** Returns the options of an inspection, with all files read. */
+export function inspectOptions(flags: InspectFlags, surroundings: Surroundings): InspectOptions {
+  const { peerCaFile, server } = flags;
   return {
-    kubeconfig: access,
-    url: access.server,
-    serverName: access.serverName ?? hostPortOf(new URL(access.server)).host,
-    credentials: {
-      ca: pem(access.ca, 'The certificate authority'),
-      clientCert: pem(access.clientCert, 'The client certificate'),
-      clientKey: pem(access.clientKey, 'The client key'),
-      token: access.token ?? (access.tokenFile && read(access.tokenFile, 'The token').trim()),
-      insecureSkipTlsVerify: access.insecureSkipTlsVerify,
-    },
-    peerCa: flags.peerCaFile === undefined ? undefined : read(flags.peerCaFile, '--peer-ca-file'),
-    given: flags.server,
-    nowMs: surroundings.nowMs,
+    ...askerOptions(readAccess(flags, surroundings), surroundings),
+    peerCa: peerCaFile === undefined ? undefined : readNamed(peerCaFile, '--peer-ca-file', surroundings),
+    given: server,
   };
 }
 
-/** A report in the form that was asked for; `text` makes the two forms for people. */
+/** Returns a report in the form that was asked for; `text` makes the two forms for people. */
 export function printed<T extends object>(
   report: T,
   output: Output,

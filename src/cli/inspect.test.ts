@@ -67,14 +67,14 @@ async function run(...argv: string[]) {
 }
 
 describe('status, diff and check on the command line', () => {
-  it.each(['status', 'diff', 'check'])('%s says what it is for, with examples', async (command) => {
+  it.each(['status', 'diff', 'check'])('%s has help with examples', async (command) => {
     const { code, out } = await run(command, '--help');
     expect(code).toBe(0);
     expect(out).toContain(`$ straddle ${command}\n`);
     expect(out).toMatch(/-o, --output <form>/);
   });
 
-  it('print the same report for people and for programs', async () => {
+  it('print the same report as table and as JSON', async () => {
     const { out } = await run('status', '-o', 'json');
     const report = JSON.parse(out) as { servers: { name: string }[] };
     expect(report.servers.map(({ name }) => name)).toEqual(['a', 'b']);
@@ -83,7 +83,7 @@ describe('status, diff and check on the command line', () => {
     expect((await run('status')).out).toMatch(/^b +straddle sidecar, proxy off /m);
   });
 
-  it('check ends with 1 where something failed, and with 2 where it could not look', async () => {
+  it('check exits with 1 if a check failed, and with 2 if the cluster cannot be reached', async () => {
     const found = await run('check');
     expect(found.code).toBe(1);
     expect(found.out).toMatch(/FAIL +b +gate/);

@@ -5,9 +5,9 @@ import { runStraddle, type Starters } from './program.js';
 import type { Surroundings } from './surroundings.js';
 
 /**
- * How much the heap may grow over what a full collection has left before the next one. Left to itself V8 takes a proxy that
- * waits most of the time for an idle program that should stay small: with thousands of watches it then collects
- * everything every few seconds, in pauses that events wait for. It is what V8 allows busy programs.
+ * Growth of the heap after a full garbage collection that triggers the next one; V8 allows it to busy programs. By default
+ * V8 keeps the heap of a proxy that mostly waits small: with thousands of watches there is a full collection every few
+ * seconds, and its pauses delay events.
  */
 const HEAP_GROWTH_PERCENT = 200;
 setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
@@ -35,16 +35,16 @@ const surroundings: Surroundings = {
   exitNow: (code) => process.exit(code),
 };
 
-/** Workers of `--workers` are this same program. No command of a user's: without a head there is nothing to serve. */
+/** Runs this program as a worker of `--workers`, started by its head only. */
 const WORKER_ARGUMENT = 'worker';
 const workerProgram = { execArgv: process.execArgv, file: process.argv[1]!, arguments: [WORKER_ARGUMENT] };
 const isWorker = process.argv[2] === WORKER_ARGUMENT && process.send !== undefined;
 
-/** Loaded only when it is needed: `straddle --help` should not wait for the whole server. */
+/** Imports the server only when it is needed, so that `straddle --help` does not wait for it. */
 const start: Starters = {
   proxy: async (config, io) =>
     (await import('../compose/start-proxy.js')).startProxy(config, { ...io, program: workerProgram }),
-  apiServer: async (config, io) => (await import('../compose/start-proxy.js')).startApiServer(config, io),
+  apiServer: async (config, io) => (await import('../compose/start-api-server.js')).startApiServer(config, io),
   controlPlane: async (options) => (await import('../tools/plane/control-plane.js')).startControlPlane(options),
   rehearse: async (options, places) => {
     const [{ rehearse }, { startRehearsalPlane }] = await Promise.all([
@@ -55,11 +55,11 @@ const start: Starters = {
   },
 };
 
-// A pipe that is closed early (`straddle rbac | head`) is no failure of ours.
+// A pipe that its reader closes early (`straddle rbac | head`) is not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 const code = isWorker
   ? await (await import('../compose/proxy-worker.js')).runProxyWorker(surroundings)
   : await runStraddle(process.argv.slice(2), surroundings, start);
-// Once all is closed nothing may keep the process, but output that still waits for its pipe must get out first.
+// Open handles must not keep the process alive, but buffered output is written first.
 process.stdout.write('', () => process.stderr.write('', () => process.exit(code)));

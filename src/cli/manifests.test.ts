@@ -60,19 +60,19 @@ describe('manifests', () => {
     expect(names()).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  it('are unrolled where they are lists', () => {
+  it('that are lists are unrolled', () => {
     const item = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } });
     const inner = { apiVersion: 'v1', kind: 'SecretList', items: [item('b')] };
     write({ 'a.json': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item('a'), inner] }) });
     expect(names()).toEqual(['a', 'b']);
   });
 
-  it('keep text that looks like dates and yes as it is written', () => {
+  it('keep text such as dates and yes unchanged', () => {
     write({ 'a.yaml': `${map('one')}data:\n  day: 2020-01-01\n  on: yes\n  block: |\n    a\n    --- b\n` });
     expect(readManifests(dir)[0]!['data']).toEqual({ day: '2020-01-01', on: 'yes', block: 'a\n--- b\n' });
   });
 
-  it('with errors are refused with file and line, all in one go', () => {
+  it('with errors are refused with file and line, all at once', () => {
     write({
       'a.yaml': `${map('one')}---\n${map('two')} bad: indentation\n`,
       'b.yaml': `# a comment\n\nmetadata:\n  name: x\n`,
@@ -91,14 +91,14 @@ describe('manifests', () => {
     for (const each of found) expect(each).not.toContain('\n');
   });
 
-  it('that are missing, empty or turn in circles are refused in a sentence', () => {
+  it('that are missing, empty or cyclic are refused with one sentence', () => {
     expect(problems(join(dir, 'nowhere'))).toEqual(['--manifests: DIR/nowhere cannot be read (ENOENT).']);
     expect(problems()).toEqual(['--manifests: DIR holds no objects; give files that end in .yaml, .yml or .json.']);
     symlinkSync(dir, join(dir, 'again'));
     expect(problems()[0]).toMatch(/is too deep; at most 16 folders may be nested\.$/);
   });
 
-  it('tell of the first problems only', () => {
+  it('with many problems show the first ones only', () => {
     write({ 'a.yaml': 'x: 1\n---\n'.repeat(30) });
     expect(problems()).toHaveLength(11);
     expect(problems().at(-1)).toBe('--manifests: 20 more problems are not shown.');

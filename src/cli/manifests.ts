@@ -9,7 +9,7 @@ const FOLDER_LEVELS_MAX = 16;
 const FILES_MAX = 2_000;
 const FILE_BYTES_MAX = 16 << 20;
 const OBJECTS_MAX = 10_000;
-/** More would scroll the first ones away, and those are mended first. */
+/** Bound on the problems shown, so that the first ones stay on the screen. */
 const PROBLEMS_MAX = 10;
 
 interface Reading {
@@ -18,8 +18,8 @@ interface Reading {
 }
 
 /**
- * All objects in a folder (or in one file), in the order of their paths: files of YAML or JSON, with any number of documents
- * each. Lists are unrolled. What is wrong is said with file and line, all of it in one go.
+ * Returns all objects in a folder (or in one file), in the order of the paths: files of YAML or JSON, with any number of
+ * documents each. Lists are unrolled. Throws ConfigError with all problems, each with file and line.
  */
 export function readManifests(path: string): JsonObject[] {
   const reading: Reading = { objects: [], problems: [] };
@@ -55,7 +55,7 @@ function filesUnder(path: string): string[] {
   }
 }
 
-/** Hidden entries are left out: editors and mounted ConfigMaps keep copies there. */
+/** Omits hidden entries, in which editors and mounted ConfigMaps keep copies. */
 function folderFiles(folder: string, levelsLeft: number): string[] {
   if (levelsLeft === 0) {
     throw new ConfigError([`--manifests: ${folder} is too deep; at most ${FOLDER_LEVELS_MAX} folders may be nested.`]);
@@ -88,17 +88,17 @@ function readFile(file: string, reading: Reading): void {
 }
 
 interface Document {
-  /** Begins with as many empty lines as there are before it in the file, so that the parser's line numbers are the file's. */
+  /** Padded with empty lines, so that the parser reports line numbers of the file. */
   readonly text: string;
-  /** Of its first line with content, from 1. */
+  /** Number of its first line with content, from 1. */
   readonly line: number;
 }
 
-/** A line that begins with three dashes ends a document wherever it stands, so documents can be told apart without parsing. */
+/** Splits a file without parsing: a line that begins with three dashes always ends a document. */
 function documentsOf(text: string): Document[] {
   const lines = text.replace(/^\uFEFF/, '').split('\n');
   const starts = lines.flatMap((line, index) => (/^---(\s|$)/.test(line) ? [index] : []));
-  // What stands before the first separator is a document too, unless it only has directives, which belong to the next.
+  // Text before the first separator is a document too, unless it only has directives.
   if (starts.length === 0 || lines.slice(0, starts[0]).some((line) => !/^\s*(#|$)|^%/.test(line))) starts.unshift(0);
   else starts[0] = 0;
   return starts.map((start, index) => {
@@ -132,7 +132,7 @@ function takeObject(value: unknown, where: string, reading: Reading): void {
     reading.problems.push(`${where} an object needs apiVersion and kind.`);
     return;
   }
-  // Read by kustomize alone, no server knows it.
+  // Objects of kustomize exist in files only, not in the API.
   if (apiVersion.startsWith('kustomize.config.k8s.io/')) return;
   if (kind.endsWith('List') && Array.isArray(items)) {
     items.forEach((item, index) => {

@@ -1,8 +1,9 @@
 import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import type { ProxyConfig } from '../compose/config/proxy-config.js';
+import type { RunningServer } from '../compose/start-server.js';
 import { kubernetesSpelling, runStraddle } from './program.js';
-import type { RunningServer, Start } from './serve.js';
+import type { Start } from './serve.js';
 import type { Surroundings } from './surroundings.js';
 
 const PROXY = [
@@ -70,7 +71,7 @@ function fakeServer(close: () => Promise<void>, closed: Promise<void> = new Prom
 }
 
 describe('straddle', () => {
-  it('alone prints its commands', async () => {
+  it('without arguments prints its commands', async () => {
     const bare = run([]);
     expect(await bare.code).toBe(0);
     for (const command of ['proxy', 'forget', 'rbac', 'version']) expect(bare.out).toContain(command);
@@ -99,7 +100,7 @@ describe('straddle', () => {
     }
   });
 
-  it('takes flags in the spellings that Kubernetes programs take', () => {
+  it('accepts flags in the spellings of Kubernetes programs', () => {
     expect(kubernetesSpelling(['-v=4', '--peer_ca_file=a_b', 'x_y', '--'])).toEqual([
       '--v=4',
       '--peer-ca-file=a_b',
@@ -110,14 +111,14 @@ describe('straddle', () => {
 });
 
 describe('straddle proxy', () => {
-  it('lists everything wrong, a line each, and starts nothing', async () => {
+  it('prints all problems, one per line, and starts nothing', async () => {
     const wrong = run(['proxy', '--workers=65']);
     expect(await wrong.code).toBe(1);
     expect(wrong.err.trim().split('\n').length).toBeGreaterThan(2);
     expect(wrong.err).not.toContain('not started here');
   });
 
-  it('hands repeated and aliased flags to the configuration', async () => {
+  it('passes repeated flags and aliases to the configuration', async () => {
     let config: ProxyConfig | undefined;
     const proxy = run(
       [
@@ -139,13 +140,13 @@ describe('straddle proxy', () => {
     expect(config).toMatchObject({ peerAdvertiseIp: '10.0.0.9', logLevel: 'debug' });
   });
 
-  it('says in one sentence why it could not start', async () => {
+  it('prints one sentence if it cannot start', async () => {
     const failed = run(PROXY, async () => Promise.reject(new Error('Port 6443 is taken.')));
     expect(await failed.code).toBe(1);
     expect(failed.err).toContain('straddle: Port 6443 is taken.\n');
   });
 
-  it('closes on a signal and ends with 0', async () => {
+  it('closes on a signal and exits with 0', async () => {
     let closes = 0;
     let started = () => {};
     const starting = new Promise<void>((resolve) => {
@@ -163,7 +164,7 @@ describe('straddle proxy', () => {
     expect(JSON.parse(proxy.err.trim().split('\n').at(-1)!)).toMatchObject({ msg: 'stopped' });
   });
 
-  it('ends at once with 1 on a second signal', async () => {
+  it('exits at once with 1 on a second signal', async () => {
     let finish = () => {};
     const proxy = run(PROXY, async () => fakeServer(() => new Promise((resolve) => (finish = resolve))));
     proxy.signal('SIGINT');
@@ -174,7 +175,7 @@ describe('straddle proxy', () => {
     await proxy.code;
   });
 
-  it('ends with 1 when the server ends by itself', async () => {
+  it('exits with 1 if the server ends unexpectedly', async () => {
     const proxy = run(PROXY, async () => fakeServer(async () => {}, Promise.resolve()));
     expect(await proxy.code).toBe(1);
     expect(proxy.err).toContain('without having been asked');
@@ -198,7 +199,7 @@ describe('straddle rbac', () => {
     expect(load(rbac.out.split('---')[0]!)).toMatchObject({ metadata: { namespace: 'kube-system' } });
   });
 
-  it('refuses names that YAML could take for something else', async () => {
+  it('refuses user names that are not plain text in YAML', async () => {
     expect(await run(['rbac', '--user=a"b']).code).toBe(1);
   });
 });

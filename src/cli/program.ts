@@ -33,7 +33,7 @@ Examples:
 \`straddle <command> --help\` says more about each.
 `;
 
-/** How servers are started; tests start others. */
+/** The functions that start servers; tests replace them. */
 export interface Starters {
   readonly proxy: Start<ProxyConfig>;
   readonly apiServer: Start<ApiServerConfig>;
@@ -84,7 +84,7 @@ export async function runStraddle(
   }
 }
 
-/** Kubernetes programs take underscores for dashes in flags' names, and `-v=4` and `-o=json`. */
+/** Converts the spellings of Kubernetes programs: underscores for dashes, `-v=4`, `-o=json`. */
 export function kubernetesSpelling(argv: readonly string[]): string[] {
   return argv.map((argument) => {
     if (argument.startsWith('-v=')) return `--v=${argument.slice(3)}`;
@@ -124,7 +124,7 @@ function commandLineProblem(error: CommanderError, program: Command, argv: reado
   return `${sentence.charAt(0).toUpperCase()}${sentence.slice(1).replace(/\.?$/, '.')} See \`${usage}\`.`;
 }
 
-/** The command that was typed, and the one under it where it has some. */
+/** Returns the command of a command line, and its subcommand if there is one. */
 function commandsNamed(program: Command, argv: readonly string[]): Command[] {
   const named = program.commands.find((candidate) => candidate.name() === argv[0]);
   const nested = named?.commands.find((candidate) => candidate.name() === argv[1]);

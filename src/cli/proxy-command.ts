@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { loadProxyConfig } from '../compose/config/load-proxy-config.js';
 import type { ProxyConfig } from '../compose/config/proxy-config.js';
-import { addServerCommand, type Start } from './serve.js';
+import { addServerCommand, type ServerCommandOptions } from './serve.js';
 import type { Surroundings } from './surroundings.js';
 
 const EXAMPLES = `
@@ -24,12 +24,11 @@ Examples:
   $ straddle proxy --config=straddle.yaml --peer-sources= --peer=https://10.0.0.2:6443
 `;
 
-export interface ProxyCommandOptions {
-  readonly start: Start<ProxyConfig>;
-  readonly exitWith: (code: number) => void;
-}
-
-export function addProxyCommand(program: Command, surroundings: Surroundings, options: ProxyCommandOptions): void {
+export function addProxyCommand(
+  program: Command,
+  surroundings: Surroundings,
+  options: ServerCommandOptions<ProxyConfig>,
+): void {
   addServerCommand(program, surroundings, {
     name: 'proxy',
     description: 'Stand in front of one kube-apiserver and answer for the whole control plane',

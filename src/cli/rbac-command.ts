@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type RbacSubject, rbacManifest } from '../compose/straddle-rights.js';
+import { rbacManifest } from '../compose/straddle-rights.js';
 import type { Surroundings } from './surroundings.js';
 
 const EXAMPLES = `
@@ -18,10 +18,10 @@ export function addRbacCommand(program: Command, surroundings: Surroundings): vo
     .description('Print the RBAC manifest with the few rights that Straddle itself needs')
     .option('--user <name>', 'the user that Straddle acts as', plainName, 'system:straddle')
     .addHelpText('after', EXAMPLES)
-    .action((options: RbacSubject) => surroundings.stdout(rbacManifest(options)));
+    .action(({ user }: { readonly user: string }) => surroundings.stdout(rbacManifest(user)));
 }
 
-/** What is put into YAML unquoted must not be able to mean anything else there. */
+/** Accepts only names that are plain text in YAML, quoted or not. */
 function plainName(value: string): string {
   if (!/^[A-Za-z0-9]([A-Za-z0-9._:@-]*[A-Za-z0-9])?$/.test(value)) {
     throw new InvalidArgumentError('Use letters, digits and . _ : @ - only.');

@@ -105,7 +105,7 @@ describe('straddle rehearse', () => {
     expect(page).toContain('Proxy on');
   });
 
-  it('passes on what was asked for', async () => {
+  it('passes the flags to the rehearsal', async () => {
     writeFileSync(join(dir, 'a.yaml'), 'apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: mine\n');
     const { asked, rehearse } = answering();
     const flags = [
@@ -141,7 +141,7 @@ describe('straddle rehearse', () => {
     expect(readdirSync(dir)).not.toContain('rehearsal.html');
   });
 
-  it('takes real API servers, of any version', async () => {
+  it('accepts real API servers of any version', async () => {
     const { asked, rehearse } = answering();
     const flags = [
       '--upstream=https://10.0.0.1:6443,https://10.0.0.2:6443',
@@ -178,12 +178,12 @@ describe('straddle rehearse', () => {
     ['harm with the proxy on', half(true, { findings: findings({ wrong404s: 1 }) }), 1],
     ['a failed --exec with the proxy on', half(true, { exec: [{ beginMs: 0, endMs: 1, exitCode: 7, output: '' }] }), 1],
     ['only 503s with the proxy on', half(true, { findings: findings({ unavailable503s: 5 }) }), 0],
-  ])('tells of %s by the exit code', async (_, on, code) => {
+  ])('shows %s by the exit code', async (_, on, code) => {
     const { rehearse } = answering({ on });
     expect((await run([...VERSIONS, '--no-report'], rehearse)).code).toBe(code);
   });
 
-  it('does not fail because of harm with the proxy off alone', async () => {
+  it('exits with 0 if there is harm with the proxy off only', async () => {
     const { rehearse } = answering();
     const { code, out } = await run([...VERSIONS, '--no-report', '--proxy=off'], rehearse);
     expect(code).toBe(0);
@@ -203,7 +203,7 @@ describe('straddle rehearse', () => {
     expect(existsSync(report())).toBe(false);
   });
 
-  it('stopped in the second half, still reports the first', async () => {
+  it('reports the first half if it is stopped in the second', async () => {
     const { rehearse } = answering();
     const stopped = await run([...VERSIONS, `--report=${report()}`], async (options, places, signal) => {
       if (options.halves[0] === 'off') return rehearse(options, places);
@@ -218,7 +218,7 @@ describe('straddle rehearse', () => {
     expect(stopped.exits).toEqual([]);
   });
 
-  it('stopped in the first half, starts no second one', async () => {
+  it('starts no second half if it is stopped in the first', async () => {
     let calls = 0;
     const stopped = await run([...VERSIONS, `--report=${report()}`], async ({ signal: aborted }, _, signal) => {
       calls++;
@@ -258,7 +258,7 @@ describe('straddle rehearse', () => {
     expect({ code, out }).toEqual({ code: 2, out: '' });
   });
 
-  it('says what it is for, with examples', async () => {
+  it('has help with examples', async () => {
     const { code, out } = await run(['--help'], refused);
     expect(code).toBe(0);
     expect(out).toContain('$ straddle rehearse --from=1.35 --to=1.36\n');

@@ -17,9 +17,9 @@ import { isHarmful } from '../tools/rehearse/report/verdict.js';
 import { clockText, printable } from '../tools/rehearse/report/words.js';
 import { readManifests } from './manifests.js';
 import { addRehearseFlags, halvesOf, type RehearseFlags } from './rehearse-flags.js';
-import type { Surroundings } from './surroundings.js';
+import { type Surroundings, stopSignal } from './surroundings.js';
 
-/** Runs a rehearsal on control planes that are started at those places. */
+/** Runs a rehearsal; `places` has the options of its control planes. */
 export type Rehearse = (options: Omit<RehearsalOptions, 'start'>, places: RehearsalPlaces) => Promise<RehearsalResult>;
 
 export interface RehearseCommandOptions {
@@ -28,7 +28,7 @@ export interface RehearseCommandOptions {
 }
 
 const HARM = 1;
-/** Scripts must be able to tell "the upgrade does harm" from "nobody could find out". */
+/** A code of its own: scripts must be able to tell harm from a rehearsal that failed. */
 const COULD_NOT_REHEARSE = 2;
 
 const EXAMPLES = `
@@ -80,7 +80,8 @@ async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, runni
   const { colors } = running;
   await checkFlags(flags);
   const options = rehearsalOptions(flags);
-  const stop = stopSignal(surroundings);
+  // The first signal ends the rehearsal in order, the second one the process.
+  const stop = stopSignal(surroundings, () => surroundings.exitNow(COULD_NOT_REHEARSE));
   const { workDir, forget } = workFolder(flags.dataDir);
   const outcome = await eachHalf(flags, surroundings, { ...running, options, workDir, signal: stop.signal }).finally(
     () => {
@@ -98,7 +99,7 @@ async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, runni
   return result.halves.some((half) => half.proxy && isHarmful(half)) ? HARM : 0;
 }
 
-/** Everything that can be known to be wrong before anything is started. */
+/** Throws ConfigError with all problems that can be found before anything is started. */
 async function checkFlags({ from, to, servers, upstream, rollCommand, report }: RehearseFlags): Promise<void> {
   const problems: string[] = [];
   const [older, newer] = [from, to].map((version) => version.split('.').map(Number) as [number, number]);
@@ -125,7 +126,7 @@ async function checkFlags({ from, to, servers, upstream, rollCommand, report }: 
   if (problems.length > 0) throw new ConfigError(problems);
 }
 
-/** Said now, and not when all has been rehearsed. */
+/** Checks the folder of the report before the rehearsal, not after it. */
 function folderProblems(report: string): string[] {
   try {
     accessSync(dirname(report), constants.W_OK);
@@ -154,23 +155,13 @@ function rehearsalOptions(flags: RehearseFlags): HalfOptions {
   };
 }
 
-/** The first signal ends the rehearsal in good order, the second one the process. */
-function stopSignal({ onStopSignal, exitNow }: Surroundings): { signal: AbortSignal; forget: () => void } {
-  const controller = new AbortController();
-  const forget = onStopSignal(() => {
-    if (controller.signal.aborted) exitNow(COULD_NOT_REHEARSE);
-    controller.abort();
-  });
-  return { signal: controller.signal, forget };
-}
-
 function workFolder(dataDir: string | undefined): { workDir: string; forget: () => void } {
   try {
     if (dataDir === undefined) {
       const workDir = mkdtempSync(join(tmpdir(), 'straddle-rehearse-'));
       return { workDir, forget: () => rmSync(workDir, { recursive: true, force: true }) };
     }
-    // The user's own folder stays; each half removes its own below it.
+    // A folder that the user named stays; each half removes the one that it made below.
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return { workDir: resolve(dataDir), forget: () => {} };
   } catch (error) {
@@ -186,12 +177,12 @@ interface HalfRun extends Running {
 }
 
 interface Outcome {
-  /** Undefined where not even one half came to its end. */
+  /** Undefined if no half was completed. */
   readonly result: RehearsalResult | undefined;
   readonly failure: unknown;
 }
 
-/** Each half is a rehearsal of its own, so that what the first one has shown is there even if the second one fails. */
+/** Runs each half separately, so that the result of the first is kept if the second fails. */
 async function eachHalf(flags: RehearseFlags, surroundings: Surroundings, run: HalfRun): Promise<Outcome> {
   const beganMs = surroundings.nowMs();
   const halves: HalfResult[] = [];
@@ -230,7 +221,7 @@ function places(
     upstream: upstream.length === 0 ? undefined : { urls: upstream, pkiDir: resolve(pkiDir), rollCommand },
     self: [...process.execArgv, process.argv[1]!],
     machine: surroundings,
-    // Servers go away and come back all the time here: only errors are news.
+    // Errors only: servers are stopped and started all the time.
     logger: createLogger({ level: 'error', format: 'text', write: surroundings.stderr, nowMs: surroundings.nowMs }),
     note: say,
   };
@@ -241,7 +232,7 @@ function publish(result: RehearsalResult, { output, report }: RehearseFlags, sur
   const color = stdoutIsTerminal === true && environment['NO_COLOR'] === undefined;
   const json = JSON.stringify(result, null, 2);
   if (output === 'json') stdout(`${json}\n`);
-  // By way of JSON: YAML has a word for every kind of nothing, and readers expect the same in both.
+  // Through JSON, so that both forms omit the same members: YAML would write undefined ones.
   else if (output === 'yaml') stdout(dump(JSON.parse(json), { lineWidth: 120, noRefs: true }));
   else stdout(`\n${terminalReport(result, { color })}\n`);
   if (report === false) return;
@@ -256,6 +247,6 @@ function publish(result: RehearsalResult, { output, report }: RehearseFlags, sur
 
 function problemsOf(error: unknown): readonly string[] {
   if (error instanceof ConfigError) return error.problems;
-  // What a server or a program said last may be in it.
+  // The message may contain the last lines of a server or program.
   return [printable(error instanceof Error ? error.message : String(error))];
 }

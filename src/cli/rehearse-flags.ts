@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseGoDurationMs } from '../compose/config/go-duration.js';
 import { type HalfName, REHEARSAL_DEFAULTS } from '../tools/rehearse/rehearsal-options.js';
-import { SHOWN } from './up-command.js';
+import { list, SHOWN } from './up-command.js';
 
 export const REHEARSE_OUTPUTS = ['text', 'json', 'yaml'] as const;
 const PROXIES = ['both', 'off', 'on'] as const;
@@ -119,13 +119,6 @@ function hold(text: string): number {
   const ms = parseGoDurationMs(text);
   if (ms !== undefined && ms >= HOLD_MS_MIN && ms <= HOLD_MS_MAX) return ms;
   throw new InvalidArgumentError('Give a duration from 1s to 1h, such as 10s.');
-}
-
-function list(text: string): string[] {
-  return text
-    .split(',')
-    .map((each) => each.trim())
-    .filter((each) => each !== '');
 }
 
 function serverUrl(text: string): string {

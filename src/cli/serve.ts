@@ -4,33 +4,28 @@ import { type Logger, serverLogger } from '../base/logger.js';
 import { type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../compose/config/flag.js';
 import { type FlagName, flagsOf } from '../compose/config/flags.js';
 import type { ServerConfig } from '../compose/config/server-config.js';
-import type { Surroundings } from './surroundings.js';
+import type { RunningServer } from '../compose/start-server.js';
+import { type Surroundings, stopSignal } from './surroundings.js';
 import { straddleVersion } from './version-command.js';
-
-export interface RunningServer {
-  readonly address: string;
-  readonly port: number;
-  /** Drains and stops; resolves when all is closed. */
-  close(): Promise<void>;
-  /** Resolves when the server has ended, by `close` or without it. Never rejects. */
-  readonly closed: Promise<void>;
-}
 
 export type Start<Config> = (config: Config, io: { readonly logger: Logger }) => Promise<RunningServer>;
 
-/** Closing keeps to the configured times by itself; this much later it hangs, and waiting on would help nobody. */
+/** Time after the configured bounds of a stop from which the stop counts as hanging. */
 const STOP_MARGIN_MS = 10_000;
 
-export interface ServerCommand<Config extends ServerConfig> {
-  readonly name: FlagCommand;
-  readonly description: string;
-  readonly examples: string;
-  load(flags: ReadonlyMap<FlagName, readonly string[]>, surroundings: Surroundings): Config;
+export interface ServerCommandOptions<Config> {
   readonly start: Start<Config>;
   readonly exitWith: (code: number) => void;
 }
 
-/** A command that runs a server until it is told to stop. */
+export interface ServerCommand<Config extends ServerConfig> extends ServerCommandOptions<Config> {
+  readonly name: FlagCommand;
+  readonly description: string;
+  readonly examples: string;
+  load(flags: ReadonlyMap<FlagName, readonly string[]>, surroundings: Surroundings): Config;
+}
+
+/** Adds a command that runs a server until a stop signal. */
 export function addServerCommand<Config extends ServerConfig>(
   program: Command,
   surroundings: Surroundings,
@@ -47,7 +42,7 @@ export function addServerCommand<Config extends ServerConfig>(
   command.action(async () => exitWith(await runServer(load(given, surroundings), surroundings, start)));
 }
 
-/** Values are kept as text under the flag's one name; what they mean is the configuration's business. */
+/** Returns the options of a flag, which keep values as text for the configuration. */
 function commandOptions(flag: Flag & { readonly name: FlagName }, given: Map<FlagName, readonly string[]>): Option[] {
   const repeatable = REPEATABLE_KINDS.has(flag.kind);
   const keep = (value: string) => {
@@ -68,15 +63,19 @@ function helpText(flag: Flag): string {
   return `${flag.description}${also}${standard ? ` (default: ${standard})` : ''}`;
 }
 
-/** From start to stop; resolves with the exit code. */
-export async function runServer<Config extends ServerConfig>(
+/** Runs a server from start to stop; resolves with the exit code. */
+async function runServer<Config extends ServerConfig>(
   config: Config,
   surroundings: Surroundings,
   start: Start<Config>,
 ): Promise<number> {
   const logger = serverLogger(config, surroundings);
   for (const note of config.notes) logger.warn(note);
-  const stop = stopSignals(surroundings, logger);
+  // The first signal asks for a graceful stop, also during the start; the second ends the process.
+  const stop = stopSignal(surroundings, (signal) => {
+    logger.warn('stopping at once, requests in flight are cut', { signal });
+    surroundings.exitNow(1);
+  });
   try {
     const server = await start(config, { logger });
     logger.info('serving', {
@@ -91,37 +90,11 @@ export async function runServer<Config extends ServerConfig>(
   }
 }
 
-interface StopSignals {
-  readonly first: Promise<string>;
-  forget(): void;
-}
-
-/** The first signal asks for a graceful stop, also while starting; the second does not ask. */
-function stopSignals(surroundings: Surroundings, logger: Logger): StopSignals {
-  let resolveFirst: (signal: string) => void = () => {};
-  const first = new Promise<string>((resolve) => {
-    resolveFirst = resolve;
-  });
-  let asked = false;
-  const forget = surroundings.onStopSignal((signal) => {
-    if (asked) {
-      logger.warn('stopping at once, requests in flight are cut', { signal });
-      surroundings.exitNow(1);
-    }
-    asked = true;
-    resolveFirst(signal);
-  });
-  return { first, forget };
-}
-
-interface RunContext {
-  readonly config: ServerConfig;
-  readonly logger: Logger;
-  readonly surroundings: Surroundings;
-}
-
-async function untilStopped(server: RunningServer, signal: Promise<string>, context: RunContext): Promise<number> {
-  const { config, logger, surroundings } = context;
+async function untilStopped(
+  server: RunningServer,
+  signal: Promise<string>,
+  { config, logger, surroundings }: { config: ServerConfig; logger: Logger; surroundings: Surroundings },
+): Promise<number> {
   const ended = server.closed.then(() => undefined);
   const reason = await Promise.race([signal, ended]);
   if (reason === undefined) {

@@ -111,6 +111,7 @@ async function capture(documents: Readonly<Record<string, object | null>>, ...fl
     environment: {},
     homeDirectory: '/nowhere',
     readFile: () => JSON.stringify(kubeconfig),
+    nowMs: Date.now,
     writeFile: (path: string, text: string) => {
       if (path.startsWith('/readonly/')) throw Object.assign(new Error(path), { code: 'EROFS' });
       files.set(path, text);
@@ -127,7 +128,7 @@ async function capture(documents: Readonly<Record<string, object | null>>, ...fl
 }
 
 describe('straddle surface capture', () => {
-  it('writes what is built in, and neither custom resources nor aggregated APIs', async () => {
+  it('writes built-in resources, without custom resources and aggregated APIs', async () => {
     const { code, out, err, accepts } = await capture(DOCUMENTS);
     expect(code).toBe(0);
     const surface = readSurface(out);
@@ -140,14 +141,14 @@ describe('straddle surface capture', () => {
     expect(accepts.get('/apis')).toMatch(/v=v2;as=APIGroupDiscoveryList;profile=nopeer/);
   });
 
-  it('writes to a file when told', async () => {
+  it('writes to the file of --output', async () => {
     const { out, files, err } = await capture(DOCUMENTS, '--output=/tmp/1.37.json');
     expect(out).toBe('');
     expect(readSurface(files.get('/tmp/1.37.json')!).version).toBe('1.37');
     expect(err).toContain('written to /tmp/1.37.json');
   });
 
-  it('goes on without the right to list APIServices, and says what that means', async () => {
+  it('continues without the right to list APIServices, and prints the consequence', async () => {
     const documents = { ...DOCUMENTS, '/apis/apiregistration.k8s.io/v1/apiservices': null };
     const openApi = { ...documents, '/openapi/v3/apis/example.com/v1?hash=3': {} };
     const { code, out, err } = await capture(openApi);
@@ -161,14 +162,14 @@ describe('straddle surface capture', () => {
     ['something that is no API server', { '/version': { hello: 1 } }, 'is this a kube-apiserver?'],
     ['a server without aggregated discovery', { '/apis': { kind: 'APIGroupList' } }, 'since 1.27'],
     ['a server without OpenAPI v3', { '/openapi/v3': { paths: 1 } }, 'since 1.24'],
-  ])('says clearly what is wrong with %s', async (_, documents, sentence) => {
+  ])('fails with one sentence for %s', async (_, documents, sentence) => {
     const { code, out, err } = await capture({ ...DOCUMENTS, ...documents });
     expect(code).toBe(1);
     expect(out).toBe('');
     expect(err).toContain(sentence);
   });
 
-  it('says which file cannot be written, and which flag it does not know', async () => {
+  it('names the file that cannot be written and the unknown flag', async () => {
     expect((await capture(DOCUMENTS, '--output=/readonly/x.json')).err).toContain(
       '/readonly/x.json cannot be written (EROFS)',
     );

@@ -3,8 +3,7 @@ import { convertSurface, writeSurface } from '../apiserver/surfaces/convert-surf
 import { readServer } from '../apiserver/surfaces/read-server.js';
 import type { KubeconfigAccess } from '../compose/config/kubeconfig.js';
 import type { Json } from '../kube/json.js';
-import { type AccessOptions, readAccess } from './kube-access.js';
-import { kubeRequest } from './kube-request.js';
+import { type AccessOptions, kubeRequest, readAccess } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
 
 const EXAMPLES = `
@@ -41,13 +40,14 @@ export function addSurfaceCommand(program: Command, surroundings: Surroundings):
     });
 }
 
-/** The text of a surface file. What is under way goes to stderr. */
-export async function captureSurface(
+/** Returns the text of a surface file. Progress is written to stderr. */
+async function captureSurface(
   access: KubeconfigAccess,
-  { readFile, stderr }: Pick<Surroundings, 'readFile' | 'stderr'>,
+  surroundings: Pick<Surroundings, 'readFile' | 'nowMs' | 'stderr'>,
 ): Promise<string> {
+  const { stderr } = surroundings;
   const get = async (path: string, accept: string): Promise<Json> => {
-    const { status, body } = await kubeRequest(access, readFile, { method: 'GET', path, accept });
+    const { status, body } = await kubeRequest(access, surroundings, { method: 'GET', path, accept });
     if (status === 200) return body as Json;
     const message = (body as { readonly message?: unknown } | null)?.message;
     throw new Error(`${access.server} answered ${status} to GET ${path}: ${message ?? 'no reason given'}.`);

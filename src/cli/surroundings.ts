@@ -1,4 +1,4 @@
-/** All that commands touch outside themselves, so that tests can stand in for it. Only `main.ts` has the real one. */
+/** Everything outside the process that commands use, made by `main.ts`; tests replace it. */
 export interface Surroundings {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
@@ -12,8 +12,31 @@ export interface Surroundings {
   readonly readFile: (path: string) => string;
   readonly writeFile: (path: string, text: string) => void;
   readonly nowMs: () => number;
-  /** Calls back for each SIGTERM and SIGINT; returns how to take that back. */
+  /** Calls back for each SIGTERM and SIGINT; returns a function that removes the listener. */
   readonly onStopSignal: (listener: (signal: string) => void) => () => void;
-  /** Ends the process at once, whatever is under way. Only for operators who ask twice, and for stops that hang. */
+  /** Ends the process at once: for a second stop signal, and for stops that hang. */
   readonly exitNow: (code: number) => void;
+}
+
+export interface StopSignal {
+  /** Resolves with the name of the first signal. */
+  readonly first: Promise<string>;
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** Removes the listener. */
+  forget(): void;
+}
+
+/** Listens for stop signals. `again` is called for each one after the first. */
+export function stopSignal({ onStopSignal }: Surroundings, again: (signal: string) => void): StopSignal {
+  const controller = new AbortController();
+  let forget = () => {};
+  const first = new Promise<string>((resolve) => {
+    forget = onStopSignal((signal) => {
+      if (controller.signal.aborted) again(signal);
+      controller.abort();
+      resolve(signal);
+    });
+  });
+  return { first, signal: controller.signal, forget };
 }

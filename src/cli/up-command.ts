@@ -3,9 +3,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import pc from 'picocolors';
 import { createLogger } from '../base/logger.js';
 import type { RunningControlPlane } from '../tools/plane/control-plane.js';
-import type { ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
-import { BALANCES, type Balance } from '../tools/plane/control-plane-options.js';
-import type { Surroundings } from './surroundings.js';
+import { BALANCES, type Balance, type ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
+import { type Surroundings, stopSignal } from './surroundings.js';
 
 export type StartControlPlane = (options: ControlPlaneOptions) => Promise<RunningControlPlane>;
 
@@ -42,7 +41,7 @@ Examples:
   $ straddle up --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 --pki-dir=/etc/kubernetes/pki
 `;
 
-/** What 1.36 has and 1.35 has not, so that there is something to see; and who stores objects in which version. */
+/** Default of --runtime-config: an API that 1.35 lacks, and StorageVersions. */
 export const SHOWN = ['scheduling.k8s.io/v1alpha2=true', 'internal.apiserver.k8s.io/v1alpha1=true'];
 
 export function addUpCommand(program: Command, surroundings: Surroundings, options: UpCommandOptions): void {
@@ -90,14 +89,7 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
 async function up(flags: UpFlags, surroundings: Surroundings, start: StartControlPlane): Promise<number> {
   const mayColor = surroundings.environment['NO_COLOR'] === undefined;
   const colors = pc.createColors(surroundings.stderrIsTerminal && mayColor);
-  let asked = false;
-  const stopped = new Promise<void>((resolveSignal) => {
-    surroundings.onStopSignal(() => {
-      if (asked) surroundings.exitNow(1);
-      asked = true;
-      resolveSignal();
-    });
-  });
+  const stop = stopSignal(surroundings, () => surroundings.exitNow(1));
   const { upstream, pkiDir, rollCommand, dataDir, ...rest } = flags;
   const starting = start({
     ...rest,
@@ -112,19 +104,19 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
     progress: (sentence) => surroundings.stderr(`${colors.dim(sentence)}\n`),
     note: (sentence) => surroundings.stderr(`${colors.yellow(sentence)}\n`),
   });
-  // Stopped while it starts, it is stopped when it has started: nothing may be left half-way.
+  // A stop signal during the start takes effect after it, so that nothing is left running.
   const plane = await starting;
-  if (!asked) {
+  if (!stop.signal.aborted) {
     const screenColors = pc.createColors(surroundings.stdoutIsTerminal === true && mayColor);
     surroundings.stdout(screen(plane, flags, { colors: screenColors, self: selfAsTyped(surroundings) }));
   }
-  await stopped;
+  await stop.first;
   surroundings.stderr(`${colors.dim('stopping')}\n`);
   await plane.close();
   return 0;
 }
 
-/** How to type this program's name in any other terminal. */
+/** Returns the command that runs this program in another terminal. */
 function selfAsTyped({ environment, readFile }: Surroundings): string {
   const isOnPath = (environment['PATH'] ?? '').split(delimiter).some((dir) => {
     try {
@@ -176,7 +168,7 @@ interface Thing {
   readonly why: string;
 }
 
-/** What to try next: each works as it is printed. */
+/** Returns commands to try next; each works as it is printed. */
 function things(plane: RunningControlPlane, { proxy, upstream, dataDir }: UpFlags, self: string): Thing[] {
   const { servers, kubeconfig } = plane;
   const first = servers[0]!.name;
@@ -224,7 +216,8 @@ function urls(text: string, before: readonly string[] = []): string[] {
   return [...before, ...found];
 }
 
-function list(text: string): string[] {
+/** Splits a comma-separated list. */
+export function list(text: string): string[] {
   return text
     .split(',')
     .map((each) => each.trim())

@@ -2,18 +2,14 @@ import type { MadePki } from './pki.js';
 
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64');
 
-export interface KubeconfigServer {
-  readonly name: string;
-  readonly address: string;
-}
-
-/** For kubectl, as the user kubernetes-admin of the group system:masters. */
-export function adminKubeconfig(address: string, pki: MadePki): string {
-  return planeKubeconfig([{ name: 'straddle', address }], pki);
-}
-
-/** One context for each server; the first is the current one. */
-export function planeKubeconfig(servers: readonly KubeconfigServer[], { ca, admin }: MadePki): string {
+/**
+ * Returns a kubeconfig for the user kubernetes-admin of the group system:masters, with a context for
+ * each server; the first is the current one.
+ */
+export function adminKubeconfig(
+  servers: readonly { readonly name: string; readonly address: string }[],
+  { ca, admin }: MadePki,
+): string {
   const clusters = servers.map(
     ({ name, address }) => `  - name: ${name}
     cluster:

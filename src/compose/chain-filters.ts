@@ -67,7 +67,7 @@ function authenticator({ config, clock, tls, host }: Parts, proofs: CredentialPr
   );
 }
 
-/** The filters that answer with merged documents share the merged views, the documents read and the permissions asked. */
+/** Makes the filters for merged documents, which share views, documents and permissions. */
 function documentFilters(parts: Parts): Pick<ChainFilters, 'discovery' | 'openApi'> {
   const { config, clock, logger, metrics, view } = parts;
   const views = new ViewCache(
@@ -107,12 +107,12 @@ function documentFilters(parts: Parts): Pick<ChainFilters, 'discovery' | 'openAp
   };
 }
 
-/** Requests that a verified front proxy makes as Straddle's own user. */
+/** Returns whether a verified front proxy sent the request as the user of Straddle. */
 function isFromPeerStraddle({ identity, trustedProxy }: Exchange): boolean {
   return trustedProxy && identity.kind === 'established' && identity.user === STRADDLE_USER;
 }
 
-/** GETs from one server by its identity, this one included; each answers for itself only. */
+/** Sends GET to one server by its identity, this one included; each replies for itself only. */
 function sendTo({ config, own, host, view }: Parts): SendTo {
   return async (server, target, headers, onAbort) => {
     if (server === config.serverName) return host.fetch(target, headers, onAbort);
@@ -123,7 +123,7 @@ function sendTo({ config, own, host, view }: Parts): SendTo {
   };
 }
 
-/** Some server is known to serve it. What clients make up must not become labels of metrics. */
+/** Returns whether a resource is served: invented names must not become metric labels. */
 function isKnown(info: RequestInfo, { view }: Parts): boolean {
   const local = view.local.surface;
   return (local !== undefined && serves(local, info)) || view.directory.snapshot().capable(info).length > 0;

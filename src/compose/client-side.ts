@@ -22,22 +22,12 @@ export function createListener(
   metricsPage?: () => Promise<string>,
 ): Front<Listener> {
   const { config, clock, logger, metrics, tls, router } = parts;
-  const { limits } = config;
   const filters = createFilters(parts, state, metricsPage);
   const listener = new Listener({
     host: config.bindAddress,
     port: config.securePort,
     tls: tls.serving(),
-    limits: {
-      headerBytesMax: limits.headerBytesMax,
-      headersCountMax: limits.headersCountMax,
-      headerTimeoutMs: limits.headerTimeoutMs,
-      connectionsMax: limits.connectionsMax,
-      connectionsPerAddressMax: limits.connectionsPerAddressMax,
-      streamsPerConnectionMax: limits.streamsPerConnectionMax,
-      idleMs: IDLE_CONNECTION_MS,
-      progressMs: limits.clientProgressMs,
-    },
+    limits: { ...config.limits, idleMs: IDLE_CONNECTION_MS, progressMs: config.limits.clientProgressMs },
     onLimit: (limit) => metrics.limitHits.labels(limit).inc(),
     handler: requestChain(filters, router),
     clock,

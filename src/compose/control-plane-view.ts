@@ -19,13 +19,13 @@ export interface ControlPlaneView {
   start(port: number): Promise<void>;
   /** Announces to the other servers that this one stops. */
   withdraw(): Promise<void>;
-  /** Ends what `start` began. The view stays as it was last. */
+  /** Ends the updates. The view stays as it was last. */
   close(): Promise<void>;
 }
 
 /** The server that a view is made for. */
 export interface ViewedServer {
   readonly host: Host;
-  /** Answers by routing, for requests of the view itself. Rejects until the view is there. */
+  /** Routes requests of the view itself. Rejects until the view has been made. */
   readonly router: Handler;
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../base/clock.js';
 import type { EstablishedIdentity } from '../http/identity.js';
+import type { WholeReply } from '../http/whole-reply.js';
 import { AGGREGATED_V2 } from '../kube/accept.js';
 import { type ApiClient, ApiRefusal, type DiscoveredApi } from '../kube/client/api-client.js';
 import { requestJson } from '../kube/client/request-json.js';
@@ -11,7 +12,7 @@ import { sendThrough } from '../proxy/identity/straddle-requests.js';
 import type { PeerDirectory } from '../proxy/peers/peer-table.js';
 import type { WithinServer } from './start-server.js';
 
-/** Its rights come with every API server of Straddle's own; see bootstrap.ts there. */
+/** The user of the controllers. Every embedded API server grants its rights; see bootstrap.ts there. */
 const CONTROLLER_IDENTITY: EstablishedIdentity = {
   kind: 'established',
   user: 'system:straddle-controllers',
@@ -28,7 +29,7 @@ const EVENT_BYTES_MAX = 4 * 1024 * 1024;
 const METADATA = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 const METADATA_LIST = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
-/** The API as controllers inside a server see it: through that server's own routing, so that peers are asked too. */
+/** Makes the API client of the controllers; requests pass the routing of their server. */
 export function controllerClient({ handler, directory }: WithinServer, clock: Clock): ApiClient {
   const send = sendThrough(
     () => handler,
@@ -37,10 +38,9 @@ export function controllerClient({ handler, directory }: WithinServer, clock: Cl
   );
   const limits = { clock, timeoutMs: REQUEST_MS_MAX, bytesMax: ANSWER_BYTES_MAX };
   const watchLimits = { clock, headTimeoutMs: WATCH_HEAD_MS_MAX, eventBytesMax: EVENT_BYTES_MAX };
-  const discovery = new MergedDiscoveryReader(directory, async (root) => {
-    const { status, body } = await requestJson(send, { method: 'GET', target: root, accept: AGGREGATED_V2 }, limits);
-    return { status, bytes: body };
-  });
+  const discovery = new MergedDiscoveryReader(directory, (root) =>
+    requestJson(send, { method: 'GET', target: root, accept: AGGREGATED_V2 }, limits),
+  );
   return {
     async request({ metadataOnly = false, ...request }) {
       const isList = request.method === 'GET' && request.target.includes('?');
@@ -56,24 +56,19 @@ export function controllerClient({ handler, directory }: WithinServer, clock: Cl
   };
 }
 
-interface RawAnswer {
-  readonly status: number;
-  readonly bytes: Buffer;
-}
-
 function parse(bytes: Buffer): JsonObject {
   return parsedObject(bytes.toString('utf8'));
 }
 
-/** Parses the two documents only when their bytes have changed, so that asking often costs little. */
+/** Reads merged discovery; parses the two documents only when their bytes have changed. */
 class MergedDiscoveryReader {
   readonly #directory: PeerDirectory;
-  readonly #get: (root: string) => Promise<RawAnswer>;
+  readonly #get: (root: string) => Promise<WholeReply>;
   #documents: readonly Buffer[] = [];
   #groups: readonly GroupDiscovery[] = [];
   #discovered: DiscoveredApi | undefined;
 
-  constructor(directory: PeerDirectory, get: (root: string) => Promise<RawAnswer>) {
+  constructor(directory: PeerDirectory, get: (root: string) => Promise<WholeReply>) {
     this.#directory = directory;
     this.#get = get;
   }
@@ -82,17 +77,17 @@ class MergedDiscoveryReader {
     const gapsBefore = this.#gaps();
     const answers = [await this.#get('/api'), await this.#get('/apis')];
     const gaps = [...new Set([...gapsBefore, ...this.#gaps()])];
-    const isSame = answers.every(({ status, bytes }, index) => status === 200 && this.#documents[index]?.equals(bytes));
+    const isSame = answers.every(({ status, body }, index) => status === 200 && this.#documents[index]?.equals(body));
     if (!isSame) {
       this.#groups = answers.flatMap((answer, index) => groupsOf(['/api', '/apis'][index]!, answer));
-      this.#documents = answers.map(({ bytes }) => bytes);
+      this.#documents = answers.map(({ body }) => body);
     }
-    if (isSame && this.#discovered && sameTexts(this.#discovered.gaps, gaps)) return this.#discovered;
+    if (isSame && this.#discovered?.gaps.join() === gaps.join()) return this.#discovered;
     this.#discovered = { groups: this.#groups, gaps };
     return this.#discovered;
   }
 
-  /** What these servers serve is in no document yet. */
+  /** Names the servers whose surface is not in the documents yet. */
   #gaps(): string[] {
     if (!this.#directory.synced()) return ['not every source of peers has answered yet'];
     return this.#directory.snapshot().unread.map(({ identity }) => `what ${identity} serves is not known yet`);
@@ -100,11 +95,7 @@ class MergedDiscoveryReader {
 }
 
 /** Throws ApiRefusal, or DiscoveryDocumentError for a malformed document. */
-function groupsOf(root: string, { status, bytes }: RawAnswer): GroupDiscovery[] {
-  if (status !== 200) throw new ApiRefusal(`read ${root}`, { status, body: parse(bytes) });
-  return parseAggregated(parseDiscoveryJson(bytes.toString('utf8'), root), root);
-}
-
-function sameTexts(left: readonly string[], right: readonly string[]): boolean {
-  return left.length === right.length && left.every((each, index) => each === right[index]);
+function groupsOf(root: string, { status, body }: WholeReply): GroupDiscovery[] {
+  if (status !== 200) throw new ApiRefusal(`read ${root}`, { status, body: parse(body) });
+  return parseAggregated(parseDiscoveryJson(body.toString('utf8'), root), root);
 }

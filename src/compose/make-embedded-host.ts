@@ -1,23 +1,22 @@
 import { ApiServer } from '../apiserver/api-server.js';
 import { OutboundCalls } from '../apiserver/outbound/outbound-calls.js';
 import { parseRuntimeConfig } from '../apiserver/registry/runtime-config.js';
+import { formatHostPort } from '../base/address.js';
 import { servesInSomeVersion } from '../kube/surface.js';
 import { EmbeddedHost } from '../proxy/hosts/embedded-host.js';
 import type { Host } from '../proxy/hosts/host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
 import type { PeerTable } from '../proxy/peers/peer-table.js';
-import { formatHostPort } from './config/addresses.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
 import type { OpenedEmbedded } from './open-embedded.js';
-import type { ServerSurroundings } from './start-server.js';
+import type { ProgramSurroundings } from './program-surroundings.js';
 
-/** Makes the host for Straddle's own API server, in this process. */
+/** Makes the host for the embedded API server. */
 export function makeEmbeddedHost(
   config: ApiServerConfig,
   opened: OpenedEmbedded,
-  surroundings: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls'> & { readonly peers: () => PeerTable },
+  { clock, logger, tls, peers }: ProgramSurroundings & { readonly peers: () => PeerTable },
 ): Host {
-  const { clock, logger, tls, peers } = surroundings;
   const outbound = new OutboundCalls({ clientCertificate: () => tls.frontProxy?.current, clock });
   const { requestHeader } = config;
   const server = new ApiServer({

@@ -1,16 +1,16 @@
+import { formatHostPort } from '../base/address.js';
 import { Destinations } from '../http/client/destinations.js';
 import { PROBE_INTERVAL_MS } from '../http/server-health.js';
 import type { Host } from '../proxy/hosts/host.js';
 import { UpstreamHost } from '../proxy/hosts/upstream-host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
-import { formatHostPort } from './config/addresses.js';
 import type { ProxyConfig } from './config/proxy-config.js';
-import type { ServerSurroundings } from './start-server.js';
+import type { ProgramSurroundings } from './program-surroundings.js';
 
 /** Makes the host for a kube-apiserver behind this process. */
 export function makeUpstreamHost(
   config: ProxyConfig,
-  { clock, logger, tls, own }: Pick<ServerSurroundings, 'clock' | 'logger' | 'tls' | 'own'>,
+  { clock, logger, tls, own }: ProgramSurroundings,
   surface: { readAnew(): Promise<void> },
 ): Host {
   const upstreams = new Destinations(() => tls.upstreamTls());

@@ -4,25 +4,25 @@ import { readTokenFile } from '../apiserver/authentication/token-file.js';
 import type { Backend } from '../apiserver/storage/backend.js';
 import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
 import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { formatHostPort } from '../base/address.js';
 import type { Logger } from '../base/logger.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
-import { formatHostPort } from './config/addresses.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
 import { makePki, replaceFile } from './pki.js';
 import type { RunningServer } from './start-server.js';
 
-/** The files, the API to serve and the storage of Straddle's own API server. */
+/** The files, the surface and the storage of the embedded API server. */
 export interface OpenedEmbedded {
   readonly backend: Backend;
   readonly surface: BuiltInSurface;
   readonly signingKeyPem: string;
   readonly verificationKeysPem: readonly string[];
   readonly staticTokens: ReturnType<typeof readTokenFile> | undefined;
-  /** Tells the admin where the server is, once it is ready. */
+  /** Writes the admin's kubeconfig; called once the server is ready. */
   announce(running: RunningServer): Promise<void>;
 }
 
-/** Makes certificates where there are none, reads the API to serve, opens the store. */
+/** Makes missing certificates, reads the surface and opens the store. */
 export async function openEmbedded(config: ApiServerConfig, logger: Logger): Promise<OpenedEmbedded> {
   const pki = await makePki(config);
   const surface = await surfaceOf(config);
@@ -40,7 +40,8 @@ export async function openEmbedded(config: ApiServerConfig, logger: Logger): Pro
     async announce({ port }) {
       if (!pki || config.adminKubeconfig === undefined) return;
       const host = ['0.0.0.0', '::'].includes(config.bindAddress) ? '127.0.0.1' : config.bindAddress;
-      await replaceFile(config.adminKubeconfig, adminKubeconfig(formatHostPort({ host, port }), pki));
+      const address = formatHostPort({ host, port });
+      await replaceFile(config.adminKubeconfig, adminKubeconfig([{ name: 'straddle', address }], pki));
     },
   };
 }
@@ -60,7 +61,7 @@ async function surfaceOf({ surfaceFile, kubernetesVersion }: ApiServerConfig): P
 async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Backend> {
   const compaction = { historyMs: config.compactionMs, historyRevisionsMax: 500_000 };
   if (!config.etcd) {
-    // One of the two engines is enough: a start should not wait for the other.
+    // Only the engine in use is imported, so that a start does not wait for the other.
     const { openEmbeddedBackend } = await import('../apiserver/storage/engines/embedded/embedded-backend.js');
     const onError = (error: unknown): void => logger.error('the embedded store has a problem', { error });
     return openEmbeddedBackend({ dataDir: join(config.dataDir, 'store'), compaction, onError });

@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { formatHostPort } from '../base/address.js';
 import type { Clock } from '../base/clock.js';
-import type { Logger } from '../base/logger.js';
-import type { Metrics } from '../base/metric-catalogue.js';
 import type { Destinations } from '../http/client/destinations.js';
 import { PooledDestination } from '../http/client/pooled-destination.js';
+import type { Reach } from '../http/client/reach.js';
 import type { Handler } from '../http/exchange.js';
 import type { Send } from '../http/outgoing.js';
 import type { KubeClient } from '../kube/client/kube-client.js';
 import type { Host } from '../proxy/hosts/host.js';
-import { type StraddleRequests, sendDirectly, sendThrough } from '../proxy/identity/straddle-requests.js';
+import { sendDirectly, sendThrough } from '../proxy/identity/straddle-requests.js';
 import { DepartedMemory } from '../proxy/peers/departed-memory.js';
 import { createEndpointSource } from '../proxy/peers/endpoint-source.js';
 import { LeaseSource } from '../proxy/peers/lease-source.js';
@@ -26,20 +25,24 @@ import { tlsOfAccess } from './config/kubeconfig.js';
 import { peerAdvertiseAddress } from './config/load-server-config.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import type { ServerConfig } from './config/server-config.js';
+import type { ProgramSurroundings } from './program-surroundings.js';
+
+export interface ObservedViewOptions extends ProgramSurroundings {
+  /** The identity of Straddle's requests to the API; undefined: the front-proxy certificate. */
+  readonly kubeconfig: ProxyConfig['kubeconfig'];
+  /** The way to peers; default: the network. */
+  readonly reach?: Reach | undefined;
+  /** Callbacks for changes in the health of endpoints. */
+  readonly health?: Pick<PeerDirectoryOptions, 'onHealth' | 'onHang'> | undefined;
+}
 
 export async function createDirectory(
   config: ServerConfig,
-  parts: {
-    host: Host;
-    local: KnownSurface;
-    client: KubeClient;
-    peers: Destinations;
-    own: StraddleRequests;
-    clock: Clock;
-    logger: Logger;
-    metrics: Metrics;
-    /** Who else wants to know how endpoints are. */
-    health: Pick<PeerDirectoryOptions, 'onHealth' | 'onHang'> | undefined;
+  parts: ObservedViewOptions & {
+    readonly host: Host;
+    readonly local: KnownSurface;
+    readonly client: KubeClient;
+    readonly peers: Destinations;
   },
 ): Promise<RunningPeerDirectory> {
   const { host, local, client, peers, own, clock, logger, metrics, health } = parts;
@@ -78,8 +81,7 @@ export async function createDirectory(
       onChange: (listener) => local.onChange(listener),
     },
     onReadFailed: (_identity, type) => metrics.discoverySyncErrors.labels(type).inc(),
-    onHealth: health?.onHealth,
-    onHang: health?.onHang,
+    ...health,
   });
 }
 
@@ -87,7 +89,7 @@ export function createStraddleLease(
   config: ServerConfig,
   client: KubeClient,
   port: number,
-  { host, clock, logger }: { host: Host; clock: Clock; logger: Logger },
+  { host, clock, logger }: Pick<ObservedViewOptions, 'clock' | 'logger'> & { readonly host: Host },
 ): StraddleLease {
   return new StraddleLease({
     client,
@@ -100,13 +102,12 @@ export function createStraddleLease(
   });
 }
 
-/** How Straddle's own requests travel, and how to end that. */
-export interface StraddleSend {
-  readonly send: Send;
-  close(): Promise<void>;
-}
-
-export function kubeSend(access: ProxyConfig['kubeconfig'], router: Handler, clock: Clock): StraddleSend {
+/** Sends Straddle's requests to the server of a kubeconfig, else through the router. */
+export function kubeSend(
+  access: ProxyConfig['kubeconfig'],
+  router: Handler,
+  clock: Clock,
+): { readonly send: Send; close(): Promise<void> } {
   if (!access) {
     const send = sendThrough(
       () => router,

@@ -26,7 +26,7 @@ function belongTogether({ certFile, keyFile }: { certFile: string; keyFile: stri
 }
 
 describe('makePki', () => {
-  it('gives servers that start together on one folder the same front-proxy certificate with its own key', async () => {
+  it('gives servers that start together on one folder the same front-proxy certificate and key', async () => {
     for (let round = 0; round < 10; round++) {
       const dataDir = join(dir, `together-${round}`);
       const starts = Array.from({ length: 6 }, async (_, index) => {
@@ -38,7 +38,7 @@ describe('makePki', () => {
     }
   });
 
-  it('keeps what is good, and makes anew what was taken away', async () => {
+  it('keeps good certificates and makes missing ones again', async () => {
     const config = configOf(join(dir, 'kept'), 'server');
     await makePki(config);
     const before = readFileSync(config.tlsCertFile, 'utf8');
@@ -49,7 +49,7 @@ describe('makePki', () => {
     expect(belongTogether({ certFile: config.tlsCertFile, keyFile: config.tlsPrivateKeyFile })).toBe(true);
   });
 
-  it('makes a serving certificate anew when the server is reached by another name', async () => {
+  it('issues a serving certificate again if the server has another name', async () => {
     const dataDir = join(dir, 'renamed');
     const config = configOf(dataDir, 'server');
     await makePki(config);

@@ -9,19 +9,19 @@ import { PKI_NAMES } from './config/load-api-server-config.js';
 
 const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 365;
-/** A certificate with less time left is made anew at the next start. */
+/** Remaining lifetime below which a certificate is issued again at the next start. */
 const RENEW_BEFORE_MS = 30 * 24 * 3_600_000;
 
-/** The admin's certificate, for the kubeconfig. */
+/** The authority of all serving certificates, and the admin's certificate for the kubeconfig. */
 export interface MadePki {
   readonly ca: IssuedCertificate;
   readonly admin: IssuedCertificate;
 }
 
 /**
- * Makes the certificates and keys that no flag names, where they are missing. Several servers may start on one folder at
- * once: whoever is first wins, and everyone uses what is there. Undefined where the authority was given by a flag, so that
- * nothing can be issued in its name.
+ * Makes the certificates and keys that no flag names, where they are missing. Several servers may
+ * start on one folder at once: all use the files of the first. Resolves with undefined if a flag
+ * names the authority, because its private key is not known.
  */
 export async function makePki(config: ApiServerConfig): Promise<MadePki | undefined> {
   const { pkiDir } = config;
@@ -43,13 +43,17 @@ export async function makePki(config: ApiServerConfig): Promise<MadePki | undefi
     );
   }
   if (config.clientCaFile !== join(pkiDir, `${PKI_NAMES.ca}.crt`)) return undefined;
-  const admin = issueCertificate(ca, {
+  return { ca, admin: issueAdmin(ca, LEAF_DAYS) };
+}
+
+/** Issues the certificate of the user kubernetes-admin of the group system:masters. */
+export function issueAdmin(ca: IssuedCertificate, days: number): IssuedCertificate {
+  return issueCertificate(ca, {
     commonName: 'kubernetes-admin',
     organizations: ['system:masters'],
     usage: 'client',
-    days: LEAF_DAYS,
+    days,
   });
-  return { ca, admin };
 }
 
 async function makeSigningKey(path: string): Promise<void> {
@@ -59,7 +63,7 @@ async function makeSigningKey(path: string): Promise<void> {
 }
 
 async function authority(dir: string, name: string, commonName: string): Promise<IssuedCertificate> {
-  // Key and certificate in one file: two processes can't end up with halves of two authorities.
+  // Key and certificate in one file, so that two processes cannot mix halves of two authorities.
   const path = join(dir, `${name}.pem`);
   if (!existsSync(path)) {
     const made = issueAuthority({ commonName, days: AUTHORITY_DAYS });
@@ -72,8 +76,8 @@ async function authority(dir: string, name: string, commonName: string): Promise
 }
 
 /**
- * Key and certificate in one file first, as for an authority, from which both files are written: whoever comes at the same
- * time writes the same.
+ * Makes a pair unless there is a good one. Key and certificate are first written to one file, as for
+ * an authority, and copied from there: processes that do it at the same time write the same.
  */
 async function leaf(
   files: { certFile: string; keyFile: string },
@@ -84,7 +88,7 @@ async function leaf(
     const cert = new X509Certificate(pem);
     return Date.parse(cert.validTo) - Date.now() > RENEW_BEFORE_MS && isGood(cert);
   };
-  const path = pairFile(files);
+  const path = `${files.certFile.replace(/\.crt$/, '')}.pem`;
   const isThere = existsSync(files.certFile) && existsSync(files.keyFile);
   if (isThere && isStillGood(await readFile(files.certFile, 'utf8'))) return;
   if (existsSync(path) && !isStillGood(pairIn(await readFile(path, 'utf8')).certPem)) await rm(path, { force: true });
@@ -95,10 +99,6 @@ async function leaf(
   const { certPem, keyPem } = pairIn(await readFile(path, 'utf8'));
   await replaceFile(files.keyFile, keyPem);
   await replaceFile(files.certFile, certPem);
-}
-
-function pairFile({ certFile }: { readonly certFile: string }): string {
-  return `${certFile.replace(/\.crt$/, '')}.pem`;
 }
 
 function pairIn(text: string): IssuedCertificate {
@@ -112,7 +112,7 @@ interface ServingName {
   readonly ip?: string;
 }
 
-/** Every name and address under which clients and peers may reach this server. */
+/** Returns every name and address at which clients and peers may reach this server. */
 function servingNames(config: ApiServerConfig): ServingName[] {
   const dns = [
     'localhost',
@@ -150,7 +150,7 @@ function covers(cert: X509Certificate, { dns, ip }: ServingName): boolean {
   return dns === undefined ? cert.checkIP(ip!) !== undefined : cert.checkHost(dns) !== undefined;
 }
 
-/** Writes a file that nobody has written yet; where somebody has, theirs stays. */
+/** Writes a file unless it exists. */
 async function createOnce(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(temporary, text, { mode: 0o600, flush: true });
@@ -163,7 +163,7 @@ async function createOnce(path: string, text: string): Promise<void> {
   }
 }
 
-/** Readers see the old file or the new one, never half. */
+/** Replaces a file atomically: readers see the old content or the new one. */
 export async function replaceFile(path: string, text: string): Promise<void> {
   const temporary = `${path}.${randomBytes(6).toString('hex')}`;
   await writeFile(temporary, text, { mode: 0o600, flush: true });

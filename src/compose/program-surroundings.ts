@@ -1,16 +1,25 @@
-import { systemClock } from '../base/clock.js';
+import { type Clock, systemClock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
-import { createMetrics } from '../base/metric-catalogue.js';
+import { createMetrics, type Metrics } from '../base/metric-catalogue.js';
+import type { ProxyTls } from '../http/tls/proxy-tls.js';
 import { StraddleRequests } from '../proxy/identity/straddle-requests.js';
 import type { ServerConfig } from './config/server-config.js';
 import { loadServerTls } from './server-tls.js';
 
-/** What every server is started with; rejects if its certificates cannot be used. */
+export interface ProgramSurroundings {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly tls: ProxyTls;
+  readonly own: StraddleRequests;
+}
+
+/** Makes the surroundings of a server. Rejects if its certificates cannot be used. */
 export async function surroundingsOf(
   config: ServerConfig,
   logger: Logger,
   upstream: { readonly caFile: string; readonly serverName: string } | undefined,
-) {
+): Promise<ProgramSurroundings> {
   const clock = systemClock;
   const tls = await loadServerTls(config, { logger, clock }, upstream);
   const own = new StraddleRequests({

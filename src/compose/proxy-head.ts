@@ -8,14 +8,15 @@ import type { WorkerProgram } from '../proxy/workers/worker-process.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import type { LimitsConfig } from './config/server-config.js';
 import { makeUpstreamHost } from './make-upstream-host.js';
-import { type ObservedViewOptions, observedView } from './observed-view.js';
+import { observedView } from './observed-view.js';
+import type { ObservedViewOptions } from './peering.js';
 import { surroundingsOf } from './program-surroundings.js';
 import type { Parts } from './server-parts.js';
 import { type RunningServer, startServer } from './start-server.js';
 
 /**
- * A sidecar of several processes. This one is the head: it has the port, watches all servers, keeps the lease and the
- * memory, and serves nobody itself; connections are the workers'. Rejects, with nothing left running, when it cannot start.
+ * Starts a sidecar of several processes. This one is the head: it accepts connections for the workers, observes all
+ * servers, and keeps the lease and the memory of departed servers. Rejects, with nothing left running, if it cannot start.
  */
 export async function startProxyHead(
   config: ProxyConfig,
@@ -79,7 +80,7 @@ function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, prog
   });
 }
 
-/** What is bounded for the whole server is divided: a bound that workers had to agree on would cost a question a request. */
+/** Divides the limits among the workers: a common one would cost messages per request. */
 function shareOf(limits: LimitsConfig): LimitsConfig {
   const share = (whole: number): number => Math.ceil(whole / limits.workers);
   return {

@@ -20,7 +20,7 @@ export interface WorkerIo extends LoggerIo {
 type Start = Extract<ToWorker, { type: 'start' }>;
 type Received = Parameters<Parameters<Channel<ToHead, ToWorker>['onMessage']>[0]>;
 
-/** Serves connections that the head accepts, until told to stop or until the head is gone; resolves with the exit code. */
+/** Serves connections of the head until its stop message or end; resolves with the exit code. */
 export async function runProxyWorker(io: WorkerIo): Promise<number> {
   const channel = channelToHead();
   if (!channel) throw new Error('A worker is started by `straddle proxy --workers`.');
@@ -40,7 +40,7 @@ export async function runProxyWorker(io: WorkerIo): Promise<number> {
     return 1;
   }
   const why = await end.first;
-  // The head goes on giving connections while it says that it stops; otherwise somebody has chosen this worker alone.
+  // SIGTERM to this worker alone drains it; else the head still passes connections.
   if (why === 'SIGTERM') worker.drain();
   if (why === 'orphaned') logger.error('the process that this worker belongs to has ended; it ends too');
   await running.close();
@@ -82,7 +82,7 @@ async function startWorker(
       const nowhere: AddressInfo = { address: config.bindAddress, port: config.securePort, family: '' };
       return {
         listener: {
-          // Connections come from the head, which has the port.
+          // The head listens and passes connections.
           listen: async () => {
             worker.takeConnections((socket) => listener.take(socket));
             return nowhere;
@@ -109,7 +109,7 @@ async function metricsPage(worker: Worker): Promise<string> {
   }
 }
 
-/** Keeps what comes before there is a worker to hear it. */
+/** Stores messages that arrive before the worker has been made. */
 class Inbox {
   readonly start: Promise<Start>;
   readonly #early: Received[] = [];
@@ -133,7 +133,7 @@ class Inbox {
 
 type Ending = 'told' | 'SIGTERM' | 'orphaned';
 
-/** The first reason to end. A head that goes while its workers drain has no patience left. */
+/** Resolves with the first reason to end. If the head ends during a drain, exits at once. */
 function endings(channel: Channel<ToHead, ToWorker>, io: WorkerIo): { readonly first: Promise<Ending> } {
   let isEnding = false;
   const first = new Promise<Ending>((resolve) => {
@@ -148,7 +148,7 @@ function endings(channel: Channel<ToHead, ToWorker>, io: WorkerIo): { readonly f
       if (isEnding) io.exitNow(1);
       because('orphaned')();
     });
-    // Ctrl-C reaches every process of a terminal; the head tells what is to be done.
+    // SIGINT is ignored: Ctrl-C reaches every process of a terminal, and the head sends a stop message.
     io.onStopSignal((signal) => {
       if (signal === 'SIGTERM') because('SIGTERM')();
     });

@@ -3,7 +3,7 @@ import type { Worker } from '../proxy/workers/worker.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { ControlPlaneView } from './control-plane-view.js';
 
-/** Makes the view of a worker from what its head sends. The head keeps the lease and the memory of departed servers. */
+/** Makes the view of a worker from messages of its head, which renews the lease. */
 export function replicatedView(
   { peeringActive }: Pick<ServerConfig, 'peeringActive'>,
   { surface, directory: replica }: Pick<Worker, 'surface' | 'directory'>,

@@ -19,7 +19,7 @@ export function requestChain(filters: ChainFilters, router: Handler): Handler {
     [
       // Counts and logs every request, refused ones too.
       filters.observe,
-      // Turns everything that is thrown further in into a Status.
+      // Converts every error of the filters below into a Status.
       filters.errors,
       // Reads verb, resource and name from method and path.
       filters.requestInfo,
@@ -39,7 +39,7 @@ export function requestChain(filters: ChainFilters, router: Handler): Handler {
   );
 }
 
-/** Requests from inside the process, of identities that it vouches for itself: merged discovery, then routing. */
+/** The chain for requests from inside the process, whose identities are trusted. */
 export function innerChain({ errors, discovery }: ChainFilters, router: Handler): Handler {
   return chain([errors, discovery], router);
 }

@@ -2,7 +2,7 @@ import { ProxyTls } from '../http/tls/proxy-tls.js';
 import type { FileWatchOptions } from '../http/tls/tls-files.js';
 import type { ServerConfig } from './config/server-config.js';
 
-/** The certificates that a configuration names, and of the API server behind where there is one. */
+/** Loads the certificates of a configuration; `upstream` is the API server behind a sidecar. */
 export function loadServerTls(
   config: ServerConfig,
   io: FileWatchOptions,

@@ -5,13 +5,13 @@ import { FairLimiter, type FairLimiterOptions } from '../http/fair-limiter.js';
 import type { SharedLimits } from '../http/holding.js';
 import type { LimitsConfig } from './config/server-config.js';
 
-/** Requests of other servers for themselves: each reads discovery every few seconds, and there are few servers. */
+/** Bound on requests of other Straddles, each of which reads discovery every few seconds. */
 const PEER_REQUESTS_IN_FLIGHT_MAX = 100;
-/** The part of the long-running requests, and of the memory, that one user may hold. */
+/** Fractions of the long-running requests and of the memory that one user may hold. */
 const LONG_RUNNING_PER_USER_FRACTION = 1 / 4;
 const HELD_MEMORY_PER_USER_FRACTION = 1 / 8;
 
-/** The limits that all client requests of this process share, with their metrics. docs/reference/limits.md explains them. */
+/** Makes the limits that all client requests share; see docs/reference/limits.md. */
 export function createSharedLimits(limits: LimitsConfig, clock: Clock, metrics: Metrics): SharedLimits {
   const queue = { queueMax: limits.queuedRequestsMax, waitMsMax: limits.queueWaitMs, clock };
   const limiter = (name: LimitName, options: Pick<FairLimiterOptions, 'heldMax' | 'heldPerGroupMax'>) =>

@@ -9,7 +9,7 @@ import { surroundingsOf } from './program-surroundings.js';
 import { controllersWithin } from './start-controllers.js';
 import { type InProcessServer, startServer } from './start-server.js';
 
-/** Starts an API server of its own. Rejects, with nothing left running, when it cannot start as configured. */
+/** Starts an embedded API server. Rejects, with nothing left running, if it cannot start. */
 export async function startApiServer(
   config: ApiServerConfig,
   io: { readonly logger: Logger; readonly reach?: Reach },

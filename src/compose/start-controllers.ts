@@ -2,22 +2,23 @@ import { readFileSync } from 'node:fs';
 import { Controllers } from '../apiserver/controllers/controllers.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
 import { controllerClient } from './controller-client.js';
-import type { RunningControllers, ServerSurroundings, WithinServer } from './start-server.js';
+import type { ProgramSurroundings } from './program-surroundings.js';
+import type { RunningControllers, WithinServer } from './start-server.js';
 
-/** Work under way may wait for a server that hangs; stopping does not wait for it longer than this. */
+/** Bound on waiting, at a stop, for work under way: it may wait for a server that hangs. */
 const CLOSE_MS_MAX = 5_000;
 
-/** What pods verify API servers with: as servers do each other, or, where they do not, as clients are verified. */
+/** Returns the CA that pods verify API servers with: that of peers, else that of clients. */
 function rootCa({ peeringActive, peerCaFile, clientCaFile, tlsCertFile, pkiDir }: ApiServerConfig): string | undefined {
   const file = peeringActive || tlsCertFile.startsWith(pkiDir) ? peerCaFile : clientCaFile;
   return file === undefined ? undefined : readFileSync(file, 'utf8');
 }
 
-/** The controllers that were asked for, inside a server. */
+/** Makes the controllers that the configuration enables, inside a server. */
 export function controllersWithin(
   config: ApiServerConfig,
   within: WithinServer,
-  { clock, logger, metrics }: Pick<ServerSurroundings, 'clock' | 'logger' | 'metrics'>,
+  { clock, logger, metrics }: ProgramSurroundings,
 ): RunningControllers {
   const controllers = new Controllers({
     client: controllerClient(within, clock),

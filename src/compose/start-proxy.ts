@@ -7,10 +7,7 @@ import { observedView } from './observed-view.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { type RunningServer, startServer } from './start-server.js';
 
-export { startApiServer } from './start-api-server.js';
-export type { RunningServer } from './start-server.js';
-
-/** Starts a sidecar. Rejects, with nothing left running, when it cannot start as configured. */
+/** Starts a sidecar. Rejects, with nothing left running, if it cannot start as configured. */
 export async function startProxy(
   config: ProxyConfig,
   io: { readonly logger: Logger; readonly program?: WorkerProgram },

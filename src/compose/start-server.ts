@@ -1,22 +1,19 @@
-import { type Clock, startTimer } from '../base/clock.js';
-import type { Logger } from '../base/logger.js';
-import type { Metrics } from '../base/metric-catalogue.js';
+import { formatHostPort } from '../base/address.js';
+import { startTimer } from '../base/clock.js';
 import { AttemptError } from '../http/attempt-error.js';
 import type { Handler } from '../http/exchange.js';
-import type { ProxyTls } from '../http/tls/proxy-tls.js';
 import type { Surface } from '../kube/surface.js';
 import type { Host } from '../proxy/hosts/host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
-import type { StraddleRequests } from '../proxy/identity/straddle-requests.js';
 import type { PeerDirectory, PeerTable } from '../proxy/peers/peer-table.js';
 import { createPeerDispatch } from '../proxy/routing/peer-dispatch.js';
 import { Rerouter } from '../proxy/routing/reroute.js';
 import { createRouter } from '../proxy/routing/router.js';
 import type { ClientSide, Front } from './client-side.js';
-import { formatHostPort } from './config/addresses.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { ControlPlaneView, ViewedServer } from './control-plane-view.js';
 import { fillProcessGauges } from './health.js';
+import type { ProgramSurroundings } from './program-surroundings.js';
 import type { Parts } from './server-parts.js';
 
 export interface RunningServer {
@@ -24,28 +21,24 @@ export interface RunningServer {
   readonly port: number;
   /** Drains and stops; resolves when all is closed. */
   close(): Promise<void>;
+  /** Resolves when the server has ended, by `close` or without it. Never rejects. */
   readonly closed: Promise<void>;
 }
 
-/** For whoever runs several in one process. */
+/** A server among several in one process. */
 export interface InProcessServer extends RunningServer {
-  /** Ends as a killed process does: nobody is told, nothing is drained, nothing more is stored. Resolves when all is closed. */
+  /** Ends as a killed process does: without notice to peers, drain or further writes. */
   abort(): Promise<void>;
-  /** What this server itself serves; undefined until it is known. */
+  /** The local surface; undefined until it has been read. */
   surface(): Surface | undefined;
   /** The other servers, as this one sees them. */
   readonly directory: PeerDirectory;
 }
 
-export interface ServerSurroundings {
-  readonly clock: Clock;
-  readonly logger: Logger;
-  readonly metrics: Metrics;
-  readonly tls: ProxyTls;
-  readonly own: StraddleRequests;
+export interface ServerSurroundings extends ProgramSurroundings {
   /**
-   * Makes the server behind the chain. It gets the surface because a server that comes back may be another version.
-   * `peers` is for use once the server runs.
+   * Makes the server behind the chain. The host reads the surface anew when its server is ready again, because that may
+   * be another version. `peers` may be called once the server runs.
    */
   makeHost(surface: { readAnew(): Promise<void> }, peers: () => PeerTable): Host;
   /** Makes the view of the control plane. */
@@ -56,12 +49,12 @@ export interface ServerSurroundings {
   readonly makeControllers?: (within: WithinServer) => RunningControllers;
 }
 
-/** What a client inside the server needs of it. */
+/** The server as its internal clients use it. */
 export interface WithinServer {
-  /** Merged discovery and routing; whoever asks is believed. */
+  /** Merged discovery and routing. The identity of an exchange is trusted. */
   readonly handler: Handler;
   readonly directory: PeerDirectory;
-  /** This server and its peers are known. */
+  /** Returns whether the surfaces of this server and of its peers have been read. */
   readonly isReady: () => boolean;
 }
 
@@ -70,7 +63,7 @@ export interface RunningControllers {
   close(): Promise<void>;
 }
 
-/** Runs the chain before a host. Rejects, with nothing left running, when it cannot. */
+/** Runs the chain before a host. Rejects, with nothing left running, if it cannot start. */
 export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<InProcessServer> {
   const { clock, logger, metrics, tls, own } = surroundings;
   const host = surroundings.makeHost(
@@ -131,13 +124,7 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
       onRefused: () => metrics.limitHits.labels('max-requests-in-flight-per-peer').inc(),
     },
   });
-  const rerouter = new Rerouter({
-    dispatch,
-    directory,
-    attemptsMax: limits.failoverAttemptsMax,
-    metrics,
-    logger,
-  });
+  const rerouter = new Rerouter({ dispatch, directory, attemptsMax: limits.failoverAttemptsMax, metrics, logger });
   return createRouter({
     host,
     localSurface: () => local.surface,
@@ -165,18 +152,18 @@ function runningServer(
     finished = resolve;
   });
   let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= stop(parts, stoppable).finally(finished);
+    return closing;
+  };
   return {
     address: stoppable.address,
     port: stoppable.port,
-    close: () => {
-      closing ??= stop(parts, stoppable).finally(finished);
-      return closing;
-    },
+    close,
     abort: () => {
       parts.host.sever?.();
       stoppable.listener.destroy();
-      closing ??= stop(parts, stoppable).finally(finished);
-      return closing;
+      return close();
     },
     closed,
     surface: () => parts.view.local.surface,

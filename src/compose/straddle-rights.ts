@@ -1,9 +1,5 @@
-export interface RbacSubject {
-  readonly user: string;
-}
-
-/** The rights that Straddle itself needs, as YAML. */
-export function rbacManifest({ user }: RbacSubject): string {
+/** Returns the rights that Straddle needs for requests on its own behalf, as YAML. */
+export function rbacManifest(user: string): string {
   const documents = [
     role('Role', 'kube-system', [
       '  # Finding peers, and the own lease that lets peers find this one.',
@@ -27,7 +23,7 @@ export function rbacManifest({ user }: RbacSubject): string {
     ]),
     binding('ClusterRoleBinding', undefined, user),
   ];
-  return `${documents.join('---\n')}`;
+  return documents.join('---\n');
 }
 
 function role(kind: 'Role' | 'ClusterRole', namespace: string | undefined, rules: readonly string[]): string {

@@ -4,7 +4,7 @@ import { type Measured, measure } from './good-client.js';
 import { bodilessPosts, connectionFlood, http1Connection, http2Session } from './hostile-clients.js';
 import { CONFIG_MAPS, embeddedWorld, fill, proxyWorld, type World } from './worlds.js';
 
-/** Attacks on the built program, from outside, and what others notice of them; `--seconds=120` for longer ones, names for some. */
+/** Attacks the built program and measures the effect on other clients; `--seconds=120` for longer runs, names for some. */
 const seconds = Number(process.argv.find((each) => each.startsWith('--seconds='))?.slice(10) ?? 20);
 
 const P99_MS_MAX = 500;

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openEmbeddedBackend } from '../../src/apiserver/storage/engines/embedded/embedded-backend.js';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { makeCertificates } from './certificates.js';
 import { eventually } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';
@@ -53,7 +53,7 @@ async function ok(path: string, options: Ask = {}): Promise<KubeObject> {
 
 const patch = (type: string, body: unknown): Ask => ({ method: 'PATCH', headers: { 'Content-Type': type }, body });
 
-describe('an API server of our own', () => {
+describe('the embedded API server, for objects,', () => {
   it('creates, reads, replaces, patches in every way, applies and deletes an object', async () => {
     const made = await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: 'one' }, data: { a: '1' } } });
     const path = `${CONFIG_MAPS}/one`;
@@ -84,7 +84,7 @@ describe('an API server of our own', () => {
     expect((await send(path)).status).toBe(404);
   });
 
-  it('pages through a list as it was, and says so when that is no longer known', async () => {
+  it('pages through a consistent list, and replies 410 after its revision is compacted', async () => {
     for (let i = 0; i < 7; i++) {
       await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: `page-${i}`, labels: { paged: 'yes' } } } });
     }
@@ -145,7 +145,7 @@ describe('an API server of our own', () => {
     }
   });
 
-  it('has all that was stored after a restart, at the same revision and on', async () => {
+  it('has all objects after a restart, and continues at the same revision', async () => {
     const made = await ok(CONFIG_MAPS, { method: 'POST', body: { metadata: { name: 'lasting' }, data: { a: 'é' } } });
     const before = Number((await ok(`${CONFIG_MAPS}?limit=1`)).metadata.resourceVersion);
     await server.close();
@@ -156,7 +156,7 @@ describe('an API server of our own', () => {
   });
 });
 
-/** What the background does after minutes. */
+/** Does the compaction that runs in the background after minutes. */
 async function compactAll(): Promise<void> {
   const backend = await openEmbeddedBackend({
     dataDir: join(store.path, 'store'),

@@ -1,6 +1,6 @@
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { makeCertificates } from './certificates.js';
 import { eventually } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';
@@ -14,7 +14,7 @@ let a: RunningServer;
 let b: RunningServer;
 
 beforeAll(async () => {
-  // Both at once on an empty folder: whoever is first makes what both need.
+  // Both at once on an empty folder: the first one makes the certificates for both.
   [a, b] = await Promise.all([
     startEmbedded(certificates, store.path, { 'server-name': 'a', 'kubernetes-version': '1.35', 'event-ttl': '1s' }),
     startEmbedded(certificates, store.path, { 'server-name': 'b', 'event-ttl': '1s' }),
@@ -47,8 +47,8 @@ const told = (events: readonly SeenEvent[]): string[] =>
 
 const has = (count: number) => (events: readonly SeenEvent[]) => events.length >= count;
 
-describe('watches of an API server of our own', () => {
-  it('see what another server on the same store writes, within milliseconds', async () => {
+describe('watches of the embedded API server', () => {
+  it('receive the writes of another server on the same store within milliseconds', async () => {
     const path = await makeNamespace('shared');
     const seen = watch({ port: b.port, ca }, `${path}?watch=1`, admin);
     expect(await seen.opened).toBe(200);
@@ -66,7 +66,7 @@ describe('watches of an API server of our own', () => {
     seen.leave();
   });
 
-  it('begin with the state and a mark after it, where that is asked for', async () => {
+  it('begin with the initial events and a bookmark if requested', async () => {
     const path = await makeNamespace('initial');
     for (const name of ['one', 'two']) await ok(a, path, { method: 'POST', body: { metadata: { name } } });
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
@@ -81,7 +81,7 @@ describe('watches of an API server of our own', () => {
     seen.leave();
   });
 
-  it('get a bookmark before their time is over, as far as the whole store has come', async () => {
+  it('get a bookmark with the latest revision of the store before their timeout', async () => {
     const path = await makeNamespace('quiet');
     const from = revisionIn(await ok(a, path));
     const query = `watch=1&allowWatchBookmarks=true&timeoutSeconds=3&resourceVersion=${from}`;
@@ -98,7 +98,7 @@ describe('watches of an API server of our own', () => {
     );
   });
 
-  it('go on at another server, from where they were', async () => {
+  it('resume at another server from their last revision', async () => {
     const path = await makeNamespace('resumed');
     const from = revisionIn(await ok(a, path));
     await ok(a, path, { method: 'POST', body: { metadata: { name: 'one' } } });
@@ -109,7 +109,7 @@ describe('watches of an API server of our own', () => {
     seen.leave();
   });
 
-  it('see events go when their time is over', async () => {
+  it('receive the deletion of Events after their TTL', async () => {
     const path = '/api/v1/namespaces/default/events';
     const seen = watch({ port: b.port, ca }, `${path}?watch=1&resourceVersion=0`, admin);
     await seen.opened;
@@ -124,7 +124,7 @@ describe('watches of an API server of our own', () => {
     seen.leave();
   });
 
-  it('that are not read cost next to nothing, and lose nothing', async () => {
+  it('that are not read use little memory and lose no events', async () => {
     const path = await makeNamespace('slow');
     const text = 'x'.repeat(OBJECT_BYTES);
     const slow = await Promise.all(Array.from({ length: SLOW_WATCHERS }, () => unreadWatch(a.port, path)));
@@ -151,7 +151,7 @@ function memoryBytes(): number {
   return heapUsed + external;
 }
 
-/** A watch whose client does not read until it is told to. */
+/** A watch whose client reads only in `readNames`. */
 async function unreadWatch(port: number, path: string) {
   const req = request({
     ...{ host: '127.0.0.1', port, ca, cert: admin.pem, key: admin.keyPem, agent: false },

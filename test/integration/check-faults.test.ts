@@ -55,8 +55,8 @@ const untilFound = (expected: readonly string[], look: () => Promise<CheckReport
     12_000,
   );
 
-describe('check before real Straddles', () => {
-  it('finds nothing wrong with good ones', async () => {
+describe('straddle check of real Straddle processes', () => {
+  it('finds no problem in good ones', async () => {
     const { a } = await start(() => ({}));
     const report = await untilFound([], () => check(a));
     expect(report.verdict).toBe('ok');
@@ -95,7 +95,7 @@ describe('check before real Straddles', () => {
     );
   });
 
-  it('finds a certificate without the name that peers ask for', async () => {
+  it('finds a certificate without the name that peers verify', async () => {
     const { a } = await start(({ certificates }) => {
       const serving = makeServer(certificates.ca, { dnsNames: ['localhost'], ipAddresses: ['127.0.0.1'] });
       return {

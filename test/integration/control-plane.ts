@@ -3,7 +3,8 @@ import { createLogger } from '../../src/base/logger.js';
 import { settle } from '../../src/base/manual-clock.fixture.js';
 import type { FlagName } from '../../src/compose/config/flags.js';
 import { loadProxyConfig } from '../../src/compose/config/load-proxy-config.js';
-import { type RunningServer, startProxy } from '../../src/compose/start-proxy.js';
+import { startProxy } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { type Certificates, makeCertificates } from './certificates.js';
 import { FakeApiServer, type Served } from './fake-apiserver.js';
 import { type Answer, type Ask, ask, watch } from './https-client.js';
@@ -116,7 +117,7 @@ export class ControlPlane {
   }
 }
 
-/** Asks again until it is so; what real servers bring about takes its time. */
+/** Repeats a request until its reply is as expected: changes of real servers take time. */
 export async function eventually<T>(
   what: string,
   look: () => Promise<T> | T,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { type Certificates, makeCertificates } from './certificates.js';
 import { eventually, type LogLine } from './control-plane.js';
 import { type Flags, startEmbedded, temporaryDirectory } from './embedded-server.js';
@@ -116,7 +116,7 @@ async function startJoined(): Promise<void> {
 }
 
 describe('controllers of an older server', () => {
-  it('know by the proxy which owners of newer kinds live, and empty namespaces of newer kinds', async () => {
+  it('find owners of newer kinds through the proxy, and empty namespaces of newer kinds', async () => {
     await startJoined();
     await plane.namespace('shop');
     const group = await plane.podGroup('shop', 'g');
@@ -149,7 +149,7 @@ describe('controllers of an older server', () => {
     expect(await plane.has(plane.older, `${configMaps('shop')}/of-second`)).toBe(true);
   }, 60_000);
 
-  it('wait while the only server that knows a kind is away, and go on when it is back', async () => {
+  it('wait while the only server of a kind is down, and continue when it is back', async () => {
     await startJoined();
     await plane.namespace('shop');
     await plane.namespace('closing');
@@ -187,7 +187,7 @@ describe('controllers of an older server', () => {
     await plane.untilCollected('shop', 'sentinel');
     expect(await plane.has(plane.older, `${configMaps('shop')}/kept`)).toBe(true);
 
-    // Nothing tells this server that there is more to the namespace than it knows.
+    // This server cannot find out that the namespace has objects of other kinds.
     await plane.ask(plane.older, '/api/v1/namespaces/shop', { method: 'DELETE' });
     await plane.untilGone('/api/v1/namespaces/shop');
     expect(await plane.has(plane.newer, `${podGroups('shop')}/g`)).toBe(true);
@@ -196,7 +196,7 @@ describe('controllers of an older server', () => {
     expect(names.map(({ metadata }) => metadata.name)).toEqual(['g']);
   }, 60_000);
 
-  it('hand over when their server stops: one of the others goes on', async () => {
+  it('are taken over by another server when theirs stops', async () => {
     plane = await new Plane({ controllers: 'namespace,garbagecollector,serviceaccount' }).start();
     const isThere = ({ status }: Answer) => status === 200;
     await eventually('the peer', () => plane.ask(plane.older, podGroups('default')), isThere, WITHIN_MS);

@@ -24,7 +24,7 @@ import { SurfaceReader } from '../../src/proxy/peers/surface-reader.js';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const MEGABYTE = 1024 * 1024;
 
-/** Ways in which a peer answers wrongly, over a real socket, and what the fault is called. */
+/** Faulty replies of a peer over a real socket, with the type of the fault. */
 const WRONG_ANSWERS: Readonly<Record<string, [answer: (res: ServerResponse) => void, fault: RegExp]>> = {
   garbage: [(res) => void res.writeHead(200, JSON_TYPE).end('\u0000\u0001 no document'), /malformed/],
   'the beginning of a document': [(res) => void res.writeHead(200, JSON_TYPE).end('{"paths":{"a":'), /malformed/],
@@ -73,7 +73,7 @@ function pour(res: ServerResponse, megabytes: number): void {
 const openApi = (name: string) => ({ openapi: '3.0.0', info: {}, paths: { [`/${name}`]: { get: {} } } });
 const swagger = (name: string) => ({ swagger: '2.0', info: {}, paths: {}, definitions: { [name]: {} } });
 
-/** What a good server says of itself. `batch/v1` is on all of them, with content of each one's own. */
+/** Documents of a good server. All serve `batch/v1`, each with other content. */
 function goodAnswer(name: string, target: string): object | undefined {
   const url = (path: string) => ({ serverRelativeURL: `/openapi/v3/${path}?hash=${name.toUpperCase()}` });
   const answers: Readonly<Record<string, object>> = {
@@ -164,7 +164,7 @@ describe.each(Object.entries(WRONG_ANSWERS))('a peer that answers %s', (_, [wron
     noticed(plane);
   });
 
-  it('is left out of an OpenAPI v3 document, and what only it has is a 503', async () => {
+  it('is left out of an OpenAPI v3 document, and a document of its own is a 503', async () => {
     const plane = await controlPlane(wrong, (target) => target.startsWith('/openapi/v3/'));
     const { paths } = await whole<{ paths: object }>(plane.handle, '/openapi/v3/apis/batch/v1');
     expect(Object.keys(paths).sort()).toEqual(['/a', '/b']);
@@ -180,7 +180,7 @@ describe.each(Object.entries(WRONG_ANSWERS))('a peer that answers %s', (_, [wron
     noticed(plane);
   });
 
-  it('costs a legacy list no more than its own storage version hashes', async () => {
+  it('costs a legacy list only the storage version hashes of that peer', async () => {
     const plane = await controlPlane(wrong, (target) => target === '/apis/batch/v1');
     const { resources } = await whole<{ resources: { name: string; storageVersionHash?: string }[] }>(
       plane.handle,
@@ -194,7 +194,7 @@ describe.each(Object.entries(WRONG_ANSWERS))('a peer that answers %s', (_, [wron
     noticed(plane);
   });
 
-  it('keeps the surface that was read of it before', async () => {
+  it('keeps the surface that was last read', async () => {
     let spoilt = false;
     const server = await listen((req, res) => {
       if (spoilt) return wrong(res);

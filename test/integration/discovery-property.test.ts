@@ -77,7 +77,7 @@ function filterOf(self: ServerSurface, table: PeerTable): Handler {
   }).wrap(hostAnswer);
 }
 
-/** The API server behind the filter: says yes to everybody, and has the address part of `/api`. */
+/** The API server behind the filter: authorizes everybody, and has the address part of `/api`. */
 async function hostAnswer({ target }: Exchange): Promise<Reply> {
   const own = { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
   const body = Buffer.from(JSON.stringify(target === '/api' ? own : {}));
@@ -173,7 +173,7 @@ describe('discovery of any set of servers', () => {
     );
   });
 
-  it('says the same in its legacy as in its aggregated form', async () => {
+  it('has the same content in legacy and aggregated form', async () => {
     await fc.assert(
       fc.asyncProperty(controlPlanes, async (servers) => {
         const at = everyStandpoint(servers)[0]!;
@@ -196,7 +196,7 @@ describe('discovery of any set of servers', () => {
     );
   });
 
-  it('advertises nothing that does not route to a server that has it', async () => {
+  it('advertises only resources that route to a server that serves them', async () => {
     await fc.assert(
       fc.asyncProperty(controlPlanes, async (servers) => {
         for (const at of everyStandpoint(servers)) {
@@ -231,7 +231,7 @@ function servedByLiving(servers: readonly ServerSurface[], path: string): boolea
   });
 }
 
-/** What is wrong with the way of a request, if anything. */
+/** Returns the problem of a route, if any. */
 function wrongRoute(
   info: RequestInfo,
   { self, table }: Standpoint,
@@ -242,7 +242,7 @@ function wrongRoute(
   const living = able.filter((server) => !server.departed).map(({ identity }) => identity);
   const taken =
     way.kind === 'reroute' ? way.peers.map(({ identity }) => identity) : way.kind === 'local' ? [self.identity] : [];
-  // Only a departed server had it: nobody may say that it does not exist.
+  // Only a departed server had it: a 404 would be wrong.
   const wanted = living.length === 0 ? [] : living.includes(self.identity) ? [self.identity] : living;
   if (able.length > 0 && taken.join() === wanted.join() && (wanted.length > 0 || way.kind === 'unavailable')) return;
   return `${info.verb} ${info.path} at ${self.identity}: ${way.kind} to ${taken}, not to ${wanted}`;

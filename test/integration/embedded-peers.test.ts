@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSurface } from '../../src/apiserver/surfaces/load-surface.js';
 import { SURFACE_FORMAT } from '../../src/apiserver/surfaces/surface-file.js';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { straddleLeaseName } from '../../src/proxy/peers/straddle-lease.js';
 import { makeCertificates } from './certificates.js';
 import { AGGREGATED, eventually, type LogLine } from './control-plane.js';
@@ -21,7 +21,7 @@ let b: RunningServer;
 const VERSION = '/apis/scheduling.k8s.io/v1alpha2';
 const PODGROUPS = `${VERSION}/namespaces/default/podgroups`;
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
-// Nobody departs here, however busy the machine is.
+// Long enough that no server departs on a busy machine.
 const PATIENT = { 'peer-gone-after': '30s' };
 
 beforeAll(async () => {
@@ -45,8 +45,8 @@ afterAll(async () => {
 const send = ({ port }: RunningServer, path: string, options: Ask = {}): Promise<Answer> =>
   ask({ port, ca: certificates.ca.pem }, path, { as: admin, ...options });
 
-describe('two versions on one store', () => {
-  it('answer for each other', async () => {
+describe('two embedded servers of different versions on one store', () => {
+  it('serve each other’s resources', async () => {
     const spec = { schedulingPolicy: { gang: { minCount: 2 } } };
     const made = await send(a, PODGROUPS, { method: 'POST', body: { metadata: { name: 'one' }, spec } });
     expect(made.status, made.text).toBe(201);
@@ -68,7 +68,7 @@ describe('two versions on one store', () => {
     ]);
   });
 
-  it('show the same discovery, in its old forms too', async () => {
+  it('show the same discovery, in legacy forms too', async () => {
     const accept = { headers: { Accept: AGGREGATED } };
     const [here, there] = await Promise.all([send(a, '/apis', accept), send(b, '/apis', accept)]);
     expect(here.headers['etag']).toBe(there.headers['etag']);
@@ -77,7 +77,7 @@ describe('two versions on one store', () => {
     expect((await send(a, VERSION)).text).toBe((await send(b, VERSION)).text);
   });
 
-  it('have each other’s OpenAPI', async () => {
+  it('serve each other’s OpenAPI documents', async () => {
     const { paths } = (await send(a, '/openapi/v3')).json<{ paths: Record<string, { serverRelativeURL: string }> }>();
     const path = paths['apis/scheduling.k8s.io/v1alpha2']!.serverRelativeURL;
     // A form in which neither has it must not keep anyone from the one in which both have.
@@ -88,7 +88,7 @@ describe('two versions on one store', () => {
     );
   });
 
-  it('say 503 to a peer that takes them for a server of more than they have', async () => {
+  it('reply 503 to a peer that reroutes a resource that they lack', async () => {
     const as = certificates.frontProxy;
     const headers = {
       'X-Remote-User': 'admin',
@@ -102,7 +102,7 @@ describe('two versions on one store', () => {
     }
   });
 
-  it('refuse a definition of what is built in to a peer of a version that Straddle does not ship', async () => {
+  it('refuse a CustomResourceDefinition for a built-in resource of a peer of an unknown version', async () => {
     const { capturedFrom, version, groups, types } = await loadSurface('1.36');
     const resource = { name: 'futures', singular: 'future', kind: 'Future', namespaced: false, verbs: ['get', 'list'] };
     const added = { name: 'future.k8s.io', versions: [{ version: 'v1', resources: [resource] }] };

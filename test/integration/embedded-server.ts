@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { createLogger } from '../../src/base/logger.js';
 import type { FlagName } from '../../src/compose/config/flags.js';
 import { loadApiServerConfig } from '../../src/compose/config/load-api-server-config.js';
-import { type RunningServer, startApiServer } from '../../src/compose/start-proxy.js';
+import { startApiServer } from '../../src/compose/start-api-server.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import type { Certificates } from './certificates.js';
 import type { LogLine } from './control-plane.js';
 

@@ -43,8 +43,8 @@ function podgroupsFreshness(answer: Answer): string | undefined {
   return items.find(({ metadata }) => metadata.name === 'scheduling.io')?.versions[0]?.freshness;
 }
 
-describe('a local API server that is down', () => {
-  it('is stood in for by a peer, for reads, writes and watches, until it is back', async () => {
+describe('Straddle before a local API server that is down', () => {
+  it('reroutes reads, writes and watches to a peer until the local server is back', async () => {
     const [a, b] = await pair();
     await a.api.stop();
     for (const name of ['one', 'two', 'three']) {
@@ -76,8 +76,8 @@ describe('a local API server that is down', () => {
   });
 });
 
-describe('a server that alone knows a resource', () => {
-  it('goes away: 503 and Stale while it may come back, then 404', async () => {
+describe('the only server of a resource', () => {
+  it('departs: 503 and Stale during the grace, then 404', async () => {
     const [a, b] = await pair({ 'departed-grace': '2500ms' });
     await Promise.all([b.api.stop(), b.straddle.close()]);
     const first = await plane.ask(a, PODGROUPS);
@@ -108,7 +108,7 @@ describe('a server that alone knows a resource', () => {
     );
   });
 
-  it('goes away and comes back: served again at once, Current again', async () => {
+  it('departs and returns: its resource is served at once and Current again', async () => {
     const [a, b] = await pair();
     plane.storage.put(PODGROUPS, named('one'));
     await b.api.stop();
@@ -160,7 +160,7 @@ describe('a server that alone knows a resource', () => {
     );
   });
 
-  it('hangs: what others serve is not delayed, and what it serves is refused in bounded time', async () => {
+  it('hangs: resources of others are not delayed, and its resource is refused in bounded time', async () => {
     const [a, b] = await pair();
     b.api.mode = 'hung';
     const waiting = plane.ask(a, PODGROUPS);
@@ -170,7 +170,7 @@ describe('a server that alone knows a resource', () => {
     expect((await plane.ask(a, CONFIGMAPS)).status).toBe(200);
   });
 
-  it('begins to talk nonsense: what it last said stands', async () => {
+  it('sends malformed discovery: its last valid discovery stays in use', async () => {
     const [a, b] = await pair();
     b.api.mode = 'garbage';
     const before = b.api.requests.length;
@@ -186,8 +186,8 @@ describe('a server that alone knows a resource', () => {
   });
 });
 
-describe('a watch at a peer', () => {
-  it('goes on at another peer when the first goes away, no event lost or repeated', async () => {
+describe('a rerouted watch', () => {
+  it('continues at another peer when the first departs, without lost or repeated events', async () => {
     const a = await plane.add('a', COMMON);
     const b = await plane.add('b', NEW);
     const c = await plane.add('c', NEW);
@@ -218,7 +218,7 @@ describe('a watch at a peer', () => {
   });
 });
 
-describe('stopping', () => {
+describe('Straddle at a stop', () => {
   it('ends watches in order, deletes the lease, and closes its port', async () => {
     const a = await plane.add('a', COMMON);
     await eventually(
@@ -238,7 +238,7 @@ describe('stopping', () => {
   });
 });
 
-describe('the feature switched off', () => {
+describe('Straddle with the feature gate off', () => {
   it.each([
     ['by its gate', { 'feature-gates': 'UnknownVersionInteroperabilityProxy=false', 'peer-ca-file': '' }],
     ['for want of a CA', { 'peer-ca-file': '' }],
@@ -260,7 +260,7 @@ describe('the feature switched off', () => {
   });
 });
 
-describe('a start that cannot succeed', () => {
+describe('Straddle with an invalid start', () => {
   const start = (flags: Record<string, string>) => {
     const api = { port: 1 } as never;
     return plane.startStraddle('x', api, flags).then(
@@ -272,7 +272,7 @@ describe('a start that cannot succeed', () => {
     );
   };
 
-  it('names the file and the flag of a certificate that cannot be used, in a sentence', async () => {
+  it('fails with the file and flag of an unusable certificate', async () => {
     const { write, file, certificates } = { ...plane.certificates, certificates: plane.certificates };
     const other = certificates.user('other');
     for (const [flag, path] of [
@@ -288,7 +288,7 @@ describe('a start that cannot succeed', () => {
     }
   });
 
-  it('says so when the port is taken', async () => {
+  it('fails with the address if its port is in use', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as { port: number };

@@ -43,7 +43,7 @@ export class FakeApiServer {
   port = 0;
   /** Open watches. */
   watching = 0;
-  /** Who was sent a discovery document whole, not a 304. */
+  /** Callers that got a whole discovery document, not a 304. */
   readonly documentsSentTo: string[] = [];
 
   constructor(certificates: Certificates, storage: SharedStorage, served: Served, version = 'v1.36.4') {

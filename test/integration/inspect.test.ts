@@ -57,8 +57,8 @@ async function report<T>(...argv: string[]): Promise<T> {
 
 const failed = ({ checks }: CheckReport) => checks.filter(({ verdict }) => verdict === 'FAIL');
 
-describe('looking at a control plane of two versions', () => {
-  it('check finds it protected', async () => {
+describe('status, diff and check of a control plane of two versions', () => {
+  it('check finds the control plane protected', async () => {
     const found = await eventually(
       'all to be well',
       () => report<CheckReport>('check'),
@@ -72,7 +72,7 @@ describe('looking at a control plane of two versions', () => {
     expect((await run('check')).code).toBe(0);
   });
 
-  it('status shows both servers through any door', async () => {
+  it('status shows both servers through either of them', async () => {
     for (const context of ['front', 'server-2']) {
       const { servers } = await report<StatusReport>('status', `--context=${context}`);
       expect(servers).toMatchObject([
@@ -94,7 +94,7 @@ describe('looking at a control plane of two versions', () => {
     }
   });
 
-  it('diff shows what only one serves, and that nobody misses it', async () => {
+  it('diff shows resources of one server only, and that no client misses them', async () => {
     const { resources, clients, changes } = await report<DiffReport>('diff');
     const [row] = resources.filter(({ name }) => name === 'podgroups.v1alpha2.scheduling.k8s.io');
     expect(row?.servedBy).toMatchObject({ 'server-1': null, 'server-2': expect.arrayContaining(['list']) });
@@ -105,7 +105,7 @@ describe('looking at a control plane of two versions', () => {
     expect(changes[0]?.added).toContain(row!.name);
   });
 
-  it('a server that is gone is a row with the reason, and fails the check', async () => {
+  it('status shows a stopped server with the reason, and check fails', async () => {
     process.kill(plane.servers[0]!.pid!, 'SIGKILL');
     await expect.poll(() => plane.servers[0]!.pid).toBeUndefined();
     const { servers } = await report<StatusReport>('status', '--context=server-2');

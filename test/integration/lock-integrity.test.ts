@@ -30,7 +30,7 @@ describe('the check of package-lock.json', () => {
     expect(lockProblems({ packages: {} }, listed)).toHaveLength(1);
   });
 
-  it('finds nothing in the lock file of this project', () => {
+  it('finds no problem in the lock file of this project', () => {
     const lock = JSON.parse(readFileSync(new URL('../../package-lock.json', import.meta.url), 'utf8')) as LockFile;
     expect(Object.keys(lock.packages).length).toBeGreaterThan(100);
     expect(lockProblems(lock)).toEqual([]);

@@ -31,7 +31,7 @@ beforeAll(async () => {
 afterAll(() => plane.close());
 
 describe('two servers of different versions', () => {
-  it('both become ready, and say so', async () => {
+  it('both become ready', async () => {
     for (const member of [a, b]) {
       await eventually(
         'readiness',
@@ -42,7 +42,7 @@ describe('two servers of different versions', () => {
     }
   });
 
-  it('keep a lease each', () => {
+  it('renew one lease each', () => {
     const names = plane.storage.list(LEASES).map(({ metadata }) => metadata['labels']);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -65,7 +65,7 @@ describe('two servers of different versions', () => {
     }
   });
 
-  it('carry a subresource that only the other has', async () => {
+  it('reroute a subresource that only the other serves', async () => {
     const answer = await plane.ask(a, '/api/v1/namespaces/default/pods/p/resize', {
       method: 'PATCH',
       body: { cpu: 2 },
@@ -74,7 +74,7 @@ describe('two servers of different versions', () => {
     expect(b.api.requests.some(({ method, url }) => method === 'PATCH' && url.endsWith('/p/resize'))).toBe(true);
   });
 
-  it('carry watches, event by event, and close them at the other side when the client leaves', async () => {
+  it('reroute watches event by event, and close them at the peer when the client disconnects', async () => {
     const watch = plane.watch(a, `${PODGROUPS}?watch=1`);
     expect(await watch.opened).toBe(200);
     plane.storage.put(PODGROUPS, named('w1') as never);
@@ -95,11 +95,11 @@ describe('two servers of different versions', () => {
     plane.storage.remove(PODGROUPS, 'w2');
   });
 
-  it('answer what nobody serves with the local server’s own 404', async () => {
+  it('reply with the 404 of the local server for a resource that no server serves', async () => {
     expect(await plane.ask(a, '/apis/no.io/v1/things')).toMatchObject({ status: 404, text: '404 page not found\n' });
   });
 
-  it('refuse what cannot be carried exactly', async () => {
+  it('refuse requests that cannot be carried exactly', async () => {
     expect((await plane.ask(a, '/api/v1/%zz')).json()).toMatchObject({ kind: 'Status', code: 400 });
   });
 });
@@ -117,7 +117,7 @@ describe('merged discovery', () => {
     expect((await get(a, { Accept: AGGREGATED }, '/api')).text).toContain('resize');
   });
 
-  it('is 304 for those who have it, and gzip for those who take it', async () => {
+  it('is 304 for a matching ETag, and gzip for clients that accept it', async () => {
     const plain = await get(a, { Accept: AGGREGATED });
     const again = await get(a, { Accept: AGGREGATED, 'If-None-Match': String(plain.headers['etag']) });
     expect(again).toMatchObject({ status: 304, text: '' });
@@ -127,20 +127,20 @@ describe('merged discovery', () => {
     expect(zipped.raw.byteLength).toBeLessThan(plain.raw.byteLength);
   });
 
-  it('is this server’s own view for profile=nopeer', async () => {
+  it('is the local view for profile=nopeer', async () => {
     const own = await get(a, { Accept: NOPEER });
     expect(own.text).toContain('olds');
     expect(own.text).not.toContain('podgroups');
   });
 
-  it('has the other’s groups in the legacy forms too', async () => {
+  it('has the groups of the peer in legacy forms too', async () => {
     const groups = (await get(a, { Accept: 'application/json' })).json<{ groups: { name: string }[] }>();
     expect(groups.groups.map(({ name }) => name)).toEqual(expect.arrayContaining(['legacy.io', 'scheduling.io']));
     const list = await plane.ask(a, '/apis/scheduling.io/v1');
     expect(list.json()).toMatchObject({ kind: 'APIResourceList', resources: [{ name: 'podgroups' }] });
   });
 
-  it('follows within moments what a server starts and stops serving', async () => {
+  it('follows changes of the surface of a server within moments', async () => {
     b.api.served = { ...NEW, 'crd.io/v1/widgets': ALL };
     await eventually(
       'the new group',
@@ -173,13 +173,13 @@ describe('identity', () => {
     });
   });
 
-  it('of a token is judged by the server that answers', async () => {
+  it('of a token is verified by the server that replies', async () => {
     await plane.ask(a, PODGROUPS, { headers: { Authorization: 'Bearer bob-token' } });
     expect(last(b, PODGROUPS)).toMatchObject({ user: 'bob' });
     expect((await plane.ask(a, PODGROUPS, { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401);
   });
 
-  it('cannot be made up', async () => {
+  it('headers of clients are not believed', async () => {
     const headers = {
       'X-Remote-User': 'admin',
       'X-Remote-Group': 'system:masters',
@@ -194,7 +194,7 @@ describe('identity', () => {
     expect(last(a, '/api/v1/pods').headers['x-kubernetes-peer-proxied']).toBeUndefined();
   });
 
-  it('of a front proxy is believed, and what it carried here does not travel on', async () => {
+  it('headers of a front proxy are believed and not forwarded', async () => {
     const headers = { 'X-Remote-User': 'eve', 'X-Kubernetes-Peer-Proxied': 'true' };
     const before = b.api.requests.length;
     const answer = await plane.ask(a, PODGROUPS, { headers, as: plane.certificates.frontProxy });
@@ -204,7 +204,7 @@ describe('identity', () => {
     expect(last(a, '/api/v1/pods')).toMatchObject({ user: 'eve' });
   });
 
-  it('guards the metrics', async () => {
+  it('decides who may read the metrics', async () => {
     expect((await plane.ask(a, '/metrics', { headers: { Authorization: 'Bearer nobody-token' } })).status).toBe(403);
     const page = await plane.ask(a, '/metrics', { as: plane.certificates.user('admin') });
     expect(page.text).toContain('apiserver_rerouted_request_total{code="200",group="scheduling.io"');

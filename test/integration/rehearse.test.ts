@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.js';
 import { startRehearsalPlane } from '../../src/tools/plane/start-rehearsal-plane.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions } from '../../src/tools/rehearse/rehearsal-options.js';
 import { harmOf, type RehearsalResult } from '../../src/tools/rehearse/rehearsal-result.js';
-import { REHEARSAL_DEFAULTS, type RehearsalOptions, rehearse } from '../../src/tools/rehearse/rehearse.js';
+import { rehearse } from '../../src/tools/rehearse/rehearse.js';
 import { planeOptions } from './plane-options.js';
 
 const workDir = mkdtempSync(join(tmpdir(), 'straddle-rehearse-'));
@@ -57,7 +58,7 @@ describe('a rehearsal from 1.35 to 1.36 and back', () => {
     result = await rehearse(options({ manifests: [WIDGET, WIDGETS], exec }));
   }, 300_000);
 
-  it('rolls every server there and back, and the only one that knows an API once more', () => {
+  it('rolls every server up and back, and restarts the only one with the skewed API', () => {
     expect(result.halves.map(({ proxy }) => proxy)).toEqual([false, true]);
     for (const { steps, seconds, durationMs, skewed, leftInStore } of result.halves) {
       expect(steps.map(({ name }) => name).filter((name) => name !== 'hold')).toEqual([
@@ -82,7 +83,7 @@ describe('a rehearsal from 1.35 to 1.36 and back', () => {
     expect(new Set(examples.map(({ kind }) => kind))).toContain('collected-by-mistake');
   });
 
-  it('finds none with it on, and what should go has gone', () => {
+  it('finds no harm with the proxy on, and deleted objects are gone', () => {
     const half = result.halves[1]!;
     const { findings, examples } = half;
     expect(harmOf(half), JSON.stringify(examples, null, 1)).toBe(0);
@@ -93,7 +94,7 @@ describe('a rehearsal from 1.35 to 1.36 and back', () => {
     expect(findings.requests).toBeGreaterThan(100);
   });
 
-  it('runs the user’s own program with a kubeconfig', () => {
+  it('runs the program of the user with a kubeconfig', () => {
     for (const { exec } of result.halves) {
       expect(exec.length).toBeGreaterThan(0);
       for (const each of exec) expect(each).toMatchObject({ exitCode: 0, output: 'it is there' });

@@ -1,4 +1,4 @@
-/** What the API servers of one control plane share: objects by path, one sequence of revisions, and who watches. */
+/** State that the API servers of one control plane share: objects by path, revisions and watches. */
 
 export interface StoredObject {
   readonly metadata: {
@@ -55,7 +55,7 @@ export class SharedStorage {
     return object;
   }
 
-  /** Everything after a revision, then whatever comes; returns how to stop. */
+  /** Sends the events after a revision, then new ones; returns a function that stops. */
   watch(collection: string, afterRevision: number, listener: (event: StoredEvent) => void): () => void {
     const wanted = (event: StoredEvent) => {
       if (event.collection === collection) listener(event);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiServerId } from '../../src/apiserver/storage-versions/api-server-id.js';
-import type { RunningServer } from '../../src/compose/start-proxy.js';
+import type { RunningServer } from '../../src/compose/start-server.js';
 import { makeCertificates } from './certificates.js';
 import { eventually } from './control-plane.js';
 import { startEmbedded, temporaryDirectory } from './embedded-server.js';
@@ -60,7 +60,7 @@ const version = (name: string, served: boolean, storage: boolean) => ({
 });
 
 describe('StorageVersion objects', () => {
-  it('say of every server which versions it writes, reads and serves', async () => {
+  it('contain the versions that every server encodes, decodes and serves', async () => {
     const ids = await eventually('both to tell', () => writers('storage.k8s.io.volumeattachments'), isBoth, 15_000);
     expect(ids).toEqual([apiServerId('a'), apiServerId('b')].sort());
     const { status } = (await send(b, `${PATH}/core.pods`)).json<StorageVersion>();
@@ -69,7 +69,7 @@ describe('StorageVersion objects', () => {
     expect(status.storageVersions![0]).toMatchObject({ encodingVersion: 'v1', servedVersions: ['v1'] });
   });
 
-  it('say where servers disagree, who read what the others write all the same', async () => {
+  it('show servers that encode different versions and decode all of them', async () => {
     const name = 'admissionregistration.k8s.io.mutatingadmissionpolicybindings';
     await eventually('both to tell', () => writers(name), isBoth);
     const { status } = (await send(b, `${PATH}/${name}`)).json<StorageVersion>();
@@ -97,7 +97,7 @@ describe('StorageVersion objects', () => {
     });
   });
 
-  it('come, change and go with a definition', async () => {
+  it('are created, changed and deleted with a CustomResourceDefinition', async () => {
     const spec = {
       ...{ group: 'example.test', scope: 'Namespaced' },
       names: { plural: 'widgets', singular: 'widget', kind: 'Widget' },
@@ -124,7 +124,7 @@ describe('StorageVersion objects', () => {
     await eventually('nobody to tell', () => writers('example.test.widgets'), isNone);
   });
 
-  it('forget a server that has gone', async () => {
+  it('drop the entry of a server that departed', async () => {
     await b.close();
     const left = await eventually(
       'only one to tell',

@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 /** `straddle proxy` from the sources, as a process of its own. */
 export class StraddleProcess {
   readonly log: LogLine[] = [];
-  /** What it wrote that is no line of the log. */
+  /** Output that is not a line of the log. */
   readonly said: string[] = [];
   readonly exit: Promise<number | string>;
   readonly #child: ChildProcess;

@@ -16,7 +16,7 @@ let b: Member;
 
 beforeAll(async () => {
   plane = new ControlPlane();
-  // Nobody departs here, however busy the machine is.
+  // Long enough that no server departs on a busy machine.
   const patient = { 'peer-gone-after': '30s' };
   [a, b] = await Promise.all([plane.add('a', COMMON, patient), plane.add('b', NEW, patient)]);
   await eventually(
@@ -47,8 +47,8 @@ function statusOf(req: ClientRequest): Promise<number> {
   });
 }
 
-describe('through a reroute', () => {
-  it('a body of unknown length streams, and one of megabytes arrives whole', async () => {
+describe('a rerouted request', () => {
+  it('streams a body of unknown length, and delivers a body of megabytes whole', async () => {
     const filler = 'x'.repeat(3 * 1024 * 1024);
     const body = { metadata: { name: 'large' }, filler };
     expect((await plane.ask(a, PODGROUPS, { method: 'POST', body })).status).toBe(201);
@@ -65,7 +65,7 @@ describe('through a reroute', () => {
     expect(await status).toBe(201);
   });
 
-  it('Expect: 100-continue is answered here', async () => {
+  it('with Expect: 100-continue gets 100 from the first Straddle', async () => {
     const req = upload(PODGROUPS, { Expect: '100-continue', 'Transfer-Encoding': 'chunked' });
     const status = statusOf(req);
     await new Promise<void>((resolve) => {
@@ -76,7 +76,7 @@ describe('through a reroute', () => {
     expect(await status).toBe(201);
   });
 
-  it('exec switches protocols in the caller’s name', async () => {
+  it('of exec switches protocols with the identity of the caller', async () => {
     const jane = plane.certificates.user('jane');
     const { ca } = plane.certificates;
     const socket = connectTls({
@@ -102,7 +102,7 @@ describe('through a reroute', () => {
     socket.destroy();
   });
 
-  it('HTTP/2 clients get the same answers', async () => {
+  it('over HTTP/2 gets the same replies', async () => {
     const session = connectHttp2(`https://127.0.0.1:${a.straddle.port}`, { ca: plane.certificates.ca.pem });
     const ask = (headers: Record<string, string>, body?: string) =>
       new Promise<{ status: number; text: string }>((resolve, reject) => {
@@ -127,7 +127,7 @@ describe('through a reroute', () => {
   });
 });
 
-describe('a client that leaves', () => {
+describe('a client that disconnects', () => {
   it.each([
     ['small, so gathered first', { 'Content-Length': '500' }],
     ['large, so streamed', { 'Content-Length': '500000' }],
@@ -148,7 +148,7 @@ describe('a client that leaves', () => {
     expect(errors()).toEqual([]);
   });
 
-  it('a peer’s watch has it closed there at once', async () => {
+  it('has its watch at the peer closed at once', async () => {
     const open = () => b.api.watching;
     const before = open();
     const watch = plane.watch(a, `${PODGROUPS}?watch=1`);

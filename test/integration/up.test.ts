@@ -69,22 +69,22 @@ async function commands(): Promise<string[][]> {
   return body.items!.map(({ spec }) => spec.containers[0]!.command);
 }
 
-describe('a control plane from one command', () => {
-  it('has a context for the front door and for each server, and keeps its keys to itself', () => {
+describe('straddle up', () => {
+  it('writes a kubeconfig with a context for the front door and each server, and private keys for the owner only', () => {
     expect(config.clusters.map(({ name }) => name)).toEqual(['front', 'server-1', 'server-2']);
     expect(plane.servers.map(({ version }) => version)).toEqual(['1.35', '1.36']);
     expect(statSync(plane.kubeconfig).mode & 0o077).toBe(0);
     expect(statSync(controlSocketPath(dir)).mode & 0o077).toBe(0);
   });
 
-  it('serves through every door what only one server has', async () => {
+  it('serves resources of one server through the front door and every server', async () => {
     await expect.poll(async () => (await ask('server-1', PODGROUPS)).status, { timeout: 15_000 }).toBe(200);
     for (const context of ['front', 'server-1', 'server-2', 'front']) {
       expect((await ask(context, PODGROUPS)).status).toBe(200);
     }
   });
 
-  it('deals requests out to the servers in turn', async () => {
+  it('distributes requests to the servers in turn', async () => {
     const minors = new Set<string | undefined>();
     for (let count = 0; count < 4; count++) minors.add((await ask('front', '/version')).body.minor);
     expect(minors).toEqual(new Set(['35', '36']));
@@ -101,16 +101,16 @@ describe('a control plane from one command', () => {
     expect(first).toContain(`--peer-ca-file=${join(dir, 'pki', 'ca.crt')}`);
   });
 
-  it('refuses a port that is taken, in one sentence, and starts nothing', async () => {
+  it('refuses a port in use with one sentence, and starts nothing', async () => {
     const taken = { ...options, dataDir: join(dir, 'second'), port: Number(plane.front.split(':')[1]) };
     await expect(startControlPlane(taken)).rejects.toThrow(/^Port \d+ of 127\.0\.0\.1 is in use .* --port\.$/);
   });
 
-  it('refuses a folder that another one uses', async () => {
+  it('refuses a data directory that another straddle up uses', async () => {
     await expect(startControlPlane(options)).rejects.toThrow(/is in use by another `straddle up`.*--data-dir\.$/);
   });
 
-  it('refuses a folder that a newer program wrote, and a version that nobody knows', async () => {
+  it('refuses a data directory of a newer program, and an unknown version', async () => {
     const newer = mkdtempSync(join(tmpdir(), 'straddle-newer-'));
     writeFileSync(join(newer, 'plane.json'), '{"format": 99, "versions": ["1.40"]}');
     await expect(startControlPlane(planeOptions(newer))).rejects.toThrow(/newer Straddle \(format 99/);
@@ -120,7 +120,7 @@ describe('a control plane from one command', () => {
     );
   });
 
-  it('is rolled to another version by order, one server after the other, while it serves', async () => {
+  it('rolls to another version by straddle roll, one server after the other, while it serves', async () => {
     await ask('front', MAPS, { metadata: { name: 'kept' }, data: { of: '1.35' } });
     const said: string[] = [];
     const stop = { asked: false };
@@ -142,7 +142,7 @@ describe('a control plane from one command', () => {
     expect((await commands())[0]).toContain('--kubernetes-version=1.36');
   }, 60_000);
 
-  it('says why an order cannot be followed', async () => {
+  it('rejects an invalid roll with the reason', async () => {
     const send = (order: { to: string; server?: string }): Promise<number> =>
       sendRoll(controlSocketPath(dir), order, () => {});
     await expect(send({ to: '1.99' })).rejects.toThrow('--to: 1.99 does not come with Straddle');
@@ -150,14 +150,14 @@ describe('a control plane from one command', () => {
     await expect(send({ to: '1.36' })).resolves.toBe(0);
   });
 
-  it('goes on behind the front door when a server is gone, says which, and starts it again', async () => {
+  it('serves through the front door when a server is killed, names it, and starts it again', async () => {
     process.kill(plane.servers[0]!.pid!, 'SIGKILL');
     await expect.poll(() => options.notes[0], { timeout: 10_000 }).toContain('server-1 ended: SIGKILL');
     for (let count = 0; count < 6; count++) expect((await ask('front', '/api/v1/namespaces')).status).toBe(200);
     await expect.poll(() => options.notes.at(-1), { timeout: 30_000 }).toContain('server-1 is back');
   }, 60_000);
 
-  it('goes on with its data and versions when it is started again', async () => {
+  it('keeps data and versions across a restart', async () => {
     await agent.close();
     await plane.close();
     expect(await isSteered(controlSocketPath(dir))).toBe(false);
@@ -168,7 +168,7 @@ describe('a control plane from one command', () => {
     expect((await ask('front', `${MAPS}/kept`)).body.data).toEqual({ of: '1.35' });
   }, 60_000);
 
-  it('deals connections out in turn if told to, and one connection stays with its server', async () => {
+  it('with --balance=connection distributes connections in turn, each to one server', async () => {
     expect(await plane.roll({ to: '1.35', server: 'server-1', progress: () => {} })).toBe(1);
     const minors: (string | undefined)[] = [];
     for (let connection = 0; connection < 4; connection++) {

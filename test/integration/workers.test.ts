@@ -118,7 +118,7 @@ describe('two workers behind one port', () => {
     expect(sample(text, 'straddle_worker_connections{worker="2"}')).toBe(2);
   });
 
-  it('answer on every connection, over HTTP/1.1 too, from the local server and from a peer', async () => {
+  it('serve every connection, over HTTP/1.1 too, from the local server and from a peer', async () => {
     storage.put(WIDGETS, { metadata: { name: 'w', namespace: 'default' } });
     for (const session of sessions) {
       expect((await session.get('/api/v1/namespaces/default/configmaps')).status).toBe(200);
@@ -130,7 +130,7 @@ describe('two workers behind one port', () => {
     expect(peer.seen('GET', `${WIDGETS}/w`).at(-1)).toMatchObject({ user: 'bob' });
   });
 
-  it('pass upgraded connections through', async () => {
+  it('forward upgraded connections', async () => {
     const echoed = await new Promise<string>((resolve, reject) => {
       const socket = connectTls({ host: '127.0.0.1', ...where(), ALPNProtocols: ['http/1.1'] }, () => {
         socket.write(
@@ -152,7 +152,7 @@ describe('two workers behind one port', () => {
     expect(echoed).toContain('101 Switching Protocols');
   });
 
-  it('have discovery read once for all, and show a change through every one of them', async () => {
+  it('share one read of discovery, and all show a change', async () => {
     // Others are asked for it too, by clients in their own names.
     const read = () => [local, peer].map((api) => api.documentsSentTo.filter((to) => to === 'system:straddle').length);
     await eventually('both servers being read', read, ([a, b]) => a! > 1 && b! > 1);
@@ -172,7 +172,7 @@ describe('two workers behind one port', () => {
       expect((await session.get('/apis/example.com/v1/namespaces/default/gadgets')).status).toBe(200);
   });
 
-  it('keep one lease together', async () => {
+  it('renew one lease together', async () => {
     const own = await eventually(
       'the lease',
       () => storage.list(LEASES).filter(({ metadata }) => metadata.labels?.['kubernetes.io/hostname'] === 'a'),
@@ -186,7 +186,7 @@ describe('two workers behind one port', () => {
     expect(local.seen('POST', LEASES)).toHaveLength(1);
   });
 
-  it('show one page of metrics, whichever is asked', async () => {
+  it('show the same page of metrics in every worker', async () => {
     const name = 'apiserver_request_total{verb="list",group="",version="v1",resource="pods",subresource="",code="200"}';
     const listed = 'apiserver_request_duration_seconds_count{verb="list"}';
     const before = (await sessions[0]!.get('/metrics')).text;
@@ -202,7 +202,7 @@ describe('two workers behind one port', () => {
     }
   });
 
-  it('hold back what a departed server served, and forget it when told, all of them', async () => {
+  it('all reply 503 for resources of a departed server, and 404 after straddle forget', async () => {
     await peer.stop();
     const codes = () => Promise.all(sessions.map(async (session) => (await session.get(WIDGETS)).status));
     await eventually('503 on every connection', codes, (all) => all.every((status) => status === 503));
@@ -224,7 +224,7 @@ describe('two workers behind one port', () => {
     await eventually('the peer being back for all', codes, (all) => all.every((status) => status === 200));
   });
 
-  it('go on when the local server is another version after a restart', async () => {
+  it('continue when the local server has another version after a restart', async () => {
     await local.stop();
     const codes = () =>
       Promise.all(sessions.map(async (each) => (await each.get('/apis/late.example.com/v1/namespaces/d/x')).status));
@@ -235,7 +235,7 @@ describe('two workers behind one port', () => {
     await eventually('the new resource on every connection', codes, (all) => all.every((status) => status === 200));
   });
 
-  it('lose only the connections of one that is killed, and get another in its place', async () => {
+  it('lose only the connections of a killed worker, which is replaced', async () => {
     const lost = straddle.workers().get(2)!;
     const before = sample(
       (await sessions[0]!.get('/metrics')).text,
@@ -282,7 +282,7 @@ describe('two workers behind one port', () => {
     expect(sample(page, 'apiserver_request_duration_seconds_count{verb="list"}')).toBeGreaterThan(before);
   }, 90_000);
 
-  it('drain when told to stop, and leave nothing behind', async () => {
+  it('drain at a stop and leave no process behind', async () => {
     const watches = await Promise.all(
       Array.from({ length: 4 }, async () => {
         const opened = watch(where(), '/api/v1/namespaces/default/configmaps?watch=1', certificates.user('bob'));
@@ -317,7 +317,7 @@ describe('a group of workers', () => {
     );
   }, 90_000);
 
-  it('says once what keeps it from starting', async () => {
+  it('logs once why it cannot start', async () => {
     await start();
     const taken = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => taken.once('listening', resolve));

@@ -58,7 +58,7 @@ export function readReport(xml: string): H2specResult[] {
   }));
 }
 
-/** Returns what is not as it should be: cases not run, failures that are not listed, listed ones that pass. */
+/** Returns the problems: cases not run, failures that are not listed, listed cases that pass. */
 export function faultsOf(results: readonly H2specResult[], deviations = H2SPEC_DEVIATIONS, tests = TESTS): string[] {
   const faults = results.length === tests ? [] : [`${results.length} cases were run instead of ${tests}`];
   const listed = (result: H2specResult) =>

@@ -3,7 +3,7 @@ import type { InteropServer } from './server.js';
 export interface InteropCase {
   /** The client first, then the behaviour. */
   readonly name: string;
-  /** Throws where the client saw something else. Returns what to print beside the name, if anything. */
+  /** Throws if the client got another result. Returns text to print beside the name, if any. */
   run(server: InteropServer): Promise<string | undefined>;
 }
 

@@ -20,14 +20,14 @@ const CHUNK_BYTES = 16 * 1024;
 const FIELD_BYTES = 1_000;
 const ANSWER_LATER_MS = 30;
 
-/** Answers that differ in how they are framed; the path says which. */
+/** Replies with different framing, chosen by the path. */
 const ANSWERS: Readonly<Record<string, (server: InteropServer, exchange: Exchange, rest: string) => Promise<Reply>>> = {
   '': async () => text('ok'),
   /** So many bytes in one piece. */
   size: async (_server, _exchange, rest) => bytesReply(pattern(Number(rest))),
   /** So many bytes piece by piece, with back-pressure. */
   stream: async (_server, _exchange, rest) => streamed(pattern(Number(rest))),
-  /** The request's body as it comes. */
+  /** The request body, streamed back. */
   echo: async (_server, exchange) => echoed(exchange),
   /** Length and hash of the request's body, after a while: h2spec wants to send more before it is answered. */
   later: async (_server, exchange) => {

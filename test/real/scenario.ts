@@ -1,7 +1,7 @@
 import type { ControlPlane } from './rig/control-plane.js';
 import type { Plane } from './rig/plane.js';
 
-/** What a scenario gets. */
+/** Surroundings of a scenario. */
 export interface ScenarioContext<P extends Plane = ControlPlane> {
   /** Shared by all scenarios: start with `plane.arrange(…)`, which heals whatever the one before left. */
   readonly plane: P;

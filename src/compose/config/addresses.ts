@@ -1,7 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
-export { formatHostPort } from '../../base/address.js';
-
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
@@ -18,18 +16,18 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || within(LOOPBACK, host);
 }
 
-/** 0.0.0.0 and ::, which can be listened on but not dialled. */
+/** Returns whether an address is 0.0.0.0 or ::, which can be listened on but not dialled. */
 export function isUnspecified(host: string): boolean {
   return within(UNSPECIFIED, host);
 }
 
-/** The first address that other machines may reach when this one is listened on; IPv4 first, as most clusters have it. */
+/** Returns the first address that other machines can reach; IPv4 first. */
 export function firstRoutable(addresses: readonly string[], bindAddress: string): string | undefined {
   const routable = addresses.filter(
     (address) => isIP(address) !== 0 && !isLoopback(address) && !isUnspecified(address) && !within(LINK_LOCAL, address),
   );
   const ipv4 = routable.find((address) => isIPv4(address));
-  // 0.0.0.0 takes no IPv6 connections, while :: takes both.
+  // 0.0.0.0 accepts no IPv6 connections, while :: accepts both.
   return ipv4 ?? (isIPv6(bindAddress) ? routable[0] : undefined);
 }
 

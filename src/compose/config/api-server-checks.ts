@@ -1,28 +1,24 @@
 import type { ApiServerConfig } from './api-server-config.js';
 import type { FlagValues } from './flag-values.js';
-import { checkServer, type Findings, type Say } from './server-checks.js';
+import { checkServer, type Findings } from './server-checks.js';
 
-export function checkApiServerConfig(config: ApiServerConfig, values: FlagValues): Findings {
-  const problems: string[] = [];
-  const notes: string[] = [];
-  const wrong: Say = (sentence) => problems.push(sentence);
-  const note: Say = (sentence) => notes.push(sentence);
+export function checkApiServerConfig(config: ApiServerConfig, values: FlagValues, findings: Findings): void {
+  const { wrong } = findings;
   if (config.dataDir === '') {
     wrong('Give --data-dir: the store, certificates and the kubeconfig are kept there.');
-    return { problems, notes };
+    return;
   }
-  checkServer(config, values, wrong, note);
-  checkStorage(config, wrong);
-  checkApi(config, wrong);
+  checkServer(config, values, findings);
+  checkStorage(config, findings);
+  checkApi(config, findings);
   if (config.limits.workers > 1) {
     wrong(
       `--workers=${config.limits.workers}: an API server of its own is one process. For several cores start several on one --data-dir (or one etcd), each with its own --server-name and --secure-port.`,
     );
   }
-  return { problems, notes };
 }
 
-function checkStorage({ etcd }: ApiServerConfig, wrong: Say): void {
+function checkStorage({ etcd }: ApiServerConfig, { wrong }: Findings): void {
   if (!etcd) return;
   for (const endpoint of etcd.endpoints) {
     if (!/^https?:\/\/[^/]+\/?$/.test(endpoint))
@@ -33,7 +29,7 @@ function checkStorage({ etcd }: ApiServerConfig, wrong: Say): void {
   }
 }
 
-function checkApi(config: ApiServerConfig, wrong: Say): void {
+function checkApi(config: ApiServerConfig, { wrong }: Findings): void {
   const { kubernetesVersion, runtimeConfig, serviceCidr, surfaceFile } = config;
   if (kubernetesVersion !== undefined && !/^\d+\.\d+$/.test(kubernetesVersion)) {
     wrong(`--kubernetes-version=${kubernetesVersion} is not a minor version such as 1.36.`);

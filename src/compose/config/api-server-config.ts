@@ -4,24 +4,24 @@ import type { ServerConfig } from './server-config.js';
 export const CONTROLLER_CHOICES = ['namespace', 'garbagecollector', 'serviceaccount'] as const;
 export type ControllerChoice = (typeof CONTROLLER_CHOICES)[number];
 
-/** All that `straddle apiserver` was told, checked and completed with defaults; frozen. */
+/** Configuration of `straddle apiserver`, checked and completed with defaults; frozen. */
 export interface ApiServerConfig extends ServerConfig {
   readonly dataDir: string;
-  /** Where the admin's kubeconfig is written; undefined for nowhere. */
+  /** Path of the admin's kubeconfig; undefined: it is not written. */
   readonly adminKubeconfig: string | undefined;
-  /** Where certificates are made that were not given. */
+  /** Folder for certificates that no flag names. */
   readonly pkiDir: string;
-  /** Empty: the embedded store. */
+  /** Undefined: the embedded store. */
   readonly etcd: EtcdConfig | undefined;
   /** 0: never. */
   readonly compactionMs: number;
   readonly eventTtlSeconds: number;
-  /** `1.36`; undefined for the newest there is. */
+  /** `1.36`; undefined: the newest built-in version. */
   readonly kubernetesVersion: string | undefined;
   readonly surfaceFile: string | undefined;
   readonly runtimeConfig: readonly string[];
   readonly serviceCidr: string;
-  /** Which of the controllers stand for election in this server. */
+  /** Controllers for which this server is a candidate in their election. */
   readonly controllers: readonly ControllerChoice[];
   readonly serviceAccounts: {
     readonly issuer: string;

@@ -1,4 +1,4 @@
-/** Everything wrong with what an operator asked for, all of it at once, each as a sentence that says what to do. */
+/** All problems of a configuration at once, each as a sentence with the next step. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 

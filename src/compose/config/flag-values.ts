@@ -106,7 +106,7 @@ export class FlagValues {
     return [...new Set(filled)];
   }
 
-  /** Header names or prefixes: an odd one would never match, and nobody would notice. */
+  /** Header names or prefixes. Invalid ones are refused, because they would never match. */
   headerNames(name: NameOf<'list'>): readonly string[] {
     const names = this.list(name);
     for (const header of names) {
@@ -117,7 +117,7 @@ export class FlagValues {
     return names;
   }
 
-  /** https only: identities and tokens travel there. */
+  /** https only, because requests carry identities and tokens. */
   url(name: NameOf<'url'>): URL {
     const { text, layer } = this.#one(name);
     return this.#httpsUrl(name, text, layer) ?? new URL('https://invalid.invalid');
@@ -128,7 +128,7 @@ export class FlagValues {
     return this.list(name).flatMap((text) => this.#httpsUrl(name, text, layer) ?? []);
   }
 
-  /** All layers count here, gate by gate, the more important one last. */
+  /** Merges the gates of all layers; the more important layer wins for each gate. */
   gates<Gate extends string>(name: NameOf<'gates'>, defaults: Readonly<Record<Gate, boolean>>): Record<Gate, boolean> {
     const gates = { ...defaults };
     for (const layer of this.#layers.toReversed()) {

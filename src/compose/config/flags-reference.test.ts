@@ -5,12 +5,12 @@ import { ALL_FLAGS, FLAG_SPELLINGS, flagForKey } from './flags.js';
 import { flagsReference } from './flags-reference.js';
 
 describe('the table of flags', () => {
-  it('has the committed reference page', async () => {
+  it('is equal to the committed reference page', async () => {
     const page = fileURLToPath(new URL('../../../docs/reference/flags.md', import.meta.url));
     await expect(flagsReference()).toMatchFileSnapshot(page);
   });
 
-  it('gives every spelling to one flag only, in dashes and in camelCase', () => {
+  it('has every spelling once, with dashes and in camelCase', () => {
     expect(new Set(FLAG_SPELLINGS).size).toBe(FLAG_SPELLINGS.length);
     for (const flag of ALL_FLAGS) {
       expect(flagForKey(flag.name)).toBe(flag);

@@ -1,5 +1,5 @@
-import { camelCase, type Flag, placeholder, REPEATABLE_KINDS } from './flag.js';
-import { ALL_FLAGS, SECTIONS } from './flags.js';
+import { camelCase, type Flag, placeholder, REPEATABLE_KINDS, SECTIONS } from './flag.js';
+import { ALL_FLAGS } from './flags.js';
 
 const HEAD = `# Flags of \`straddle proxy\` and \`straddle apiserver\`
 
@@ -31,7 +31,7 @@ apiServer:
 \`\`\`
 `;
 
-/** docs/reference/flags.md, from the table; a test keeps the committed page equal to this. */
+/** Returns docs/reference/flags.md; a test compares it with the committed page. */
 export function flagsReference(): string {
   const sections = SECTIONS.map((section) => {
     const flags = ALL_FLAGS.filter((flag) => flag.section === section);

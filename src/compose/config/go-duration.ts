@@ -13,8 +13,8 @@ const WHOLE = /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/;
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g;
 
 /**
- * A duration as Go and so every Kubernetes flag writes it: `10m`, `1h30m`, `500ms`. Every number needs its unit; only a
- * bare `0` may stand alone. Returns undefined for anything else, negative durations included: no wait can be negative.
+ * Parses a duration in the format of Go and of Kubernetes flags: `10m`, `1h30m`, `500ms`, and `0`
+ * without a unit. Returns undefined for other text, also for negative durations.
  */
 export function parseGoDurationMs(text: string): number | undefined {
   if (text === '0') return 0;

@@ -16,7 +16,7 @@ users: [{name: u, user: {${user}}}]
 }
 
 describe('kubeconfig', () => {
-  it('takes certificates inline and from files beside it', () => {
+  it('accepts inline certificates and files relative to it', () => {
     const access = parseKubeconfig(
       kubeconfig(
         `client-certificate-data: ${PEM_BASE64}, client-key: keys/u.key`,
@@ -35,7 +35,7 @@ describe('kubeconfig', () => {
     });
   });
 
-  it('takes tokens and token files', () => {
+  it('accepts tokens and token files', () => {
     expect(parseKubeconfig(kubeconfig('token: abc'), { path: '/k' }).token).toBe('abc');
     expect(parseKubeconfig(kubeconfig('tokenFile: t'), { path: '/x/k' }).tokenFile).toBe('/x/t');
   });
@@ -57,7 +57,7 @@ describe('kubeconfig', () => {
     );
   });
 
-  it('is looked for in the flag, then $KUBECONFIG, then the home directory', () => {
+  it('is found by the flag, then $KUBECONFIG, then the home directory', () => {
     expect(kubeconfigPath('/flag', { KUBECONFIG: '/env' }, '/home/a')).toBe('/flag');
     expect(kubeconfigPath(undefined, { KUBECONFIG: ':/env:/env2' }, '/home/a')).toBe('/env');
     expect(kubeconfigPath(undefined, {}, '/home/a')).toBe('/home/a/.kube/config');

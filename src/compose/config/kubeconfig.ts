@@ -1,50 +1,53 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { load } from 'js-yaml';
+import { isObject, type JsonObject } from '../../kube/json.js';
 import { ConfigError } from './config-error.js';
 import { nearest } from './nearest.js';
 
 /** Certificates and keys, either inside the kubeconfig or in a file that may be renewed. */
 export type PemSource = { readonly pem: string } | { readonly file: string };
 
-/** What one context of a kubeconfig says about reaching a server. */
+/** Returns the PEM text of a source; undefined without one. Throws the error of `readFile`. */
+export function readPem(source: PemSource | undefined, readFile: (path: string) => string): string | undefined {
+  return source && ('pem' in source ? source.pem : readFile(source.file));
+}
+
+/** How to reach a server, according to one context of a kubeconfig. */
 export interface KubeconfigAccess {
   readonly context: string;
   /** Without trailing slash. */
   readonly server: string;
-  /** Undefined: the machine's own trusted CAs. */
+  /** Undefined: the CAs that the machine trusts. */
   readonly ca: PemSource | undefined;
-  /** Name that the certificate must have, where it is not the URL's host. */
+  /** Name that the certificate must have; default: the host of the URL. */
   readonly serverName: string | undefined;
   readonly clientCert: PemSource | undefined;
   readonly clientKey: PemSource | undefined;
   readonly token: string | undefined;
-  /** Read before use: such tokens are rotated. */
+  /** A file that is read before each use, because such tokens are rotated. */
   readonly tokenFile: string | undefined;
   readonly insecureSkipTlsVerify: boolean;
 }
 
 /** The contents of the files and names with which connections of `access` are made. */
 export function tlsOfAccess(access: KubeconfigAccess, readFile: (path: string) => string) {
-  const pem = (source: PemSource | undefined) => source && ('pem' in source ? source.pem : readFile(source.file));
   return {
-    ca: pem(access.ca),
+    ca: readPem(access.ca, readFile),
     servername: access.serverName,
-    cert: pem(access.clientCert),
-    key: pem(access.clientKey),
+    cert: readPem(access.clientCert, readFile),
+    key: readPem(access.clientKey, readFile),
     insecureSkipVerify: access.insecureSkipTlsVerify,
   };
 }
 
-type Mapping = Readonly<Record<string, unknown>>;
-
 export interface KubeconfigSelection {
-  /** For messages, and what relative paths in it are relative to. */
+  /** The kubeconfig: named in messages, and the base of relative paths in it. */
   readonly path: string;
-  /** The current one, unless told. */
+  /** Default: the current context. */
   readonly context?: string | undefined;
 }
 
-/** `--kubeconfig`, else the first file of $KUBECONFIG, else ~/.kube/config. */
+/** Returns `--kubeconfig`, else the first file of $KUBECONFIG, else ~/.kube/config. */
 export function kubeconfigPath(
   given: string | undefined,
   environment: Readonly<Record<string, string | undefined>>,
@@ -54,7 +57,7 @@ export function kubeconfigPath(
   return given || listed || join(homeDirectory, '.kube', 'config');
 }
 
-/** Throws ConfigError for what is missing, contradictory or not supported. Reads no other file. */
+/** Throws ConfigError for missing, contradictory or unsupported settings. */
 export function parseKubeconfig(text: string, selection: KubeconfigSelection): KubeconfigAccess {
   const { path } = selection;
   const root = parseYaml(path, text);
@@ -85,49 +88,46 @@ export function parseKubeconfig(text: string, selection: KubeconfigSelection): K
   });
 }
 
-function parseYaml(path: string, text: string): Mapping {
+function parseYaml(path: string, text: string): JsonObject {
   let root: unknown;
   try {
     root = load(text);
   } catch (error) {
     throw problem(`${path} is not valid YAML: ${(error as Error).message.split('\n', 1)[0]}.`);
   }
-  if (!isMapping(root) || (root['kind'] !== undefined && root['kind'] !== 'Config')) {
+  if (!isObject(root) || (root['kind'] !== undefined && root['kind'] !== 'Config')) {
     throw problem(`${path} is not a kubeconfig: it must be a YAML mapping with \`kind: Config\`.`);
   }
   return root;
 }
 
-function named(root: Mapping, list: string, key: string, name: string, path: string): Mapping {
-  const entries = Array.isArray(root[list]) ? root[list].filter(isMapping) : [];
+function named(root: JsonObject, list: string, key: string, name: string, path: string): JsonObject {
+  const entries = Array.isArray(root[list]) ? root[list].filter(isObject) : [];
   const entry = entries.find((candidate) => candidate['name'] === name);
   if (!entry) {
     const names = entries.flatMap((candidate) => textOf(candidate['name']) ?? []);
     const suggestion = nearest(name, names);
     throw problem(`${path} has no ${key} "${name}".${suggestion ? ` Did you mean "${suggestion}"?` : ''}`);
   }
-  return isMapping(entry[key]) ? entry[key] : {};
+  return isObject(entry[key]) ? entry[key] : {};
 }
 
-function refuseUnsupported(user: Mapping, who: string): void {
-  if (user['exec'] !== undefined) {
-    throw problem(
-      `${who} logs in with an exec plugin, which Straddle does not support; use a client certificate or a token.`,
-    );
-  }
-  if (user['auth-provider'] !== undefined) {
-    throw problem(
-      `${who} logs in with an auth-provider, which Straddle does not support; use a client certificate or a token.`,
-    );
-  }
-  if (user['username'] !== undefined || user['password'] !== undefined) {
-    throw problem(
-      `${who} logs in with a password, which Kubernetes no longer supports; use a client certificate or a token.`,
-    );
+/** Keys of a user that name other ways to log in. */
+const UNSUPPORTED = {
+  exec: 'an exec plugin, which Straddle does not support',
+  'auth-provider': 'an auth-provider, which Straddle does not support',
+  username: 'a password, which Kubernetes no longer supports',
+  password: 'a password, which Kubernetes no longer supports',
+};
+
+function refuseUnsupported(user: JsonObject, who: string): void {
+  for (const [key, how] of Object.entries(UNSUPPORTED)) {
+    if (user[key] === undefined) continue;
+    throw problem(`${who} logs in with ${how}; use a client certificate or a token.`);
   }
 }
 
-function serverUrl(cluster: Mapping, clusterName: string, path: string): string {
+function serverUrl(cluster: JsonObject, clusterName: string, path: string): string {
   const server = textOf(cluster['server']);
   if (!server || !URL.canParse(server)) throw problem(`Cluster "${clusterName}" in ${path} has no valid server URL.`);
   if (new URL(server).protocol !== 'https:') {
@@ -142,7 +142,7 @@ function serverUrl(cluster: Mapping, clusterName: string, path: string): string 
 }
 
 /** The `-data` form wins over the file, as in every Kubernetes client. */
-function pemSource(from: Mapping, key: string, path: string): PemSource | undefined {
+function pemSource(from: JsonObject, key: string, path: string): PemSource | undefined {
   const data = textOf(from[`${key}-data`]);
   if (data !== undefined) {
     const pem = Buffer.from(data, 'base64').toString('latin1');
@@ -160,10 +160,6 @@ function beside(path: string, file: string): string {
 
 function textOf(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function problem(sentence: string): ConfigError {

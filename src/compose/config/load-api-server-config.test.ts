@@ -33,20 +33,20 @@ describe('configuration of an API server', () => {
     expect(problems({})).toEqual(['Give --data-dir: the store, certificates and the kubeconfig are kept there.']);
   });
 
-  it('takes what is given over what would be made', () => {
+  it('uses given files instead of made ones', () => {
     const config = load({ 'data-dir': ['/d'], 'client-ca-file': ['/ca'], 'service-account-signing-key-file': ['/sa'] });
     expect([config.clientCaFile, config.serviceAccounts.signingKeyFile]).toEqual(['/ca', '/sa']);
   });
 
-  it('keeps names of servers out of paths that they could lead elsewhere', () => {
+  it('replaces characters of server names that could change a path', () => {
     expect(load({ 'data-dir': ['/d'], 'server-name': ['../../x'] }).tlsCertFile).toBe('/d/pki/apiserver-_._.._x.crt');
   });
 
-  it('reads the same keys from a file, and none of the sidecar', () => {
+  it('reads its flags from a file', () => {
     expect(load({ config: ['c.yaml'] })).toMatchObject({ dataDir: '/from/file', runtimeConfig: ['batch/v1=false'] });
   });
 
-  it('runs no controllers unless told which, each once', () => {
+  it('runs no controllers by default, and each chosen one once', () => {
     expect(load({ 'data-dir': ['/d'] }).controllers).toEqual([]);
     const given = { 'data-dir': ['/d'], controllers: ['namespace,garbagecollector', 'namespace'] };
     expect(load(given).controllers).toEqual(['namespace', 'garbagecollector']);
@@ -54,7 +54,7 @@ describe('configuration of an API server', () => {
     expect(found).toContain('garbagecollector');
   });
 
-  it('says what is wrong with each value', () => {
+  it('names each invalid value', () => {
     const found = problems({
       'data-dir': ['/d'],
       'kubernetes-version': ['latest'],
@@ -67,7 +67,7 @@ describe('configuration of an API server', () => {
     expect(found.join()).toMatch(/--kubernetes-version=latest.*--etcd-servers|--etcd-servers/s);
   });
 
-  it('is one process, and says how to have several', () => {
+  it('refuses --workers, and names the alternative', () => {
     expect(problems({ 'data-dir': ['/d'], workers: ['2'] }).join()).toMatch(
       /--workers=2: .* start several on one --data-dir/,
     );

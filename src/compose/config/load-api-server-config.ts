@@ -10,7 +10,7 @@ import {
   type Machine,
 } from './load-server-config.js';
 
-/** Names of what is made in the data folder; servers that share the folder share all but their own certificate. */
+/** File names in the PKI folder, which servers share except for serving certificates. */
 export const PKI_NAMES = {
   ca: 'ca',
   frontProxyCa: 'front-proxy-ca',
@@ -18,7 +18,7 @@ export const PKI_NAMES = {
   serviceAccountKey: 'sa.key',
 } as const;
 
-/** Throws ConfigError with everything that is wrong. */
+/** Throws ConfigError with all problems. */
 export function loadApiServerConfig(flags: GivenFlags, machine: Machine): ApiServerConfig {
   return loadConfig(flags, machine, {
     name: 'apiserver',
@@ -81,7 +81,7 @@ function etcd(values: FlagValues): EtcdConfig | undefined {
   };
 }
 
-/** Server names may hold anything; file names may not. */
+/** Replaces characters that are not allowed in file names. */
 function fileName(serverName: string): string {
   return serverName.replace(/[^A-Za-z0-9._-]/g, '_').replace(/^\./, '_');
 }

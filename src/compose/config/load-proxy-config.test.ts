@@ -44,8 +44,8 @@ function problems(flags: Flags, files: Record<string, string> = {}): readonly st
 const withFile = (text: string, flags: Flags = BASE) => load({ ...flags, config: 'c.yaml' }, { 'c.yaml': text });
 const fileProblems = (text: string) => problems({ ...BASE, config: 'c.yaml' }, { 'c.yaml': text });
 
-describe('defaults', () => {
-  it('are those of kube-apiserver and of the specification', () => {
+describe('defaults of the proxy configuration', () => {
+  it('are those of kube-apiserver and of the documentation', () => {
     const config = load({ ...BASE, 'peer-ca-file': 'ca.crt' });
     expect(config).toMatchObject({
       serverName: 'cp1',
@@ -64,7 +64,7 @@ describe('defaults', () => {
     expect(config.upstream.serverName).toBe('kubernetes.default.svc');
   });
 
-  it('are frozen all the way down', () => {
+  it('are deeply frozen', () => {
     const config = load(BASE);
     expect(Object.isFrozen(config)).toBe(true);
     expect(Object.isFrozen(config.requestHeader.usernameHeaders)).toBe(true);
@@ -76,14 +76,14 @@ describe('defaults', () => {
     expect(config.peeringInactiveReason).toContain('--peer-ca-file');
   });
 
-  it('verify the upstream with the peer CA', () => {
+  it('use the peer CA for the upstream', () => {
     const { 'upstream-ca-file': _, ...rest } = BASE;
     expect(load({ ...rest, 'peer-ca-file': 'peers.crt' }).upstream.caFile).toBe('peers.crt');
     expect(problems(rest).join()).toContain('--upstream-ca-file');
   });
 });
 
-describe('precedence', () => {
+describe('precedence of flags', () => {
   const text = `
 departedGrace: 5m
 server-name: 007
@@ -99,7 +99,7 @@ apiServer:
     expect(config.limits.requestTimeoutMs).toBe(30_000);
   });
 
-  it('merges feature gates of all places gate by gate', () => {
+  it('merges feature gates of all sources gate by gate', () => {
     const yaml = 'feature-gates: {UnknownVersionInteroperabilityProxy: false}';
     const flags = { ...BASE, 'feature-gates': ['AllAlpha=true,AllBeta=false'] };
     expect(withFile(yaml, flags).featureGates.UnknownVersionInteroperabilityProxy).toBe(false);
@@ -109,7 +109,7 @@ apiServer:
 });
 
 describe('config files', () => {
-  it('take kubeadm extraArgs as a list, ignore other kinds, and note what is left to kube-apiserver', () => {
+  it('may have kubeadm extraArgs as a list; other kinds are ignored, and flags of kube-apiserver alone are noted', () => {
     const config = withFile(`
 apiVersion: kubeadm.k8s.io/v1beta4
 kind: InitConfiguration
@@ -151,12 +151,12 @@ apiServer:
     expect(problems({ ...BASE, config: 'gone.yaml' }).join()).toContain('gone.yaml cannot be read (ENOENT)');
   });
 
-  it('may hold nothing for Straddle, with a note', () => {
+  it('without flags for Straddle cause a note', () => {
     expect(withFile('kind: Pod').notes.join()).toContain('holds nothing for Straddle');
   });
 });
 
-describe('what is refused, with what to do', () => {
+describe('the proxy configuration refuses, with the next step,', () => {
   it.each<[string, Flags, RegExp]>([
     [
       'client CA without front-proxy certificate',
@@ -204,7 +204,7 @@ describe('what is refused, with what to do', () => {
     expect(problems({ ...flags, 'requestheader-allowed-names': 'front-proxy-client' })).toEqual([]);
   });
 
-  it('everything at once, each once', () => {
+  it('all problems at once, each once', () => {
     expect(
       problems({ ...BASE, 'secure-port': 'x', workers: '0', 'advertise-address': 'y', 'peer-ca-file': 'c' }),
     ).toHaveLength(3);
@@ -220,7 +220,7 @@ describe('what is refused, with what to do', () => {
 describe('advertised addresses', () => {
   const peering = { ...BASE, 'peer-ca-file': 'ca' };
 
-  it('come from the most exact flag that can be dialled, else from the first routable interface', () => {
+  it('are from the most specific flag that can be dialled, else from the first routable interface', () => {
     expect(load(peering).peerAdvertiseIp).toBe('10.0.0.5');
     expect(load({ ...peering, 'bind-address': '10.0.0.7' }).peerAdvertiseIp).toBe('10.0.0.7');
     expect(load({ ...peering, 'advertise-address': '10.0.0.8' }).peerAdvertiseIp).toBe('10.0.0.8');
@@ -229,13 +229,13 @@ describe('advertised addresses', () => {
     expect(unspecified.notes.join()).toContain('cannot be dialled');
   });
 
-  it('are never IPv6 while only IPv4 is listened on', () => {
+  it('are never IPv6 if only IPv4 is listened on', () => {
     const machine = { addresses: ['fd00::5'] };
     expect(load({ ...peering, 'bind-address': '::' }, {}, machine).peerAdvertiseIp).toBe('fd00::5');
     expect(() => load(peering, {}, machine)).toThrow(/give --peer-advertise-ip/);
   });
 
-  it('replace a loopback upstream, and carry the port that was got', () => {
+  it('replace a loopback upstream, and have the port of the listener', () => {
     const config = load({ ...peering, 'secure-port': '0' });
     expect(config.upstream.advertised).toEqual({ host: '10.0.0.5', port: 7443 });
     expect(peerAdvertiseAddress(config, 12345)).toBe('10.0.0.5:12345');
@@ -247,8 +247,8 @@ describe('advertised addresses', () => {
   });
 });
 
-describe('other values', () => {
-  it('take lists by comma and by repetition', () => {
+describe('other values of the proxy configuration', () => {
+  it('may be lists, by commas and by repeated flags', () => {
     const config = load({ ...BASE, peer: ['https://10.0.0.2:6443,https://10.0.0.3', 'https://10.0.0.2:6443'] });
     expect(config.staticPeers).toEqual([
       { host: '10.0.0.2', port: 6443 },
@@ -257,13 +257,13 @@ describe('other values', () => {
     expect(load({ ...BASE, 'peer-sources': '' }).peerSources).toEqual({ leases: false, endpoints: false });
   });
 
-  it('map kube verbosity to debug, but let --log-level win', () => {
+  it('map -v=4 to debug unless --log-level is given', () => {
     expect(load({ ...BASE, v: '4' }).logLevel).toBe('debug');
     expect(load({ ...BASE, v: '2' }).logLevel).toBe('info');
     expect(load({ ...BASE, v: '9', 'log-level': 'warn' }).logLevel).toBe('warn');
   });
 
-  it('keep no state with an empty --state-dir', () => {
+  it('have no state folder with an empty --state-dir', () => {
     expect(load({ ...BASE, 'state-dir': '' }).stateDir).toBeUndefined();
   });
 });

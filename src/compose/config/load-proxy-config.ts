@@ -7,7 +7,7 @@ import { assembleServer, type GivenFlags, loadConfig, type Machine, readOr } fro
 import { checkProxyConfig } from './proxy-checks.js';
 import type { ProxyConfig } from './proxy-config.js';
 
-/** Throws ConfigError with everything that is wrong. */
+/** Throws ConfigError with all problems. */
 export function loadProxyConfig(flags: GivenFlags, machine: Machine): ProxyConfig {
   return loadConfig(flags, machine, {
     name: 'proxy',
@@ -31,7 +31,7 @@ function assemble(values: FlagValues, machine: Machine, problems: string[]): Pro
   };
 }
 
-/** What is a loopback address here is this machine to others; where all servers are on one machine, it is what it is. */
+/** Replaces a loopback address by the advertised one, unless all servers are on this machine. */
 function advertisedUpstream(upstream: HostPort, advertiseIp: string): HostPort {
   const isKnownOnlyHere = upstream.host === 'localhost' || (isLoopback(upstream.host) && !isLoopback(advertiseIp));
   return isKnownOnlyHere ? { host: advertiseIp, port: upstream.port } : upstream;

@@ -8,17 +8,17 @@ import type { FlagName } from './flags.js';
 import type { Findings } from './server-checks.js';
 import type { CertificateFiles, LimitsConfig, RequestHeaderConfig, ServerConfig } from './server-config.js';
 
-/** What of the machine the configuration depends on, so that tests need none. */
+/** The properties of the machine that the configuration depends on; tests replace them. */
 export interface Machine {
   readonly hostname: string;
-  /** Of all interfaces, in the system's order. */
+  /** Addresses of all interfaces, in the system's order. */
   readonly addresses: readonly string[];
   readonly readFile: (path: string) => string;
 }
 
 export type GivenFlags = ReadonlyMap<FlagName, readonly string[]>;
 
-/** Certificates that hold where a flag names none. */
+/** Certificates that are used where a flag names none. */
 export interface CertificateDefaults {
   readonly tls?: CertificateFiles;
   readonly clientCaFile?: string;
@@ -29,8 +29,8 @@ export interface CertificateDefaults {
 }
 
 /**
- * Flags > config file > kubeadm extraArgs > defaults. Throws ConfigError with everything that is wrong. What is particular
- * to a command is assembled and checked by it; both may add to `problems`.
+ * Loads a configuration: flags > config file > kubeadm extraArgs > defaults. Throws ConfigError with
+ * all problems. `command` assembles and checks its part; `assemble` may add to `problems`.
  */
 export function loadConfig<Config extends ServerConfig>(
   flags: GivenFlags,
@@ -38,7 +38,7 @@ export function loadConfig<Config extends ServerConfig>(
   command: {
     readonly name: FlagCommand;
     assemble(values: FlagValues, problems: string[]): Config;
-    check(config: Config, values: FlagValues): Findings;
+    check(config: Config, values: FlagValues, findings: Findings): void;
   },
 ): Config {
   const layers: Layer[] = [{ source: 'command line', origin: '', values: flags }];
@@ -56,8 +56,12 @@ export function loadConfig<Config extends ServerConfig>(
   }
   const values = new FlagValues(layers);
   const config = command.assemble(values, problems);
-  const checked = command.check(config, values);
-  // A value that is looked at twice is still wrong only once.
+  const checked = { problems: [] as string[], notes: [] as string[] };
+  command.check(config, values, {
+    wrong: (sentence) => checked.problems.push(sentence),
+    note: (sentence) => checked.notes.push(sentence),
+  });
+  // A Set, because a value that is read twice has its problem twice.
   const allProblems = [...new Set([...problems, ...values.problems, ...checked.problems])];
   if (allProblems.length > 0) throw new ConfigError(allProblems);
   return deepFreeze({ ...config, notes: [...new Set([...notes, ...values.notes, ...checked.notes])] });
@@ -152,7 +156,7 @@ function limits(values: FlagValues): LimitsConfig {
   };
 }
 
-/** kube-apiserver logs what Straddle calls debug from verbosity 4 on. */
+/** Verbosity of kube-apiserver from which its log has what Straddle logs as debug. */
 const DEBUG_VERBOSITY = 4;
 
 function logLevel(values: FlagValues): ServerConfig['logLevel'] {
@@ -169,7 +173,7 @@ function inactiveReason(gateOn: boolean, peerCaFile: string | undefined): string
   return undefined;
 }
 
-/** Unspecified addresses can be listened on but not dialled, so each falls through to the next in line. */
+/** Returns the first candidate that can be dialled: unspecified addresses can only be listened on. */
 function advertisedIp(values: FlagValues, bindAddress: string, addresses: readonly string[]): string {
   for (const candidate of [values.ip('peer-advertise-ip'), values.ip('advertise-address'), bindAddress]) {
     if (candidate !== undefined && !isUnspecified(candidate)) return candidate;
@@ -186,7 +190,7 @@ export function readOr(machine: Machine, path: string, flag: string, problems: s
   }
 }
 
-/** `ip:port` under which peers reach this Straddle. */
+/** Returns the `ip:port` at which peers reach this Straddle. */
 export function peerAdvertiseAddress(config: ServerConfig, listeningPort: number): string {
   return formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort || listeningPort });
 }

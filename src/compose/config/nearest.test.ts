@@ -8,7 +8,7 @@ describe('nearest name', () => {
     expect(editDistance('same', 'same')).toBe(0);
   });
 
-  it('suggests the closest and nothing that is far away', () => {
+  it('suggests the closest name, and none if all are far away', () => {
     expect(nearest('peer-ca-fil', ['peer', 'peer-ca-file', 'client-ca-file'])).toBe('peer-ca-file');
     expect(nearest('zzzzzz', ['peer', 'proxy'])).toBeUndefined();
     expect(nearest('x', [])).toBeUndefined();

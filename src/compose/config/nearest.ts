@@ -1,7 +1,7 @@
-/** Beyond this share of a name's length a suggestion would only confuse. */
+/** Edit distance as a share of the length of a name, up to which it is suggested. */
 const DISTANCE_SHARE_MAX = 0.4;
 
-/** The candidate a mistyped name most likely meant, or undefined when none is close. */
+/** Returns the candidate that is most similar to a mistyped name; undefined if none is. */
 export function nearest(typed: string, candidates: readonly string[]): string | undefined {
   let best: string | undefined;
   let bestDistance = Number.POSITIVE_INFINITY;
@@ -16,7 +16,7 @@ export function nearest(typed: string, candidates: readonly string[]): string | 
   return bestDistance <= Math.max(typed.length, best.length) * DISTANCE_SHARE_MAX ? best : undefined;
 }
 
-/** Levenshtein's distance: single insertions, deletions and replacements that turn one word into the other. */
+/** Returns the Levenshtein distance. */
 export function editDistance(from: string, to: string): number {
   let previous = Array.from({ length: to.length + 1 }, (_, column) => column);
   for (let row = 1; row <= from.length; row++) {

@@ -1,22 +1,17 @@
 import { isLoopback, isUnspecified } from './addresses.js';
 import type { FlagValues } from './flag-values.js';
 import type { ProxyConfig } from './proxy-config.js';
-import { checkServer, type Findings, type Say } from './server-checks.js';
+import { checkServer, type Findings } from './server-checks.js';
 
-/** What single values cannot show: pairs that belong together, switches that contradict each other. */
-export function checkProxyConfig(config: ProxyConfig, values: FlagValues): Findings {
-  const problems: string[] = [];
-  const notes: string[] = [];
-  const wrong: Say = (sentence) => problems.push(sentence);
-  const note: Say = (sentence) => notes.push(sentence);
-  checkServer(config, values, wrong, note);
-  checkIdentity(config, values, wrong, note);
-  checkUpstream(config, values, wrong);
-  notePeerIdentity(config, note);
-  return { problems, notes };
+/** Checks flags against each other: pairs that belong together, flags that contradict each other. */
+export function checkProxyConfig(config: ProxyConfig, values: FlagValues, findings: Findings): void {
+  checkServer(config, values, findings);
+  checkIdentity(config, values, findings);
+  checkUpstream(config, values, findings);
+  notePeerIdentity(config, findings);
 }
 
-function checkIdentity(config: ProxyConfig, values: FlagValues, wrong: Say, note: Say): void {
+function checkIdentity(config: ProxyConfig, values: FlagValues, { wrong, note }: Findings): void {
   const cert = values.file('proxy-client-cert-file');
   const key = values.file('proxy-client-key-file');
   const { clientCaFile, requestHeader } = config;
@@ -44,9 +39,9 @@ function checkIdentity(config: ProxyConfig, values: FlagValues, wrong: Say, note
   }
 }
 
-function checkUpstream(config: ProxyConfig, values: FlagValues, wrong: Say): void {
+function checkUpstream(config: ProxyConfig, values: FlagValues, { wrong }: Findings): void {
   const { upstream, bindAddress, securePort } = config;
-  if (!upstream.caFile && !hasPeerCaFlag(values)) {
+  if (!upstream.caFile && values.source('peer-ca-file') === undefined) {
     wrong('Give --upstream-ca-file (or --peer-ca-file): the kube-apiserver is only spoken to over verified TLS.');
   }
   const ownAddresses = [bindAddress, config.peerAdvertiseIp];
@@ -64,11 +59,7 @@ function checkUpstream(config: ProxyConfig, values: FlagValues, wrong: Say): voi
   }
 }
 
-function hasPeerCaFlag(values: FlagValues): boolean {
-  return values.source('peer-ca-file') !== undefined;
-}
-
-function notePeerIdentity(config: ProxyConfig, note: Say): void {
+function notePeerIdentity(config: ProxyConfig, { note }: Findings): void {
   if (!config.peeringActive) return;
   const { leases, endpoints } = config.peerSources;
   if ((leases || endpoints) && !config.kubeconfig && !config.frontProxyCertificate) {

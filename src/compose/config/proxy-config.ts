@@ -3,18 +3,18 @@ import type { KubeconfigAccess } from './kubeconfig.js';
 import type { ServerConfig } from './server-config.js';
 
 /**
- * All that `straddle proxy` was told, checked and completed with defaults; frozen. Paths are as given, files behind
- * them have not been read (certificates are read, and read again, by whoever uses them).
+ * Configuration of `straddle proxy`, checked and completed with defaults; frozen. Certificate files
+ * have not been read: their users read them, and read them again after changes.
  */
 export interface ProxyConfig extends ServerConfig {
   readonly upstream: UpstreamConfig;
-  /** Straddle's own identity; undefined: `system:straddle` through the front-proxy certificate. */
+  /** Identity of Straddle; undefined: `system:straddle` by the front-proxy certificate. */
   readonly kubeconfig: KubeconfigAccess | undefined;
 }
 
 export interface UpstreamConfig extends HostPort {
   readonly caFile: string;
   readonly serverName: string;
-  /** The same kube-apiserver as other machines reach it: loopback hosts become the advertised address. */
+  /** Address for other machines: the advertised one in place of a loopback host. */
   readonly advertised: HostPort;
 }

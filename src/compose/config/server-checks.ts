@@ -2,23 +2,21 @@ import { isLoopback, isUnspecified } from './addresses.js';
 import type { FlagValues } from './flag-values.js';
 import type { ServerConfig } from './server-config.js';
 
+/** Takes sentences: problems refuse the configuration, notes are logged at the start. */
 export interface Findings {
-  readonly problems: readonly string[];
-  readonly notes: readonly string[];
+  readonly wrong: (sentence: string) => void;
+  readonly note: (sentence: string) => void;
 }
 
-export type Say = (sentence: string) => void;
-
-/** What single values cannot show, for every kind of server. */
-export function checkServer(config: ServerConfig, values: FlagValues, wrong: Say, note: Say): void {
-  checkServing(config, wrong);
-  checkFrontProxy(values, wrong);
-  checkGate(config, values, wrong, note);
-  checkPeers(config, values, wrong, note);
+/** Checks flags against each other, for every kind of server. */
+export function checkServer(config: ServerConfig, values: FlagValues, findings: Findings): void {
+  checkServing(config, findings);
+  checkFrontProxy(values, findings);
+  checkGate(config, values, findings);
+  checkPeers(config, values, findings);
 }
 
-function checkServing(config: ServerConfig, wrong: Say): void {
-  const { tlsCertFile, tlsPrivateKeyFile } = config;
+function checkServing({ tlsCertFile, tlsPrivateKeyFile }: ServerConfig, { wrong }: Findings): void {
   if (!tlsCertFile && !tlsPrivateKeyFile) {
     wrong('Give --tls-cert-file and --tls-private-key-file: Straddle serves TLS only, so it needs a certificate.');
   } else if (!tlsPrivateKeyFile) {
@@ -28,7 +26,7 @@ function checkServing(config: ServerConfig, wrong: Say): void {
   }
 }
 
-function checkFrontProxy(values: FlagValues, wrong: Say): void {
+function checkFrontProxy(values: FlagValues, { wrong }: Findings): void {
   const cert = values.file('proxy-client-cert-file');
   const key = values.file('proxy-client-key-file');
   if (cert && !key) wrong('--proxy-client-cert-file needs its private key: give --proxy-client-key-file too.');
@@ -38,12 +36,12 @@ function checkFrontProxy(values: FlagValues, wrong: Say): void {
 /** kube-apiserver refuses its three peer flags with the gate off; Straddle refuses --peer likewise. */
 const PEER_FLAGS = ['peer-ca-file', 'peer-advertise-ip', 'peer-advertise-port', 'peer'] as const;
 
-function checkGate(config: ServerConfig, values: FlagValues, wrong: Say, note: Say): void {
+function checkGate(config: ServerConfig, values: FlagValues, { wrong, note }: Findings): void {
   if (config.featureGates.UnknownVersionInteroperabilityProxy) return;
   for (const flag of PEER_FLAGS) {
     const source = values.source(flag);
     if (source === undefined) continue;
-    // Those in a kubeadm file are meant for kube-apiserver's own feature, whatever Straddle's gate says.
+    // Flags in a kubeadm file are meant for the proxy of kube-apiserver, whatever Straddle's gate is.
     if (source === 'kubeadm') note(`--${flag} from apiServer.extraArgs has no effect: the feature gate is off.`);
     else {
       wrong(
@@ -54,7 +52,7 @@ function checkGate(config: ServerConfig, values: FlagValues, wrong: Say, note: S
   }
 }
 
-function checkPeers(config: ServerConfig, values: FlagValues, wrong: Say, note: Say): void {
+function checkPeers(config: ServerConfig, values: FlagValues, { wrong, note }: Findings): void {
   if (config.peerGoneAfterMs < config.surfaceRefreshMs) {
     wrong(
       '--peer-gone-after must not be shorter than --surface-refresh, or every peer would depart between two looks.',

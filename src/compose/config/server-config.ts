@@ -1,15 +1,15 @@
 import type { HostPort } from '../../base/address.js';
 export type FeatureGate = 'UnknownVersionInteroperabilityProxy';
 
-/** What every kind of server was told: the chain, its certificates, its peers and its limits. */
+/** Configuration that every kind of server has: chain, certificates, peers and limits. */
 export interface ServerConfig {
   readonly serverName: string;
   readonly featureGates: Readonly<Record<FeatureGate, boolean>>;
-  /** Rerouting and merged discovery: the gate is on and there is a CA to verify peers with. */
+  /** Whether rerouting and merged discovery are on: the gate is on and there is a CA for peers. */
   readonly peeringActive: boolean;
-  /** Undefined when active; else a sentence for the one warning in the log. */
+  /** Undefined if active; else the warning for the log. */
   readonly peeringInactiveReason: string | undefined;
-  /** Undefined: nothing outlives a restart. */
+  /** Undefined: no state is kept across restarts. */
   readonly stateDir: string | undefined;
 
   readonly bindAddress: string;
@@ -23,10 +23,10 @@ export interface ServerConfig {
   /** Both files or none. */
   readonly frontProxyCertificate: CertificateFiles | undefined;
 
-  /** Given whenever peering is active. */
+  /** Never undefined if peering is active. */
   readonly peerCaFile: string | undefined;
   readonly peerServerName: string;
-  /** Where peers reach this Straddle. Port 0 stands for the port it got. */
+  /** Address of this Straddle for peers. Port 0 stands for the port that it listens on. */
   readonly peerAdvertiseIp: string;
   readonly peerAdvertisePort: number;
   readonly staticPeers: readonly HostPort[];
@@ -37,13 +37,13 @@ export interface ServerConfig {
   readonly leaseDurationSeconds: number;
 
   readonly limits: LimitsConfig;
-  /** Whose HTTP/2 clients are served with: Straddle's own, or that of Node.js. */
+  /** The HTTP/2 implementation for clients: the handwritten one, or that of Node.js. */
   readonly http2Server: 'own' | 'node';
   readonly shutdownDelayMs: number;
   readonly shutdownGraceMs: number;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error';
   readonly logFormat: 'auto' | 'json' | 'text';
-  /** What an operator should know although nothing is wrong; logged once at start. */
+  /** Warnings about a valid configuration; logged once at the start. */
   readonly notes: readonly string[];
 }
 
@@ -53,7 +53,7 @@ export interface CertificateFiles {
 }
 
 export interface RequestHeaderConfig {
-  /** Undefined: no connection is a front proxy's. */
+  /** Undefined: no connection is accepted as that of a front proxy. */
   readonly clientCaFile: string | undefined;
   /** Empty: any common name. */
   readonly allowedNames: readonly string[];

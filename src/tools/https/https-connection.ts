@@ -8,7 +8,7 @@ export interface HttpsConnectionOptions {
   readonly url: string;
   readonly tls: ConnectionTls;
   readonly socketsMax: number;
-  /** For a whole reply. */
+  /** Timeout of a whole reply. */
   readonly timeoutMs: number;
   readonly bytesMax: number;
 }
@@ -28,23 +28,22 @@ export interface HttpsReply {
 }
 
 /**
- * The HTTPS client of the commands: requests to one server on few connections. It uses the HTTP client of Node.js instead
- * of the proxy's, so that a fault of the proxy cannot hide from the commands that look for it.
+ * The HTTPS client of the commands: requests to one server on few connections. It uses the client of
+ * Node.js instead of the proxy's, so that a fault of the proxy cannot hide from the commands that
+ * look for it.
  */
 export class HttpsConnection {
+  readonly url: string;
   readonly #options: HttpsConnectionOptions;
   readonly #agent: Agent;
   /** Requests without a complete reply, also those that wait for a connection. */
   readonly #unfinished = new Set<ClientRequest>();
 
   constructor(options: HttpsConnectionOptions) {
+    this.url = options.url;
     this.#options = options;
     const tls = clientTlsOptions(hostPortOf(new URL(options.url)).host, options.tls);
     this.#agent = new Agent({ ...tls, keepAlive: true, maxSockets: options.socketsMax });
-  }
-
-  get url(): string {
-    return this.#options.url;
   }
 
   /**

@@ -5,7 +5,7 @@ import { HttpsConnection } from '../https/https-connection.js';
 
 /** The credentials to show to servers, and how to verify servers. Contents of files, not their names. */
 export interface Credentials {
-  /** PEM; undefined: the machine's own trusted authorities. */
+  /** PEM; undefined: the authorities that the machine trusts. */
   readonly ca: string | undefined;
   readonly clientCert: string | undefined;
   readonly clientKey: string | undefined;
@@ -17,7 +17,7 @@ export interface Answer {
   readonly status: number;
   readonly text: string;
   readonly etag: string | undefined;
-  /** The server's own clock, whole seconds, where it told it. */
+  /** The Date header: the clock of the server in whole seconds. */
   readonly dateMs: number | undefined;
   readonly askedAtMs: number;
   readonly answeredAtMs: number;
@@ -37,28 +37,39 @@ export class NoAnswer extends Error {
 export const ASK_TIMEOUT_MS = 8_000;
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const SOCKETS_MAX = 4;
-/** What servers of one control plane call each other, so every good certificate has it. */
+/** The name by which servers verify their peers, so every valid serving certificate has it. */
 export const PEER_SERVER_NAME = 'kubernetes.default.svc';
 
 export interface AskerOptions {
   /** `https://10.0.0.1:6443`, without a slash at the end. */
   readonly url: string;
   readonly credentials: Credentials;
-  /** What the certificate must be for; default: the host of the URL, or the name that peers use. */
+  /** Name that the certificate must have; default: the host of the URL or PEER_SERVER_NAME. */
   readonly serverName?: string | undefined;
   readonly nowMs: () => number;
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
 }
 
-/** GET requests to one server, on few connections. Credentials go only to a server that its certificate vouches for. */
+export interface Question {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  /** Path and query. */
+  readonly path: string;
+  /** Default: JSON. */
+  readonly accept?: string | undefined;
+  readonly body?: object | undefined;
+}
+
+/** Sends requests to one server. Its certificate is verified before credentials are sent. */
 export class Asker {
+  readonly url: string;
   readonly #options: AskerOptions;
   readonly #connection: HttpsConnection;
   readonly #timeoutMs: number;
 
   constructor(options: AskerOptions) {
-    this.#options = options;
     const { credentials, serverName, url, timeoutMs = ASK_TIMEOUT_MS } = options;
+    this.url = url;
+    this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#connection = new HttpsConnection({
       url,
@@ -77,21 +88,26 @@ export class Asker {
     });
   }
 
-  get url(): string {
-    return this.#connection.url;
+  get(path: string, accept?: string): Promise<Answer> {
+    return this.request({ method: 'GET', path, accept });
   }
 
   /** Rejects with NoAnswer; any status is an answer. */
-  async get(path: string, accept = 'application/json'): Promise<Answer> {
+  async request({ method, path, accept = 'application/json', body }: Question): Promise<Answer> {
     const { credentials, nowMs } = this.#options;
-    const headers = { accept, ...(credentials.token ? { authorization: `Bearer ${credentials.token}` } : {}) };
+    const headers = {
+      accept,
+      ...(body ? { 'content-type': 'application/json' } : {}),
+      ...(credentials.token ? { authorization: `Bearer ${credentials.token}` } : {}),
+    };
     const askedAtMs = nowMs();
     let answeredAtMs = askedAtMs;
     const onHead = () => {
       answeredAtMs = nowMs();
     };
     try {
-      const reply = await this.#connection.request({ method: 'GET', target: path, headers }, onHead);
+      const sent = { method, target: path, headers, body: body && JSON.stringify(body) };
+      const reply = await this.#connection.request(sent, onHead);
       const { status, text } = reply;
       return { status, text, etag: reply.headers.etag, dateMs: dateOf(reply.headers), askedAtMs, answeredAtMs };
     } catch (error) {
@@ -104,13 +120,13 @@ export class Asker {
   }
 }
 
-/** The server's own clock, whole seconds, where the reply has it. */
-export function dateOf({ date }: IncomingHttpHeaders): number | undefined {
+/** Returns the clock of the server in whole seconds, if the reply has a Date header. */
+function dateOf({ date }: IncomingHttpHeaders): number | undefined {
   const dateMs = Date.parse(date ?? '');
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }
 
-/** The error of a request without a reply, in words for a report. */
+/** Returns the error of a request without a reply, in words for a report. */
 export function noAnswer(error: NodeJS.ErrnoException, timeoutMs: number): NoAnswer {
   if (error.name === 'AbortError' || error.name === 'TimeoutError') {
     return new NoAnswer(`timeout: no reply within ${timeoutMs / 1_000} s`, 'ETIMEDOUT');

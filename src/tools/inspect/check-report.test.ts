@@ -26,7 +26,7 @@ const lineOf = ({ checks }: CheckReport, server: string, name: string) =>
   checks.find((each) => each.server === server && each.check === name)!;
 
 describe('straddle check', () => {
-  it('finds nothing wrong with a control plane that has all it needs', async () => {
+  it('finds no problem in a control plane with complete protection', async () => {
     const report = await check({});
     expect(failed(report)).toEqual([]);
     expect(report.verdict).toBe('ok');
@@ -136,7 +136,7 @@ describe('straddle check', () => {
     expect(lineOf(report, 'a', 'clock').mend).toContain('set the clock of this machine right');
   });
 
-  it('says in so many words what failed and how to mend it', async () => {
+  it('prints each failed check with its next step', async () => {
     const text = checkText(await check({ gate: false }), false);
     expect(text).toMatch(/FAIL +c +gate +UnknownVersionInteroperabilityProxy is off\n +→ Start it without/);
     expect(text).toMatch(/3 failed, 1 unknown\./);
@@ -152,7 +152,7 @@ describe('straddle check without Straddle', () => {
     return inspectCheck(plane.door(servers[0]!.name), undefined);
   }
 
-  it('tells from health checks and discovery that the native proxy works', async () => {
+  it('recognizes the native proxy by health checks and discovery', async () => {
     const report = await native({ name: 'a', kind: 'native' }, { name: 'b', kind: 'native', serves: JOBS });
     expect(failed(report)).toEqual([]);
     expect(lineOf(report, 'a', 'protection').detail).toBe('native mixed version proxy');
@@ -160,7 +160,7 @@ describe('straddle check without Straddle', () => {
     expect(lineOf(report, 'b', 'peer a').detail).toContain('no read of a peer has failed');
   });
 
-  it('finds a native server that does not see what another serves', async () => {
+  it('finds a native server that lacks resources of another in its discovery', async () => {
     const report = await native(
       { name: 'a', kind: 'native', reaches: [] },
       { name: 'b', kind: 'native', serves: JOBS },
@@ -181,7 +181,7 @@ describe('straddle check without Straddle', () => {
     expect(lineOf(report, '*', 'everywhere').detail).toBe('no server is protected');
   });
 
-  it('reads the command line of static pods where servers show nothing else', async () => {
+  it('reads the command line of static pods if servers show neither health checks nor metrics', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'plain', forbidden: ['/metrics', '/readyz'] });
     const [ip, port] = plane.address('a').split(':');
@@ -208,7 +208,7 @@ describe('straddle check without Straddle', () => {
 });
 
 describe('straddle check with few rights', () => {
-  it('does not know, names the missing right, and says so by its exit code', async () => {
+  it('has the verdict unknown and exit code 2, and names the missing right', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'native', forbidden: ['/metrics', '/readyz', 'leases'] });
     const report = await inspectCheck(plane.door('a'), undefined);
@@ -218,7 +218,7 @@ describe('straddle check with few rights', () => {
     expect(lineOf(report, plane.address('a'), 'gate').detail).toBe('not allowed to get the non-resource URL /metrics');
   });
 
-  it('says in one sentence that nobody answers', async () => {
+  it('rejects with one sentence if the server refuses connections', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'native', down: true });
     await expect(inspectCheck(plane.door('a'), undefined)).rejects.toThrow(
@@ -227,7 +227,7 @@ describe('straddle check with few rights', () => {
   });
 });
 
-describe('the front-proxy certificate at hand', () => {
+describe('straddle check of the front-proxy certificate file', () => {
   it.each([
     ['of another CA', () => makeClient(makeCa('other'), { cn: 'front-proxy-client' }).pem, 'not of the CA'],
     [
@@ -236,7 +236,7 @@ describe('the front-proxy certificate at hand', () => {
       'for x, and only',
     ],
     ['that is no certificate', () => 'nonsense', 'not a certificate'],
-  ])('is found wanting %s', async (_, make, detail) => {
+  ])('fails for a certificate %s', async (_, make, detail) => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'native' });
     const report = await inspectCheck(plane.door('a'), { path: 'front.crt', pem: make(plane) });
@@ -245,7 +245,7 @@ describe('the front-proxy certificate at hand', () => {
     expect(lines[0]!.detail).toContain(detail);
   });
 
-  it('says nothing of a good one', async () => {
+  it('has no line for a good certificate', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'native' });
     const { pem } = makeClient(plane.frontProxyCa, { cn: 'front-proxy-client' });

@@ -1,5 +1,14 @@
 import { certificateFindings } from './checks/certificate-checks.js';
-import { type CheckInput, type CheckLine, type Finding, protectorOf } from './checks/check-line.js';
+import {
+  type CheckInput,
+  type CheckLine,
+  type Finding,
+  fail,
+  ok,
+  protectorOf,
+  unknown,
+  warn,
+} from './checks/check-line.js';
 import { clockFinding } from './checks/clock-check.js';
 import { frontProxyFindings } from './checks/front-proxy-check.js';
 import { leaseFinding } from './checks/lease-check.js';
@@ -10,7 +19,7 @@ import type { EndpointReading } from './endpoint-reading.js';
 import type { InspectedServer } from './inspection.js';
 import { protectionOf } from './protection.js';
 import { type LeaseConflict, leaseConflicts } from './servers.js';
-import { conflictNote } from './status-report.js';
+import { conflictNote, NO_ADDRESS } from './status-report.js';
 
 /** `straddle check -o json`. */
 export interface CheckReport {
@@ -19,7 +28,7 @@ export interface CheckReport {
   readonly notes: readonly string[];
 }
 
-/** Not to know these is not to know whether the protection is on. */
+/** Checks without which it is not known whether the protection is on. */
 const ESSENTIAL: ReadonlySet<string> = new Set(['reachable', 'protection', 'gate', 'peer-ca', 'everywhere']);
 
 export function checkReport(input: CheckInput): CheckReport {
@@ -27,7 +36,7 @@ export function checkReport(input: CheckInput): CheckReport {
   const checks = [
     ...servers.flatMap((server) => linesOf(server, input)),
     ...leaseConflicts(facts).map((conflict) => line('*', conflict.address, conflictFinding(conflict))),
-    everywhere(servers),
+    line('*', null, everywhere(servers)),
   ];
   const failed = checks.some(({ verdict }) => verdict === 'FAIL');
   const open = checks.some(({ verdict, check }) => verdict === 'unknown' && ESSENTIAL.has(check));
@@ -41,7 +50,7 @@ export function checkReport(input: CheckInput): CheckReport {
   };
 }
 
-/** 0: all is well. 1: something failed. 2: nothing failed, but what matters could not be found out. */
+/** Returns 0 if all is well, 1 if a check failed, 2 if none failed but an essential one is unknown. */
 export function exitCodeOf({ verdict }: CheckReport): number {
   return { ok: 0, failed: 1, unknown: 2 }[verdict];
 }
@@ -52,11 +61,7 @@ function linesOf(each: InspectedServer, input: CheckInput): CheckLine[] {
   const protector = protectorOf(each);
   if (!protector) {
     const found: Finding[] = [
-      {
-        check: 'reachable',
-        verdict: 'unknown',
-        detail: 'its lease has no address, and no EndpointSlice or pod tells it; give it with --server',
-      },
+      unknown('reachable', NO_ADDRESS),
       leaseFinding(server.leases[0], { nowMs: facts.serverTimeMs, needed: false, serverName: server.name }),
     ];
     return found.map((finding) => line(server.name, null, finding));
@@ -75,7 +80,7 @@ function linesOf(each: InspectedServer, input: CheckInput): CheckLine[] {
       ...(isProtector ? protectionFindings(reading, protection) : []),
       ...certificateFindings(reading, nowMs),
       clockFinding(reading, input.inspection),
-      // Of a kube-apiserver behind a Straddle nobody needs one, but a stale one leads others astray.
+      // A kube-apiserver behind a Straddle needs no lease, but a stale one misleads peers.
       ...(isProtector || lease
         ? [leaseFinding(lease, { nowMs: facts.serverTimeMs, needed, serverName: server.name })]
         : []),
@@ -93,36 +98,27 @@ function line(server: string, address: string | null, { check, verdict, detail, 
 function reachable({ unreachable, ready, endpoint }: EndpointReading): Finding {
   const check = 'reachable';
   if (unreachable !== undefined) {
-    return {
-      check,
-      verdict: 'FAIL',
-      detail: unreachable,
-      mend: `See that it runs and that ${endpoint.address} is open from here; if its certificate is refused, mend that first.`,
-    };
+    const mend = `See that it runs and that ${endpoint.address} is open from here; if its certificate is refused, mend that first.`;
+    return fail(check, unreachable, mend);
   }
   if (ready && !ready.isReady) {
-    return {
-      check,
-      verdict: 'FAIL',
-      detail: `answers, but is not ready: ${ready.failed.join(', ') || 'no reason given'}`,
-      mend: 'Its log says why it is not ready.',
-    };
+    const reasons = ready.failed.join(', ') || 'no reason given';
+    return fail(check, `answers, but is not ready: ${reasons}`, 'Its log says why it is not ready.');
   }
-  return { check, verdict: 'ok', detail: ready ? 'ready' : 'answers; it does not show its health to this user' };
+  return ok(check, ready ? 'ready' : 'answers; it does not show its health to this user');
 }
 
-/** Not a failure: the servers that have answered there go on to be used. */
+/** A warning only: servers that have replied at the address stay in use. */
 function conflictFinding(conflict: LeaseConflict): Finding {
-  return {
-    check: 'leases',
-    verdict: 'warn',
-    detail: conflictNote(conflict),
-    mend: 'Delete the leases in kube-system that belong to no server; if it is the address of a load balancer, give each server an address of its own (--peer-advertise-ip).',
-  };
+  return warn(
+    'leases',
+    conflictNote(conflict),
+    'Delete the leases in kube-system that belong to no server; if it is the address of a load balancer, give each server an address of its own (--peer-advertise-ip).',
+  );
 }
 
-/** A protection that only some servers have is none for a client that meets another. */
-function everywhere(servers: readonly InspectedServer[]): CheckLine {
+/** Checks that every server is protected: clients of any other get wrong 404s. */
+function everywhere(servers: readonly InspectedServer[]): Finding {
   const states = servers.map((each) => {
     const protector = protectorOf(each);
     const active = protector?.unreachable === undefined && protector ? protectionOf(protector).active : undefined;
@@ -131,28 +127,18 @@ function everywhere(servers: readonly InspectedServer[]): CheckLine {
   const named = (active: boolean | undefined) =>
     states.filter((each) => each.active === active).map(({ name }) => name);
   const [on, off, open] = [named(true), named(false), named(undefined)];
-  const base = { server: '*', address: null, check: 'everywhere', mend: null };
+  const check = 'everywhere';
   if (off.length > 0) {
     const mend =
       on.length === 0
         ? 'Turn the protection on, on every server, as said above.'
         : `Clients of ${off.join(', ')} meet wrong 404s: turn it on there too.`;
     const detail = on.length === 0 ? 'no server is protected' : `on for ${on.join(', ')}, off for ${off.join(', ')}`;
-    return { ...base, verdict: 'FAIL', detail, mend };
+    return fail(check, detail, mend);
   }
-  if (open.length > 0) return { ...base, verdict: 'unknown', detail: `not known of ${open.join(', ')}` };
-  return {
-    ...base,
-    verdict: 'ok',
-    detail: `on for ${on.length === 1 ? 'the only server' : `all ${on.length} servers`}`,
-  };
+  if (open.length > 0) return unknown(check, `not known of ${open.join(', ')}`);
+  return ok(check, `on for ${on.length === 1 ? 'the only server' : `all ${on.length} servers`}`);
 }
-
-const SUMMARIES = {
-  ok: '',
-  failed: '',
-  unknown: ', so whether the protection is on is not known',
-} as const;
 
 export function checkText({ checks, verdict, notes }: CheckReport, wide: boolean): string {
   const several = new Set(checks.map(({ server, address }) => `${server} ${address}`)).size;
@@ -167,12 +153,13 @@ export function checkText({ checks, verdict, notes }: CheckReport, wide: boolean
   ]);
   const heads = ['', 'SERVER', ...(withAddress ? ['ADDRESS'] : []), 'CHECK', 'FOUND'];
   const table = columns([heads, ...rows]).split('\n');
-  // What to do stands right below what is wrong, not in a column beside it.
+  // The next step is printed below its line: it does not fit into a column.
   const body = table.slice(1, -1).map((row, index) => {
     const mend = checks[index]?.mend;
     return mend ? `${row}\n          → ${mend}\n` : `${row}\n`;
   });
   const count = (wanted: string) => checks.filter((each) => each.verdict === wanted).length;
-  const summary = `${count('ok')} ok, ${count('warn')} warnings, ${count('FAIL')} failed, ${count('unknown')} unknown${SUMMARIES[verdict]}.`;
+  const doubt = verdict === 'unknown' ? ', so whether the protection is on is not known' : '';
+  const summary = `${count('ok')} ok, ${count('warn')} warnings, ${count('FAIL')} failed, ${count('unknown')} unknown${doubt}.`;
   return `${table[0]}\n${body.join('')}\n${summary}\n${notesText(notes)}`;
 }

@@ -12,19 +12,19 @@ import {
 import { type Asker, NoAnswer } from './ask.js';
 import { commandLineFlags } from './command-line.js';
 
-/** What an identity lease says. Written by the server itself. */
+/** The content of an identity lease, as the server wrote it. */
 export interface LeaseFact {
   readonly name: string;
   readonly kind: 'kube-apiserver' | 'straddle';
   readonly hostname: string | undefined;
   readonly address: string | undefined;
-  /** Of a Straddle: where the API server behind it is. */
+  /** Of a Straddle: the address of the API server behind it. */
   readonly upstreamAddress: string | undefined;
   readonly renewedAtMs: number | undefined;
   readonly durationSeconds: number;
 }
 
-/** A server's static pod as the API shows it: the only place where its command line can be seen. */
+/** The mirror pod of a server: the only object that has its command line. */
 export interface PodFact {
   readonly name: string;
   readonly hostname: string | undefined;
@@ -33,7 +33,7 @@ export interface PodFact {
   readonly flags: ReadonlyMap<string, string>;
 }
 
-/** How the servers tell front proxies, from the ConfigMap that they write themselves. */
+/** How servers authenticate front proxies, from the ConfigMap that they write. */
 export interface AuthenticationFact {
   /** PEM; empty where no server has one. */
   readonly requestHeaderCa: string;
@@ -43,14 +43,14 @@ export interface AuthenticationFact {
 
 export interface ClusterFacts {
   readonly door: string;
-  /** The clock of whoever answered, to judge leases by; this machine's if it did not tell. */
+  /** The clock that leases are judged by: that of the replies, else this machine's. */
   readonly serverTimeMs: number;
   readonly leases: readonly LeaseFact[];
   readonly endpointAddresses: readonly string[];
   readonly pods: readonly PodFact[];
-  /** Undefined if it could not be read. */
+  /** Undefined if the ConfigMap could not be read. */
   readonly authentication: AuthenticationFact | undefined;
-  /** What could not be read, and what right it takes. */
+  /** Reads that failed, with the missing right. */
   readonly notes: readonly string[];
 }
 
@@ -65,11 +65,11 @@ const DEFAULT_PORT = 6443;
 const selected = (path: string, selector: string): string =>
   `${path}?limit=${ITEMS_MAX}&labelSelector=${encodeURIComponent(selector)}`;
 
-/** Everything that the cluster says of its own servers. Rejects only if nobody answers at all, or not to this user. */
+/** Reads the objects about the servers of a cluster. Rejects without a reply, or with 401. */
 export async function readCluster(door: Asker, nowMs: () => number): Promise<ClusterFacts> {
   const notes: string[] = [];
   const read = new Reader(door, notes);
-  // The first one alone: where nobody answers, one failure is enough.
+  // The first request alone: without a reply, one timeout is enough.
   const leases = await read.get(
     selected(LEASES_PATH, LEASES_SELECTOR),
     'list leases.coordination.k8s.io in kube-system',

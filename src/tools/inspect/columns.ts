@@ -1,4 +1,4 @@
-/** Rows as kubectl prints them: headings in capitals, three blanks between columns, nothing at the end of a line. */
+/** Returns a table in the style of kubectl: three blanks between columns, no trailing blanks. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -17,7 +17,7 @@ export function columns(rows: readonly (readonly string[])[]): string {
     .join('');
 }
 
-/** `7s`, `3m`, `5h`, `12d`, as kubectl shows ages. */
+/** Returns an age in the style of kubectl: `7s`, `3m`, `5h`, `12d`. */
 export function ageText(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1_000));
   if (seconds < 120) return `${seconds}s`;

@@ -1,6 +1,6 @@
 /**
- * Flags of a command line as it stands in a pod. `--name=value`, `--name value` and the bare `--name` of a switch; of two
- * with one name the last counts, as it does for the program.
+ * Returns the flags of the command line of a pod: `--name=value`, `--name value`, and `--name` alone for
+ * a boolean. The last of several flags of one name counts.
  */
 export function commandLineFlags(words: readonly string[]): Map<string, string> {
   const flags = new Map<string, string>();
@@ -14,7 +14,7 @@ export function commandLineFlags(words: readonly string[]): Map<string, string> 
   return flags;
 }
 
-/** `UnknownVersionInteroperabilityProxy=true,Other=false` → whether that gate was set, and how. */
+/** Returns the value of a gate in `--feature-gates`; undefined if it is not set. */
 export function gateInFlags(flags: ReadonlyMap<string, string>, gate: string): boolean | undefined {
   for (const entry of (flags.get('feature-gates') ?? '').split(',')) {
     const [name = '', value] = entry.split('=');

@@ -11,7 +11,7 @@ const OLD = { '/v1/pods': 'get list', 'old.k8s.io/v1/things': 'get' };
 const NEW = { '/v1/pods': 'get list patch', '/v1/pods/resize': 'patch', 'batch/v1/jobs': 'get list' };
 
 describe('straddle diff', () => {
-  it('shows who serves what down to subresource and verb, and what clients miss', async () => {
+  it('shows which server serves which subresources and verbs, and what clients miss', async () => {
     plane = new FakePlane();
     await plane.start(
       { name: 'a', kind: 'plain', version: 'v1.35.8', serves: OLD },
@@ -47,7 +47,7 @@ describe('straddle diff', () => {
     expect(text).toContain('A client of b misses nothing: its proxy makes up for things.v1.old.k8s.io.\n');
   });
 
-  it('shows what all serve alike only when asked', async () => {
+  it('shows resources that all servers serve alike only with --all', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'plain' }, { name: 'b', kind: 'plain' });
     expect((await inspectDiff(plane.door('a'), false)).resources).toEqual([]);
@@ -63,7 +63,7 @@ describe('straddle diff', () => {
     expect(report.notes).toContainEqual(`what b serves is not known (${plane.address('b')}: connection refused)`);
   });
 
-  it('shows objects in versions with which a server can do nothing', async () => {
+  it('shows objects stored in versions that a server cannot decode', async () => {
     plane = new FakePlane();
     await plane.start(
       { name: 'a', kind: 'plain', serves: { 'x.example/v1/widgets': 'get' } },

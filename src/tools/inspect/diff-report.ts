@@ -12,11 +12,11 @@ import type { InspectedSurface, SilentServer } from './surfaces.js';
 /** `straddle diff -o json`. */
 export interface DiffReport {
   readonly servers: readonly { readonly name: string; readonly version: string }[];
-  /** What every server serves alike. */
+  /** Number of resources and subresources that every server serves alike. */
   readonly common: number;
-  /** What not all serve, or not alike; all of it with `--all`. */
+  /** Resources that not all servers serve alike; all resources with `--all`. */
   readonly resources: readonly ResourceDifference[];
-  /** From each version that is there to the next. */
+  /** Changes from each version of the control plane to the next. */
   readonly changes: readonly VersionChange[];
   readonly clients: readonly ClientView[];
   readonly stored: readonly StoredProblem[];
@@ -36,11 +36,11 @@ export interface VersionChange {
   readonly removed: readonly string[];
 }
 
-/** What a client that meets this server alone would miss. */
+/** Resources that a client of this server alone would miss. */
 export interface ClientView {
   readonly server: string;
   readonly missing: readonly string[];
-  /** Of these, what the server does not show in its discovery either: no proxy makes up for it. Null: not known. */
+  /** Those that merged discovery lacks too, so that no proxy serves them. Null: not known. */
   readonly uncovered: readonly string[] | null;
 }
 

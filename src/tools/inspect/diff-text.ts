@@ -1,7 +1,7 @@
 import { columns, notesText } from './columns.js';
 import type { ClientView, DiffReport, VersionChange } from './diff-report.js';
 
-/** Names in one line of the short form; `-o wide` and the other forms have them all. */
+/** Names in one line of the short form; `-o wide` and the other forms have all names. */
 const NAMES_SHOWN_MAX = 5;
 const CHANGES_SHOWN_MAX = 40;
 
@@ -33,7 +33,7 @@ export function diffText(report: DiffReport, wide: boolean): string {
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Served as well as anywhere: `yes`. Else which verbs are lacking. */
+/** Returns `yes` if no verb is lacking, else the lacking verbs. */
 function cell(served: readonly string[] | null, verbs: readonly string[], wide: boolean): string {
   if (served === null) return '-';
   if (wide) return served.join(',');

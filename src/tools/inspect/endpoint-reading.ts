@@ -1,21 +1,21 @@
-import { isObject } from '../../kube/json.js';
-import { ASK_TIMEOUT_MS, Asker, type Credentials, NoAnswer } from './ask.js';
+import { parsedObject } from '../../kube/json.js';
+import { ASK_TIMEOUT_MS, Asker, type AskerOptions, NoAnswer } from './ask.js';
 import { readServingCertificate, type ServingCertificate } from './handshake.js';
 import { MetricsPage } from './metrics-text.js';
 import type { ServerEndpoint } from './servers.js';
 
-/** What one address answered. Every part may be missing for its own reason. */
+/** The replies of one address. Each part may be missing for a reason of its own. */
 export interface EndpointReading {
   readonly endpoint: ServerEndpoint;
-  /** Why nobody answers there with these credentials; undefined if somebody does. */
+  /** Why there is no usable reply at the address; undefined if there is one. */
   readonly unreachable: string | undefined;
   /** `v1.36.4`. */
   readonly version: string | undefined;
-  /** The API server is Straddle's own. */
+  /** Whether the API server is the embedded one of Straddle. */
   readonly isEmbedded: boolean;
   readonly ready: Readiness | undefined;
   readonly metrics: MetricsPage | undefined;
-  /** Why there are none. */
+  /** Why there are no metrics. */
   readonly metricsRefusal: string | undefined;
   readonly clock: ClockReading | undefined;
   readonly certificate: ServingCertificate | undefined;
@@ -36,15 +36,12 @@ export interface ClockReading {
   readonly answeredAtMs: number;
 }
 
-export interface ReadingOptions {
-  readonly credentials: Credentials;
-  /** What peers verify each other with, where it is not what the credentials have. */
-  readonly peerCa: string | undefined;
-  readonly nowMs: () => number;
-  readonly timeoutMs?: number;
+export interface ReadingOptions extends Pick<AskerOptions, 'credentials' | 'nowMs' | 'timeoutMs'> {
+  /** The CA that peers verify each other with; default: that of the credentials. */
+  readonly peerCa?: string | undefined;
 }
 
-/** Asks one endpoint all that `status` and `check` want to know. Never rejects. */
+/** Reads from one endpoint everything that `status` and `check` report. Never rejects. */
 export async function readEndpoint(endpoint: ServerEndpoint, options: ReadingOptions): Promise<EndpointReading> {
   const { credentials, nowMs, timeoutMs = ASK_TIMEOUT_MS } = options;
   const asker = new Asker({ url: `https://${endpoint.address}`, credentials, nowMs, timeoutMs });
@@ -62,7 +59,7 @@ export async function readEndpoint(endpoint: ServerEndpoint, options: ReadingOpt
       asker.get('/readyz?verbose', '*/*'),
       asker.get('/metrics', 'text/plain'),
     ]);
-    const body = objectOf(version.text);
+    const body = parsedObject(version.text);
     return {
       endpoint,
       unreachable: version.status === 401 ? 'it does not know this user (401)' : undefined,
@@ -90,15 +87,6 @@ const NOTHING = {
   clock: undefined,
 } as const;
 
-function objectOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const body: unknown = JSON.parse(text);
-    return isObject(body) ? body : {};
-  } catch {
-    return {};
-  }
-}
-
 function metricsRefusal(status: number): string {
   return status === 403 ? 'not allowed to get the non-resource URL /metrics' : `/metrics answered ${status}`;
 }
@@ -107,7 +95,7 @@ function clockOf({ dateMs, askedAtMs, answeredAtMs }: { dateMs: number | undefin
   return dateMs === undefined ? undefined : { dateMs, askedAtMs, answeredAtMs };
 }
 
-/** `[+]poststarthook/x ok`, `[-]etcd failed: reason withheld`. Undefined where health is not shown to this user. */
+/** Parses lines such as `[-]etcd failed`. Returns undefined if the user may not see health. */
 export function readinessOf(status: number, text: string): Readiness | undefined {
   if (status === 401 || status === 403 || status === 404) return undefined;
   const lines = [...text.matchAll(/^\[([+-])\](\S+)(.*)$/gm)];

@@ -1,18 +1,17 @@
 import { X509Certificate } from 'node:crypto';
-import { connect, type DetailedPeerCertificate } from 'node:tls';
+import { connect } from 'node:tls';
 import { parseHostPort } from '../../base/address.js';
 import { clientTlsOptions } from '../../http/tls/connection-tls.js';
 import { NoAnswer, noAnswer, PEER_SERVER_NAME } from './ask.js';
 
-/** What a server shows in a TLS handshake, and what the given authorities think of it. */
+/** The serving certificate of a TLS handshake, and the result of its path validation. */
 export interface ServingCertificate {
-  readonly subject: string;
   readonly issuer: string;
   readonly dnsNames: readonly string[];
   readonly ipAddresses: readonly string[];
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
-  /** Undefined if a path leads to one of the given authorities. Expiry is not its business. */
+  /** Undefined if a certification path leads to a given authority. Dates are not validated. */
   readonly chainProblem: string | undefined;
 }
 
@@ -23,11 +22,9 @@ export interface HandshakeOptions {
   readonly timeoutMs: number;
 }
 
-const CHAIN_MAX = 10;
-
 /**
- * Shakes hands as a peer would, with no credentials, and says nothing: so it may also look at a server that should not be
- * trusted. Rejects with NoAnswer.
+ * Does the TLS handshake of a peer, without credentials and without a request, so that servers need
+ * not be trusted. Rejects with NoAnswer.
  */
 export function readServingCertificate({ address, ca, timeoutMs }: HandshakeOptions): Promise<ServingCertificate> {
   return new Promise((resolve, reject) => {
@@ -38,30 +35,19 @@ export function readServingCertificate({ address, ca, timeoutMs }: HandshakeOpti
     socket.on('error', (error: NodeJS.ErrnoException) => reject(noAnswer(error, timeoutMs)));
     socket.on('close', () => reject(new NoAnswer('connection reset by peer', 'ECONNRESET')));
     socket.on('secureConnect', () => {
-      const shown = socket.getPeerCertificate(true);
+      const { raw } = socket.getPeerCertificate();
       const why = socket.authorizationError as unknown;
       socket.destroy();
-      const chain = chainOf(shown);
-      if (chain.length === 0) reject(new NoAnswer('it shows no certificate', 'NO_CERTIFICATE'));
-      else resolve(describe(chain[0]!, chainProblem(why)));
+      if (raw) resolve(describe(new X509Certificate(raw), chainProblem(why)));
+      else reject(new NoAnswer('it shows no certificate', 'NO_CERTIFICATE'));
     });
   });
-}
-
-function chainOf(shown: DetailedPeerCertificate | undefined): X509Certificate[] {
-  const chain: X509Certificate[] = [];
-  for (let at = shown; at?.raw && chain.length < CHAIN_MAX; at = at.issuerCertificate) {
-    chain.push(new X509Certificate(at.raw));
-    if (at.issuerCertificate === at) break;
-  }
-  return chain;
 }
 
 function describe(leaf: X509Certificate, problem: string | undefined): ServingCertificate {
   const names = (leaf.subjectAltName ?? '').split(/,\s*/);
   const after = (prefix: string) => names.flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : []));
   return {
-    subject: leaf.subject.replaceAll('\n', ', '),
     issuer: leaf.issuer.replaceAll('\n', ', '),
     dnsNames: after('DNS:'),
     ipAddresses: after('IP Address:'),
@@ -71,7 +57,7 @@ function describe(leaf: X509Certificate, problem: string | undefined): ServingCe
   };
 }
 
-/** Names and dates are judged apart, each with its own way of mending. */
+/** Omits problems of names and dates, which have checks of their own. */
 function chainProblem(error: unknown): string | undefined {
   const code = error instanceof Error ? ((error as NodeJS.ErrnoException).code ?? error.message) : error;
   if (code === undefined || code === null || code === '') return undefined;

@@ -1,14 +1,14 @@
-import { Asker, type Credentials } from './ask.js';
+import { eachBounded } from '../../base/each-bounded.js';
+import { Asker, type AskerOptions } from './ask.js';
 import { type ClusterFacts, readCluster } from './cluster-facts.js';
-import { eachBounded } from './each-bounded.js';
 import { type EndpointReading, readEndpoint } from './endpoint-reading.js';
 import { knownServers, type ListedServer } from './servers.js';
 
-/** All that was found out, for reports to be made of. */
+/** Everything that was read of a control plane, as input of reports. */
 export interface Inspection {
   readonly facts: ClusterFacts;
   readonly servers: readonly InspectedServer[];
-  /** This machine's clock when it was over. */
+  /** Time of this machine at the end of the reading. */
   readonly nowMs: number;
 }
 
@@ -18,36 +18,23 @@ export interface InspectedServer {
   readonly readings: readonly EndpointReading[];
 }
 
-export interface InspectOptions {
-  /** What the kubeconfig names: one server, or a load balancer before several. */
-  readonly url: string;
-  readonly serverName: string | undefined;
-  readonly credentials: Credentials;
+/** Options of an inspection; `url` is one server, or a load balancer before several. */
+export interface InspectOptions extends AskerOptions {
   readonly peerCa?: string | undefined;
-  /** Addresses, beside those that the cluster tells. */
+  /** Addresses in addition to those in the cluster. */
   readonly given?: readonly string[];
-  readonly nowMs: () => number;
-  readonly timeoutMs?: number;
 }
 
 const ENDPOINTS_AT_ONCE_MAX = 16;
 
-/** Rejects, with a sentence, only if the cluster cannot be asked at all. */
+/** Reads all servers of a control plane. Rejects only if the URL gives no usable reply. */
 export async function inspect(options: InspectOptions): Promise<Inspection> {
   const { facts, servers } = await findServers(options);
-  const { credentials, nowMs, timeoutMs } = options;
   const endpoints = servers.flatMap((server) => server.endpoints);
-  const readings = await eachBounded(endpoints, ENDPOINTS_AT_ONCE_MAX, (endpoint) =>
-    readEndpoint(endpoint, {
-      credentials,
-      peerCa: options.peerCa,
-      nowMs,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    }),
-  );
+  const readings = await eachBounded(endpoints, ENDPOINTS_AT_ONCE_MAX, (endpoint) => readEndpoint(endpoint, options));
   return {
     facts,
-    nowMs: nowMs(),
+    nowMs: options.nowMs(),
     servers: servers.map((server) => ({
       server,
       readings: readings.filter(({ endpoint }) => server.endpoints.includes(endpoint)),
@@ -55,18 +42,12 @@ export async function inspect(options: InspectOptions): Promise<Inspection> {
   };
 }
 
-/** Who there is, before anyone but the door has been asked. */
+/** Finds the servers of a control plane by requests to the URL alone. */
 export async function findServers(
   options: InspectOptions,
 ): Promise<{ readonly facts: ClusterFacts; readonly servers: readonly ListedServer[] }> {
-  const { url, credentials, nowMs, timeoutMs, given } = options;
-  const door = new Asker({
-    url,
-    credentials,
-    serverName: options.serverName,
-    nowMs,
-    ...(timeoutMs === undefined ? {} : { timeoutMs }),
-  });
+  const { url, nowMs, given } = options;
+  const door = new Asker(options);
   try {
     const facts = await readCluster(door, nowMs);
     const servers = knownServers(facts, given);

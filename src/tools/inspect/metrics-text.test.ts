@@ -3,7 +3,7 @@ import { skewMs } from './checks/clock-check.js';
 import { readinessOf } from './endpoint-reading.js';
 import { MetricsPage } from './metrics-text.js';
 
-describe('a page of metrics', () => {
+describe('MetricsPage', () => {
   const page = new MetricsPage(
     [
       '# HELP kubernetes_feature_enabled x',
@@ -17,7 +17,7 @@ describe('a page of metrics', () => {
     ].join('\n'),
   );
 
-  it('tells gates, sums and labels with odd characters', () => {
+  it('returns gates, sums and labels with escaped characters', () => {
     expect([page.featureEnabled('A'), page.featureEnabled('B'), page.featureEnabled('C')]).toEqual([
       true,
       false,
@@ -27,14 +27,14 @@ describe('a page of metrics', () => {
     expect(page.all('apiserver_rerouted_request_total')[1]!.labels.get('group')).toBe('b"}x');
   });
 
-  it('tells a family without samples from one that is not there', () => {
+  it('distinguishes a family without samples from a missing one', () => {
     expect(page.sum('straddle_departed_servers')).toBe(0);
     expect(page.sum('straddle_wrong_404_prevented_total')).toBeUndefined();
   });
 });
 
-describe('readiness', () => {
-  it('has the names of checks and what failed', () => {
+describe('readinessOf', () => {
+  it('returns the names of the checks and of the failed ones', () => {
     const found = readinessOf(500, '[+]ping ok\n[-]etcd failed: reason withheld\nreadyz check failed\n');
     expect(found).toEqual({
       isReady: false,

@@ -1,11 +1,11 @@
-/** One line of Prometheus' text format. */
+/** One line of the Prometheus text format. */
 export interface Sample {
   readonly name: string;
   readonly labels: ReadonlyMap<string, string>;
   readonly value: number;
 }
 
-/** The families that say something about a control plane of several versions; a page has thousands of others. */
+/** The families that reports use; a page has thousands of others. */
 const WANTED = [
   'kubernetes_feature_enabled',
   'apiserver_rerouted_request_total',
@@ -47,7 +47,7 @@ export class MetricsPage {
     return this.#samples.filter((sample) => sample.name === name);
   }
 
-  /** Undefined where the page has none. */
+  /** Returns undefined if the page lacks the family. */
   sum(name: MetricName): number | undefined {
     const samples = this.all(name);
     if (samples.length === 0) return this.#declared.has(name) ? 0 : undefined;

@@ -3,27 +3,27 @@ import type { EndpointReading } from './endpoint-reading.js';
 
 export const GATE = 'UnknownVersionInteroperabilityProxy';
 
-/** What answers at an address. */
+/** The kind of server at an address. */
 export type ServerKind = 'kube-apiserver' | 'straddle sidecar' | 'straddle apiserver';
 
-/** kube-apiserver's checks that exist only with the gate on, and only with --peer-ca-file too. */
+/** Health checks of kube-apiserver that need the gate, and the gate and --peer-ca-file. */
 const NATIVE_GATE_HOOK = 'poststarthook/peer-endpoint-reconciler-controller';
 const NATIVE_PROXY_HOOK = 'poststarthook/mixed-version-proxy-handler';
-/** Straddle's that exists always, and only while it has peers to look for. */
+/** Health checks of Straddle: one always exists, the other only while peering is active. */
 const STRADDLE_CHECK = 'api-server';
 const STRADDLE_PEERS_CHECK = 'peer-directory';
 
-/** Undefined parts could not be found out. */
+/** Protection of clients of one address; undefined properties are not known. */
 export interface Protection {
   readonly kind: ServerKind;
   readonly gateOn: boolean | undefined;
   /** `--peer-ca-file` was given, and took effect. */
   readonly peerCaGiven: boolean | undefined;
-  /** Requests for what only peers serve are carried there. */
+  /** Whether requests for resources of peers are rerouted. */
   readonly active: boolean | undefined;
 }
 
-/** Who protects, and whether, from what the server itself shows: health checks tell every user, metrics some. */
+/** Derives the protection from health checks, metrics and flags of the pod. */
 export function protectionOf(reading: EndpointReading): Protection {
   const { endpoint, ready, metrics, isEmbedded } = reading;
   const checks = ready && ready.checks.size > 0 ? ready.checks : undefined;
@@ -40,7 +40,7 @@ export function protectionOf(reading: EndpointReading): Protection {
 function gateOf({ endpoint, ready, metrics }: EndpointReading, isStraddle: boolean): boolean | undefined {
   const told = metrics?.featureEnabled(GATE);
   if (told !== undefined) return told;
-  // A page of gates without this one is that of a version that does not know it.
+  // Metrics with other gates but not this one are those of a version without the gate.
   if (metrics?.has('kubernetes_feature_enabled')) return false;
   if (!isStraddle && ready && ready.checks.size > 0) return ready.checks.has(NATIVE_GATE_HOOK);
   return endpoint.pod && gateInFlags(endpoint.pod.flags, GATE);

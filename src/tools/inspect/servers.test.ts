@@ -45,7 +45,7 @@ describe('leases that claim one address for two host names', () => {
     expect(checks).toContainEqual(expect.objectContaining({ check: 'leases', verdict: 'warn', detail: told, address }));
   });
 
-  it('are none where one of them has not been renewed for long, or one is for the Straddle before the server', () => {
+  it('are no conflict if one lease is old, or if one is of the Straddle before the server', () => {
     const moved = [lease({ hostname: 'b', address }), lease({ hostname: 'c', address, renewedAtMs: 100_000 })];
     expect(leaseConflicts(facts({ leases: moved, serverTimeMs: 100_000 }))).toEqual([]);
     const before = lease({ kind: 'straddle', hostname: 'c', address: '10.0.0.2:7443', upstreamAddress: address });
@@ -54,7 +54,7 @@ describe('leases that claim one address for two host names', () => {
 });
 
 describe('the servers of a control plane', () => {
-  it('are one where a Straddle stands before an API server, with an address for each', () => {
+  it('are joined to one for a Straddle and its API server, with both addresses', () => {
     const [server, ...others] = knownServers(
       facts({
         leases: [
@@ -80,7 +80,7 @@ describe('the servers of a control plane', () => {
     });
   });
 
-  it('get their addresses from static pods where leases have none', () => {
+  it('get their addresses from static pods if leases have none', () => {
     const pods = podFact({
       metadata: { name: 'kube-apiserver-cp1' },
       spec: {
@@ -101,19 +101,19 @@ describe('the servers of a control plane', () => {
     ]);
   });
 
-  it('are the same where one has only a name and the other only an address', () => {
+  it('are joined if one has only a name and the other only an address', () => {
     const servers = knownServers(facts({ leases: [lease({ hostname: 'cp1' })], endpointAddresses: ['10.0.0.1:6443'] }));
     expect(servers.map(({ name, endpoints }) => [name, endpoints[0]?.address])).toEqual([['cp1', '10.0.0.1:6443']]);
   });
 
-  it('are whoever has answered where nobody tells of any', () => {
+  it('are the server that replied if no source has an address', () => {
     expect(knownServers(facts({}))).toMatchObject([{ name: '10.0.0.100:6443' }]);
     expect(knownServers(facts({}), ['cp1.example:6443'])).toMatchObject([{ name: 'cp1.example:6443' }]);
   });
 });
 
-describe('a lease', () => {
-  it('says nothing if it is not that of a server, and no address that is none', () => {
+describe('leaseFact', () => {
+  it('ignores leases of other kinds and invalid addresses', () => {
     expect(leaseFact({ metadata: { labels: { 'apiserver.kubernetes.io/identity': 'straddle-forget' } } })).toEqual([]);
     const [odd] = leaseFact({
       metadata: {
@@ -125,8 +125,8 @@ describe('a lease', () => {
   });
 });
 
-describe('a command line', () => {
-  it('has flags in every spelling that the program takes', () => {
+describe('commandLineFlags and gateInFlags', () => {
+  it('read flags in every spelling that the program accepts', () => {
     const flags = commandLineFlags(['x', '--a=1', '--b_c', '2', '--d', '--e=x=y', '--a=3']);
     expect([...flags]).toEqual([
       ['a', '3'],
@@ -136,7 +136,7 @@ describe('a command line', () => {
     ]);
   });
 
-  it('has gates among others, with and without a component', () => {
+  it('read a gate among others, with and without a component', () => {
     const flags = new Map([['feature-gates', 'A=true,kube:B=false']]);
     expect([gateInFlags(flags, 'A'), gateInFlags(flags, 'B'), gateInFlags(flags, 'C')]).toEqual([
       true,

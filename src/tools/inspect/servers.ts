@@ -1,9 +1,9 @@
 import { type Sighting, uniteSightings } from '../../proxy/peers/sightings.js';
 import type { ClusterFacts, LeaseFact, PodFact } from './cluster-facts.js';
 
-/** One address at which a server is spoken to; a server with a Straddle before it has two. */
+/** One address of a server; a server with a Straddle before it has two. */
 export interface ServerEndpoint {
-  /** As those say who wrote the address down; what answers there may know better. */
+  /** According to the source of the address; a reply may show another kind. */
   readonly kind: 'kube-apiserver' | 'straddle';
   readonly address: string;
   readonly lease: LeaseFact | undefined;
@@ -11,9 +11,9 @@ export interface ServerEndpoint {
 }
 
 export interface ListedServer {
-  /** The name that every Straddle has for it: host name, else address. */
+  /** The name that every Straddle uses: host name, else address. */
   readonly name: string;
-  /** Preferred by peers first. Empty: somebody says that it exists, nobody says where. */
+  /** In the order in which peers prefer them. Empty if no source has an address. */
   readonly endpoints: readonly ServerEndpoint[];
   readonly leases: readonly LeaseFact[];
 }
@@ -25,7 +25,7 @@ export interface LeaseConflict {
   readonly leases: readonly string[];
 }
 
-/** Returns the addresses that leases contradict each other about. Which server is right only the servers can tell. */
+/** Returns the addresses that leases claim for several host names. */
 export function leaseConflicts(facts: ClusterFacts): LeaseConflict[] {
   return uniteSightings(sightingsOf(facts, []), { names: [], addresses: [] }).conflicts.map(({ address, refused }) => ({
     address,
@@ -36,7 +36,7 @@ export function leaseConflicts(facts: ClusterFacts): LeaseConflict[] {
   }));
 }
 
-/** Puts together what is told of the servers: the rules are those by which Straddle finds its peers. */
+/** Joins all sightings to servers, by the rules by which Straddle finds its peers. */
 export function knownServers(facts: ClusterFacts, given: readonly string[] = []): ListedServer[] {
   const { servers: united } = uniteSightings(sightingsOf(facts, given), { names: [], addresses: [] });
   const taken = new Set<LeaseFact>();
@@ -62,7 +62,7 @@ export function knownServers(facts: ClusterFacts, given: readonly string[] = [])
   return nameTheNameless(servers, homeless).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** Leases with a name and no address, beside addresses with no name: one of each can only be the same server. */
+/** Joins the only lease without an address to the only address without a name. */
 function nameTheNameless(servers: readonly ListedServer[], homeless: readonly LeaseFact[]): ListedServer[] {
   const hosts = [...new Set(homeless.map(({ hostname }) => hostname!))];
   const nameless = servers.filter(({ leases, endpoints }) => leases.length === 0 && !endpoints.some(({ pod }) => pod));
@@ -112,7 +112,7 @@ function sightingsOf(
     ...given.map((address): Sighting => ({ source: 'static', kind: 'kube-apiserver', address })),
   ];
   if (seen.some(({ address, upstreamAddress }) => address ?? upstreamAddress)) return seen;
-  // Nobody says where a server is, but somebody has answered.
+  // No source has an address, but the URL has given a reply.
   const { hostname, port } = new URL(door);
   return [...seen, { source: 'static', kind: 'kube-apiserver', address: `${hostname}:${port || 443}` }];
 }

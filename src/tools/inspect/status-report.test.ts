@@ -54,7 +54,7 @@ describe('straddle status', () => {
     expect(statusText(report, false)).toContain(`b (${plane.address('b')}): unreachable: connection refused.\n`);
   });
 
-  it('shows whoever answers where nobody may say who there is, and which right that takes', async () => {
+  it('shows the server that replies, and the missing rights, if nothing may be listed', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'native', forbidden: ['leases', 'endpointslices', 'pods', '/metrics'] });
     const report = statusReport(await inspect(plane.door('a')));
@@ -67,7 +67,7 @@ describe('straddle status', () => {
     ]);
   });
 
-  it('refuses to go on as nobody', async () => {
+  it('rejects if the server replies 401', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'native' });
     const door = { ...plane.door('a'), credentials: { ...plane.credentials, ca: undefined } };

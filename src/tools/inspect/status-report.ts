@@ -1,3 +1,4 @@
+import type { LeaseFact } from './cluster-facts.js';
 import { ageText, columns, notesText } from './columns.js';
 import type { EndpointReading } from './endpoint-reading.js';
 import type { InspectedServer, Inspection } from './inspection.js';
@@ -7,7 +8,7 @@ import { type LeaseConflict, leaseConflicts } from './servers.js';
 
 /** `straddle status -o json`. */
 export interface StatusReport {
-  /** What the kubeconfig names. */
+  /** The URL in the kubeconfig. */
   readonly door: string;
   readonly servers: readonly ServerStatus[];
   readonly notes: readonly string[];
@@ -22,12 +23,12 @@ export interface ServerStatus {
   /** `ready`, `not ready: …`, `unreachable: …`, `unknown: …`. */
   readonly health: string;
   readonly lease: LeaseStatus | null;
-  /** As this server sees them; null where it does not say. */
+  /** The peers in the metrics of this server; null if it does not report them. */
   readonly peers: readonly PeerStatus[] | null;
-  /** Requests that it had a peer answer; null where it does not say. */
+  /** Requests that a peer answered; null if the server does not report it. */
   readonly reroutes: number | null;
   readonly wrong404sPrevented: number | null;
-  /** Since its own discovery was last confirmed. */
+  /** Time since its local surface was last confirmed. */
   readonly surfaceAgeSeconds: number | null;
   readonly departedServers: number | null;
   /** Addresses that leases claim for several host names, as this server counts them. */
@@ -58,6 +59,9 @@ export function statusReport(inspection: Inspection): StatusReport {
   };
 }
 
+/** Detail for a server whose address nothing names. */
+export const NO_ADDRESS = 'its lease has no address, and no EndpointSlice or pod tells it; give it with --server';
+
 /** Lease and host names shown in one note. */
 const NAMES_SHOWN_MAX = 5;
 
@@ -78,7 +82,7 @@ function rowsOf({ server, readings }: InspectedServer, serverTimeMs: number): Se
       name: server.name,
       address: null,
       kind: lease?.kind === 'straddle' ? 'straddle' : 'kube-apiserver',
-      health: 'unknown: its lease has no address, and no EndpointSlice or pod tells it; give it with --server',
+      health: `unknown: ${NO_ADDRESS}`,
       lease: leaseStatus(lease, serverTimeMs),
     },
   ];
@@ -116,7 +120,7 @@ function healthOf({ unreachable, ready }: EndpointReading): string {
   return ready.isReady ? 'ready' : `not ready: ${ready.failed.join(', ') || 'no reason given'}`;
 }
 
-function leaseStatus(lease: InspectedServer['server']['leases'][number] | undefined, serverTimeMs: number) {
+function leaseStatus(lease: LeaseFact | undefined, serverTimeMs: number): LeaseStatus | null {
   if (!lease) return null;
   const ageSeconds =
     lease.renewedAtMs === undefined ? null : Math.max(0, Math.round((serverTimeMs - lease.renewedAtMs) / 100) / 10);
@@ -129,22 +133,26 @@ function leaseStatus(lease: InspectedServer['server']['leases'][number] | undefi
 }
 
 function numbersOf(metrics: MetricsPage, name: string) {
-  const ages = new Map(
-    metrics.all('straddle_surface_age_seconds').map(({ labels, value }) => [labels.get('server') ?? '', value]),
-  );
   return {
-    peers: peersOf(metrics, ages),
+    peers: peersOf(metrics),
     reroutes: metrics.sum('apiserver_rerouted_request_total') ?? null,
     wrong404sPrevented: metrics.sum('straddle_wrong_404_prevented_total') ?? null,
-    surfaceAgeSeconds: [...ages].find(([server]) => server.toLowerCase() === name)?.[1] ?? null,
+    surfaceAgeSeconds: [...surfaceAges(metrics)].find(([server]) => server.toLowerCase() === name)?.[1] ?? null,
     departedServers: metrics.sum('straddle_departed_servers') ?? null,
     addressConflicts: metrics.sum('straddle_peer_address_conflicts') ?? null,
   };
 }
 
-/** Null for a kube-apiserver: it keeps to itself whom it sees. */
-export function peersOf(metrics: MetricsPage, ages: ReadonlyMap<string, number>): PeerStatus[] | null {
+/** Seconds since the surface of each server was last confirmed, by server name. */
+function surfaceAges(metrics: MetricsPage): ReadonlyMap<string, number> {
+  const samples = metrics.all('straddle_surface_age_seconds');
+  return new Map(samples.map(({ labels, value }) => [labels.get('server') ?? '', value]));
+}
+
+/** Returns null for a kube-apiserver, which does not report its peers. */
+export function peersOf(metrics: MetricsPage): PeerStatus[] | null {
   if (!metrics.has('straddle_peer_usable')) return null;
+  const ages = surfaceAges(metrics);
   const byName = new Map<string, { address: string; usable: boolean }[]>();
   for (const { labels, value } of metrics.all('straddle_peer_usable')) {
     const name = labels.get('peer') ?? '';
@@ -179,7 +187,7 @@ export function statusText({ door, servers, notes }: StatusReport, wide: boolean
       : []),
   ]);
   const all = wide ? [...heads, 'ADDRESS', '404S PREVENTED', 'DEPARTED', 'CERTIFICATE UNTIL'] : heads;
-  // The reason is what one wants to know of a server that does not answer, and it does not fit into a column.
+  // Reasons do not fit into a column; they follow the table.
   const reasons = wide
     ? []
     : servers

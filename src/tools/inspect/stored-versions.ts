@@ -1,7 +1,7 @@
 import { isObject, type Json, objectMember } from '../../kube/json.js';
 import type { Surface } from '../../kube/surface.js';
 
-/** Objects that may lie in the store in a version with which a server can do nothing. */
+/** Objects that may be stored in a version that a server cannot decode or serve. */
 export interface StoredProblem {
   /** `widgets.example.com`. */
   readonly resource: string;
@@ -14,12 +14,12 @@ export interface StoredProblem {
 
 export interface ServerOfStore {
   readonly name: string;
-  /** Its ids as they stand in StorageVersion objects: names of its identity leases. */
+  /** Its IDs in StorageVersion objects: names of its identity leases. */
   readonly apiServerIds: readonly string[];
   readonly surface: Surface;
 }
 
-/** From StorageVersion objects: each server writes in one version and says which it can read. */
+/** Finds encoding versions in StorageVersion objects that some server cannot decode. */
 export function undecodable(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item): StoredProblem[] => {
     const resource = resourceOfStorageVersion(text(objectMember(item, 'metadata')['name']));
@@ -38,7 +38,7 @@ export function undecodable(items: readonly Json[], servers: readonly ServerOfSt
   });
 }
 
-/** StorageVersion objects are called `<group>.<resource>`, the core group `core`. */
+/** Parses the name of a StorageVersion, `<group>.<resource>`; the core group is `core`. */
 function resourceOfStorageVersion(name: string): string {
   const dot = name.lastIndexOf('.');
   const group = name.slice(0, Math.max(dot, 0));
@@ -50,7 +50,7 @@ function serverNamed(id: string, servers: readonly ServerOfStore[]): string {
   return servers.find(({ apiServerIds }) => apiServerIds.includes(id))?.name ?? id;
 }
 
-/** From CustomResourceDefinitions: versions in which objects were ever stored, against those that are served. */
+/** Finds problems in CustomResourceDefinitions: stored versions that no server serves. */
 export function unservedStored(items: readonly Json[], servers: readonly ServerOfStore[]): StoredProblem[] {
   return items.filter(isObject).flatMap((item) => {
     const spec = objectMember(item, 'spec');
@@ -64,7 +64,7 @@ export function unservedStored(items: readonly Json[], servers: readonly ServerO
         const why = 'the definition no longer has this version, so objects stored in it cannot be read by anyone';
         return [{ ...problem, servers: servers.map(({ name }) => name), why }];
       }
-      // Every server converts between versions that the definition has; one that does not know the resource cannot.
+      // Servers that serve the resource convert between all versions of the definition.
       const unable = servers.filter(({ surface }) =>
         versions.every(
           ({ name, served }) => served !== true || !surface.resources.has(`${group}/${text(name)}/${plural}`),

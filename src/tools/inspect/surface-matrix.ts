@@ -1,7 +1,7 @@
 import { type GroupVersionResource, resourceName } from '../../kube/gvr.js';
 import type { Surface } from '../../kube/surface.js';
 
-/** One resource or subresource, and who serves it with which verbs. */
+/** One resource or subresource, with the verbs of each server. */
 export interface MatrixRow extends GroupVersionResource {
   /** Empty for the resource itself. */
   readonly subresource: string;
@@ -18,7 +18,7 @@ export interface NamedSurface {
   readonly surface: Surface;
 }
 
-/** Everything that any of the servers serves, in the order of names. */
+/** Returns everything that any server serves, in the order of names. */
 export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
   const cells = new Map<string, Map<string, readonly string[]>>();
   for (const { name, surface } of servers) {
@@ -46,7 +46,7 @@ export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
     .sort(byPlace);
 }
 
-/** `group/version/resource[/subresource]` and its verbs; a resource that is only a name for its subresources is none. */
+/** Yields `group/version/resource[/subresource]` and verbs; omits resources without verbs. */
 function* leavesOf(surface: Surface): Generator<[string, ReadonlySet<string>]> {
   for (const [key, { verbs, subresources }] of surface.resources) {
     if (verbs.size > 0) yield [key, verbs];
@@ -60,7 +60,7 @@ function byPlace(a: MatrixRow, b: MatrixRow): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-/** What one surface has and another lacks: names, with the verbs where only some are lacking. */
+/** Returns names that one surface has and another lacks, with the verbs if only some are lacking. */
 export function missingFrom(has: Surface, lacking: Surface): string[] {
   const rows = surfaceMatrix([
     { name: 'has', surface: has },
@@ -80,7 +80,7 @@ export function lackingText(
   return verbs.length === 0 ? undefined : `${name} (${verbs.join(', ')})`;
 }
 
-/** A surface that has what any of several has. */
+/** Returns the union of surfaces. */
 export function unionOf(surfaces: readonly Surface[]): Surface {
   const resources = new Map<string, { verbs: Set<string>; subresources: Map<string, Set<string>> }>();
   for (const surface of surfaces) {

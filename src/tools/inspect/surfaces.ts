@@ -1,4 +1,5 @@
 import { systemClock } from '../../base/clock.js';
+import { eachBounded } from '../../base/each-bounded.js';
 import type { Reply } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
 import { AGGREGATED_V2 } from '../../kube/accept.js';
@@ -7,16 +8,16 @@ import { isObject } from '../../kube/json.js';
 import type { Surface } from '../../kube/surface.js';
 import { buildSurface } from '../../proxy/peers/surface-documents.js';
 import { SurfaceReader } from '../../proxy/peers/surface-reader.js';
-import { Asker, type Credentials, NoAnswer } from './ask.js';
+import { Asker, type AskerOptions, NoAnswer } from './ask.js';
 import type { ListedServer } from './servers.js';
 
-/** What one server serves by itself, and what its clients are shown. */
+/** The surface of one server, without and with its peers. */
 export interface InspectedSurface {
   readonly name: string;
   readonly address: string;
-  /** Its own view. */
+  /** The local view. */
   readonly local: Surface;
-  /** With what its peers serve; undefined where it knows no aggregated discovery. */
+  /** Merged discovery; undefined if the server has no aggregated discovery. */
   readonly merged: Surface | undefined;
 }
 
@@ -26,23 +27,28 @@ export interface SilentServer {
   readonly why: string;
 }
 
-export interface SurfaceOptions {
-  readonly credentials: Credentials;
-  readonly nowMs: () => number;
-}
+type SurfaceOptions = Pick<AskerOptions, 'credentials' | 'nowMs'>;
 
 const READ_TIMEOUT_MS = 20_000;
+const SERVERS_AT_ONCE_MAX = 8;
+
+/** Reads the surfaces of servers. Resolves also when none can be read. */
+export async function readSurfaces(
+  servers: readonly ListedServer[],
+  options: SurfaceOptions,
+): Promise<{ readonly surfaces: readonly InspectedSurface[]; readonly silent: readonly SilentServer[] }> {
+  const read = await eachBounded(servers, SERVERS_AT_ONCE_MAX, (server) => readServerSurface(server, options));
+  return { surfaces: read.filter((each) => 'local' in each), silent: read.filter((each) => 'why' in each) };
+}
 
 /**
- * From whichever of its addresses answers; a Straddle passes on the API server's own view. What clients meet is the
- * Straddle's view where there is one, so those addresses, which come last for peers, come first here.
+ * Reads from the first address that replies; a Straddle passes on the local view of the API server.
+ * Clients see the view of the Straddle if there is one, so its addresses, the last for peers, are tried first.
  */
-export async function readServerSurface(
-  server: ListedServer,
-  options: SurfaceOptions,
+async function readServerSurface(
+  { name, endpoints }: ListedServer,
+  { credentials, nowMs }: SurfaceOptions,
 ): Promise<InspectedSurface | SilentServer> {
-  const { name, endpoints } = server;
-  const { credentials, nowMs } = options;
   const reasons: string[] = [];
   for (const { address } of [...endpoints].reverse()) {
     const asker = new Asker({ url: `https://${address}`, credentials, nowMs });

@@ -15,13 +15,28 @@ export interface FrontDoorTarget {
 export interface BackendsOptions {
   /** host:port of each server. */
   readonly servers: readonly string[];
+  /** For probes, and for the requests of a front door. */
   readonly tls: ProxyTls;
   readonly clock: Clock;
-  /** How the servers are reached, where that is not simply the network. */
+  /** The way to the servers; default: the network. */
   readonly reach?: Reach;
 }
 
-/** The servers behind a front door, probed at PROBE_INTERVAL_MS. */
+export interface DoorOptions extends BackendsOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** A load balancer before the servers of a control plane. */
+export interface Door {
+  /** Listens; resolves when every server has been probed. */
+  start(): Promise<{ readonly port: number }>;
+  /** Probes every server now; resolves when the results are in effect. */
+  look(): Promise<void>;
+  close(graceMs: number): Promise<void>;
+}
+
+/** The servers behind a door, probed at PROBE_INTERVAL_MS. */
 export class Backends {
   readonly #all: readonly FrontDoorTarget[];
   readonly #own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
@@ -48,7 +63,7 @@ export class Backends {
     );
   }
 
-  /** Those that are ready, another one first each time. */
+  /** Returns the servers that are ready, in round-robin order. */
   inTurn(): FrontDoorTarget[] {
     const ready = this.#all.filter((each) => each.ready);
     if (ready.length === 0) return [];

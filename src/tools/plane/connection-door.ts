@@ -1,34 +1,21 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { parseHostPort } from '../../base/address.js';
-import type { Clock } from '../../base/clock.js';
-import type { ProxyTls } from '../../http/tls/proxy-tls.js';
-import { Backends, type FrontDoorTarget } from './backends.js';
-import type { Door } from './door.js';
-
-export interface ConnectionDoorOptions {
-  readonly host: string;
-  readonly port: number;
-  /** host:port of each API server. */
-  readonly servers: readonly string[];
-  /** Only to ask servers how they are: what is carried is encrypted from end to end. */
-  readonly tls: ProxyTls;
-  readonly clock: Clock;
-}
+import { Backends, type Door, type DoorOptions, type FrontDoorTarget } from './backends.js';
 
 const CONNECT_TIMEOUT_MS = 3_000;
 const CONNECTIONS_MAX = 10_000;
 
 /**
- * Balances connections, as a network load balancer does: each goes to the next server that is ready and stays there, so a
- * client that keeps its connection sees one server until that one goes.
+ * Balances connections, as a network load balancer does: each goes to the next server that is ready,
+ * so a client with keep-alive sees one server until that one stops. TLS is end to end between client and server.
  */
 export class ConnectionDoor implements Door {
-  readonly #options: ConnectionDoorOptions;
+  readonly #options: DoorOptions;
   readonly #backends: Backends;
   readonly #server: Server;
   readonly #open = new Set<Socket>();
 
-  constructor(options: ConnectionDoorOptions) {
+  constructor(options: DoorOptions) {
     this.#options = options;
     this.#backends = new Backends(options);
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => void this.#carry(client));
@@ -51,7 +38,7 @@ export class ConnectionDoor implements Door {
     return this.#backends.look();
   }
 
-  /** What is carried may end by itself for so long. */
+  /** Waits up to `graceMs` for open connections to end. */
   async close(graceMs: number): Promise<void> {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     const cut = setTimeout(() => {
@@ -69,7 +56,7 @@ export class ConnectionDoor implements Door {
       if (!server) continue;
       if (client.destroyed) return void server.destroy();
       this.#keep(server);
-      // Either side's end is told to the other; a side that breaks breaks the other.
+      // A half-close is passed on by the pipes; a broken side destroys the other.
       client.pipe(server).pipe(client);
       client.once('close', () => server.destroy());
       server.once('close', () => client.destroy());

@@ -8,42 +8,42 @@ export type Balance = (typeof BALANCES)[number];
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
-  /** One server each: `1.35`. Undefined: those of the last run in that folder, else `DEFAULT_VERSIONS`. */
+  /** One server each: `1.35`. Default: those of the last run, else `DEFAULT_VERSIONS`. */
   readonly versions: readonly string[] | undefined;
-  /** The front door's; servers take the following ones. 0: any that are free. */
+  /** Port of the front door; servers use the following ones. 0: any free ports. */
   readonly port: number;
-  /** What the front door deals out in turn. */
+  /** What the front door distributes in turn. */
   readonly balance: Balance;
-  /** The mixed version proxy; without it clients meet the wrong 404s. */
+  /** Whether the mixed version proxy is on; without it clients get wrong 404s. */
   readonly proxy: boolean;
-  /** Namespaces, garbage collection and service accounts, by an elected server of Straddle's own. */
+  /** Whether an elected embedded server runs the controllers. */
   readonly controllers: boolean;
-  /** A server process that ends without having been asked is started again. */
+  /** Whether a server process that ends unexpectedly is started again. */
   readonly restart: boolean;
   readonly etcdServers: readonly string[];
   readonly runtimeConfig: readonly string[];
-  /** Real API servers to stand before, instead of servers of Straddle's own. */
+  /** Real API servers behind sidecars, instead of embedded servers. */
   readonly upstream: UpstreamPlane | undefined;
-  /** How this program runs itself: Node's own arguments and the program. */
+  /** The command of this program: arguments of Node.js and the file. */
   readonly self: readonly string[];
   readonly machine: Machine;
   readonly logger: Logger;
   readonly progress: (sentence: string) => void;
-  /** What happens later without having been asked for. */
+  /** Reports unexpected events after the start. */
   readonly note: (sentence: string) => void;
 }
 
 export interface UpstreamPlane {
   /** `https://10.0.0.1:6443`, one each. */
   readonly urls: readonly string[];
-  /** With the names that kubeadm gives: ca.crt, ca.key, front-proxy-ca.crt, front-proxy-client.crt and .key. */
+  /** Has, as from kubeadm, ca.crt, ca.key, front-proxy-ca.crt, front-proxy-client.crt and .key. */
   readonly pkiDir: string;
-  /** Brings one of them to another version; see `UpstreamMember`. Undefined: they cannot be rolled. */
+  /** Brings an API server to another version; see `UpstreamMember`. Undefined: they cannot be rolled. */
   readonly rollCommand: string | undefined;
 }
 
 export const DEFAULT_VERSIONS: readonly string[] = ['1.35', '1.35', '1.36'];
-/** A server that stops says so for this long before it does: the front door looks twice a second. */
+/** Time between not ready and the stop of a server: the front door probes twice a second. */
 export const SHUTDOWN_DELAY = '1200ms';
 export const PLANE_HOST = '127.0.0.1';
 

@@ -3,54 +3,39 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { formatHostPort } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
-import { planeKubeconfig } from '../../compose/admin-kubeconfig.js';
+import { adminKubeconfig } from '../../compose/admin-kubeconfig.js';
 import { type MadePki, replaceFile } from '../../compose/pki.js';
+import type { Door } from './backends.js';
 import { ConnectionDoor } from './connection-door.js';
 import { type ControlPlaneOptions, DEFAULT_VERSIONS, PLANE_HOST } from './control-plane-options.js';
 import { ControlSocket, controlSocketPath, isSteered } from './control-socket.js';
-import type { Door } from './door.js';
 import { FrontDoor } from './front-door.js';
 import type { Member } from './member.js';
 import type { PlaneMaterial } from './plane-material.js';
 import { checkVersion, planeOfEmbeddedServers } from './plane-of-embedded-servers.js';
 import { planeOfUpstreams } from './plane-of-upstreams.js';
 import { PLANE_FILE, planeStateText, readPlaneState } from './plane-state.js';
-import { roll } from './roll.js';
+import { type RollOptions, type RollOrder, roll } from './roll.js';
 
-export interface PlaneServer {
-  readonly name: string;
-  readonly version: string;
-  readonly address: string;
-  /** Undefined where it is not a process of ours. */
-  readonly pid: number | undefined;
-}
+export type PlaneServer = Pick<Member, 'name' | 'version' | 'address' | 'pid'>;
 
 export interface RunningControlPlane {
   readonly front: string;
   readonly kubeconfig: string;
   /** The admin's certificate, and the CA of every server. */
   readonly pki: MadePki;
-  /** As they are now. */
+  /** The current state of the servers. */
   readonly servers: readonly PlaneServer[];
-  /** One after the other; resolves with how many were replaced. */
-  roll(order: RollOrder): Promise<number>;
+  /** Replaces servers one after the other; resolves with the number of servers replaced. */
+  roll(order: RollOrder & Pick<RollOptions, 'again' | 'progress'>): Promise<number>;
   close(): Promise<void>;
-}
-
-export interface RollOrder {
-  readonly to: string;
-  /** Only this one; undefined for all. */
-  readonly server: string | undefined;
-  /** A server that runs the version already is restarted. */
-  readonly again?: boolean;
-  readonly progress: (sentence: string) => void;
 }
 
 const KUBECONFIG = 'kubeconfig';
 const FRONT_GRACE_MS = 5_000;
 const PORTS_TRIED_MAX = 50;
 
-/** Several API servers, and a load balancer before them. Rejects, with nothing left running, when it cannot start. */
+/** Starts API servers and a load balancer. Rejects, with nothing left running, if it cannot. */
 export async function startControlPlane(asked: ControlPlaneOptions): Promise<RunningControlPlane> {
   if (await isSteered(controlSocketPath(asked.dataDir)))
     throw new Error(`${asked.dataDir} is in use by another \`straddle up\`; stop that one, or use another --data-dir.`);
@@ -60,7 +45,7 @@ export async function startControlPlane(asked: ControlPlaneOptions): Promise<Run
   const count = asked.upstream?.urls.length ?? versions.length;
   const options = { ...asked, port: await portOf(asked.port, count) };
   makeFolders(options.dataDir);
-  // It appears when everything is ready; one of the last run would promise too much.
+  // The kubeconfig is written when everything is ready; that of the last run must not remain until then.
   rmSync(join(options.dataDir, KUBECONFIG), { force: true });
   const material = options.upstream
     ? await planeOfUpstreams(options, options.upstream)
@@ -82,16 +67,18 @@ export async function startControlPlane(asked: ControlPlaneOptions): Promise<Run
     const { port } = await door.start();
     doors.push(door);
     const remember = (): Promise<void> =>
-      options.upstream ? Promise.resolve() : replaceFile(stateFile, planeStateText({ versions: versionsOf(members) }));
+      options.upstream
+        ? Promise.resolve()
+        : replaceFile(stateFile, planeStateText({ versions: members.map(({ version }) => version) }));
     await remember();
     const plane = running(options, material, { door, port, close, remember });
     const socket = new ControlSocket(options.dataDir, {
-      roll: ({ to, server }, progress) => plane.roll({ to, server, progress }),
+      roll: (order, progress) => plane.roll({ ...order, progress }),
     });
     await socket.listen();
     sockets.push(socket);
     const front = { name: 'front', address: plane.front };
-    await replaceFile(plane.kubeconfig, planeKubeconfig([front, ...plane.servers], material.pki));
+    await replaceFile(plane.kubeconfig, adminKubeconfig([front, ...plane.servers], material.pki));
     return plane;
   } catch (error) {
     await close();
@@ -112,15 +99,12 @@ function running(
     get servers() {
       return members.map(({ name, version, address, pid }) => ({ name, version, address, pid }));
     },
-    async roll({ to, server, again = false, progress }) {
-      if (!options.upstream) await checkVersion(to, '--to');
+    async roll(order) {
+      if (!options.upstream) await checkVersion(order.to, '--to');
       return roll({
+        ...order,
         members,
-        to,
-        only: server,
-        again,
         agree: options.proxy,
-        progress,
         async replace(member, version) {
           await member.replace(version);
           await remember();
@@ -138,10 +122,6 @@ function running(
 async function start(member: Member, progress: (sentence: string) => void): Promise<void> {
   progress(`starting ${member.name}${member.version && ` (Kubernetes ${member.version})`} at ${member.address}`);
   await member.start();
-}
-
-function versionsOf(members: readonly Member[]): string[] {
-  return members.map(({ version }) => version);
 }
 
 function openDoor(options: ControlPlaneOptions, { members, tls, frontProxyNames }: PlaneMaterial): Door {
@@ -162,7 +142,7 @@ function makeFolders(dataDir: string): void {
   }
 }
 
-/** Said before anything is started: a server that finds its port taken would say it in its log only. */
+/** Checks all ports before the start: a server whose port is in use would only log it. */
 async function portOf(port: number, servers: number): Promise<number> {
   if (port === 0) return freePorts(servers);
   for (let each = port; each <= port + servers; each++) {

@@ -34,7 +34,7 @@ describe.each([
   ['a short path', 'data'],
   ['a path too long for a socket', 'd'.repeat(120)],
 ])('the control socket of a data directory with %s', (_, name) => {
-  it('takes orders, is open to nobody else and leaves nothing behind', async () => {
+  it('takes orders, is accessible to its owner only, and is removed at close', async () => {
     const dataDir = folder(name);
     await listen(dataDir);
     const path = controlSocketPath(dataDir);
@@ -47,7 +47,7 @@ describe.each([
     expect(await isSteered(controlSocketPath(dataDir))).toBe(false);
   });
 
-  it('takes the place of one that a killed process left', async () => {
+  it('replaces the socket of a killed process', async () => {
     const dataDir = folder(name);
     await listen(dataDir);
     const left = controlSocketPath(dataDir);

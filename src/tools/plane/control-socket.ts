@@ -2,22 +2,18 @@ import { existsSync, mkdtempSync, readlinkSync, rmdirSync, rmSync, symlinkSync }
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import type { RollOrder } from './roll.js';
 
-/** What a running control plane can be asked to do, by whoever may open its folder. */
+/** The orders that a running control plane takes from every process that may open its data directory. */
 export interface Steering {
-  /** Resolves with how many servers were replaced. */
+  /** Resolves with the number of servers replaced. */
   roll(order: RollOrder, progress: (sentence: string) => void): Promise<number>;
 }
 
-export interface RollOrder {
-  readonly to: string;
-  readonly server?: string;
-}
-
-/** One line of an answer. */
+/** One line of a reply. */
 type Line = { readonly progress: string } | { readonly done: number } | { readonly error: string };
 
-/** A Unix socket's path has room for 107 bytes. */
+/** The path of a Unix socket has at most 107 bytes. */
 const PATH_BYTES_MAX = 100;
 const ORDER_BYTES_MAX = 4_096;
 const ANSWER_BYTES_MAX = 1024 * 1024;
@@ -55,7 +51,7 @@ function removeWithFolder(path: string): void {
   }
 }
 
-/** Whether a control plane runs on that folder. */
+/** Returns whether a control plane listens at the socket. */
 export function isSteered(path: string): Promise<boolean> {
   if (!existsSync(path)) return Promise.resolve(false);
   return new Promise((resolve) => {
@@ -70,9 +66,9 @@ export function isSteered(path: string): Promise<boolean> {
   });
 }
 
-/** Takes orders at the socket until it is closed. One at a time. */
+/** Takes orders at the socket until it is closed, one at a time. */
 export class ControlSocket {
-  /** In the data directory: the socket, or a link to it. */
+  /** Path in the data directory of the socket, or of a link to it. */
   readonly #inside: string;
   readonly #server: Server;
   #folder: string | undefined;
@@ -83,13 +79,13 @@ export class ControlSocket {
     this.#server = createServer((incoming, answer) => void this.#take(incoming, answer, steering));
   }
 
-  /** Replaces the socket of an earlier process; the caller has made sure that it does not answer any more. */
+  /** Replaces the socket of an earlier process, which the caller has found dead. */
   async listen(): Promise<void> {
     const left = linkTarget(this.#inside);
     if (left !== undefined) removeWithFolder(left);
     rmSync(this.#inside, { force: true });
     if (fits(this.#inside)) return this.#bind(this.#inside);
-    // The name is random and the folder private: nobody else can be there first.
+    // A random name in a private folder: no other user can create the path first.
     this.#folder = mkdtempSync(join(tmpdir(), 'straddle-'));
     const path = join(this.#folder, SOCKET_FILE);
     await this.#bind(path);
@@ -135,7 +131,7 @@ export class ControlSocket {
   }
 }
 
-/** Sends the order and resolves with how many servers were replaced. Rejects with what the control plane says. */
+/** Sends an order; resolves with the number of servers replaced. */
 export function sendRoll(path: string, order: RollOrder, progress: (sentence: string) => void): Promise<number> {
   return new Promise((resolve, reject) => {
     const cut = (): void => reject(new Error('The control plane ended before all was done.'));

@@ -1,12 +1,10 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { AttemptError } from '../../http/attempt-error.js';
-import type { Reach } from '../../http/client/reach.js';
 import { chain, type Exchange, type Handler, type Reply } from '../../http/exchange.js';
 import { gatherSmallBody } from '../../http/gather-body.js';
 import { mayMoveOn } from '../../http/send-again.js';
 import { Listener } from '../../http/server/listener.js';
-import type { ProxyTls } from '../../http/tls/proxy-tls.js';
 import { StatusError } from '../../kube/status-error.js';
 import { errorsFilter } from '../../proxy/chain/errors-filter.js';
 import { identityFilter } from '../../proxy/chain/identity-filter.js';
@@ -14,19 +12,11 @@ import { requestInfoFilter } from '../../proxy/chain/request-info-filter.js';
 import { createAuthenticator } from '../../proxy/identity/authenticate.js';
 import { createOutgoingHeaders } from '../../proxy/identity/outgoing-headers.js';
 import { attempt } from '../../proxy/routing/attempt.js';
-import { Backends } from './backends.js';
-import type { Door } from './door.js';
+import { Backends, type Door, type DoorOptions } from './backends.js';
 
-export interface FrontDoorOptions {
-  readonly host: string;
-  readonly port: number;
-  /** host:port of each API server. */
-  readonly servers: readonly string[];
-  readonly tls: ProxyTls;
+export interface FrontDoorOptions extends DoorOptions {
   readonly frontProxyNames: readonly string[];
-  readonly clock: Clock;
   readonly logger: Logger;
-  readonly reach?: Reach;
 }
 
 const HEAD_TIMEOUT_MS = 60_000;
@@ -42,8 +32,8 @@ const LIMITS = {
 };
 
 /**
- * Balances requests, as most balancers before control planes do: each goes to the next server that is ready, whatever
- * connection it came on. It knows nothing of versions, so it shows what clients of such a balancer meet.
+ * Balances requests, as most load balancers before control planes do: each goes to the next server
+ * that is ready, independent of its connection and of the versions of the servers.
  */
 export class FrontDoor implements Door {
   readonly #backends: Backends;
@@ -101,8 +91,7 @@ export class FrontDoor implements Door {
           clock: this.#clock,
         });
       } catch (error) {
-        if (!(error instanceof AttemptError)) throw error;
-        if (error.type === 'aborted') throw error;
+        if (!(error instanceof AttemptError) || error.type === 'aborted') throw error;
         tried.push(error.message);
         if (error.processed === 'unsent') backend.ready = false;
         if (!mayMoveOn(exchange, error)) break;

@@ -3,17 +3,17 @@ import type { Destination } from '../../http/outgoing.js';
 /** One server of the control plane, which can be replaced by one of another version at the same address. */
 export interface Member {
   readonly name: string;
-  /** What runs, or while it is replaced, what will. */
+  /** The version that runs, or, during a replacement, the new one. */
   readonly version: string;
-  /** host:port where clients and the door reach it. */
+  /** host:port for clients and the door. */
   readonly address: string;
-  /** To that address. */
+  /** Destination for `address`. */
   readonly destination: Destination;
-  /** Undefined where it is not a process of ours, or not running. */
+  /** Undefined for a server that this program does not run, or that does not run. */
   readonly pid: number | undefined;
-  /** Resolves when it is ready; rejects, with nothing left running, when it cannot be. */
+  /** Resolves when it is ready; else rejects, with nothing left running. */
   start(): Promise<void>;
-  /** Resolves when it is ready in that version; rejects when it cannot be, with the version before running again if it can. */
+  /** Resolves when it is ready; rejects with the previous version started again if possible. */
   replace(version: string): Promise<void>;
   stop(): Promise<void>;
 }

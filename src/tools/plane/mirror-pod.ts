@@ -4,7 +4,7 @@ import { timestamp } from '../../kube/timestamp.js';
 import { askServer } from './plane-client.js';
 
 export interface MirrorPod {
-  /** The server's; there is no node, but a pod of this kind names one. */
+  /** Name of the server, also used as the node, which a mirror pod has to name. */
   readonly server: string;
   readonly version: string;
   readonly command: readonly string[];
@@ -15,13 +15,13 @@ export interface MirrorPod {
 const PODS = '/api/v1/namespaces/kube-system/pods';
 
 /**
- * Shows a server as kubeadm's control planes do, where a kubelet mirrors each static pod: what operators know to look at
- * (`kubectl get pods -n kube-system -l component=kube-apiserver`) is there, with the whole command line.
+ * Writes a mirror pod for a server, as the kubelet does for the static pods of kubeadm, so that `kubectl get pods -n
+ * kube-system -l component=kube-apiserver` shows it with its command line.
  */
 export async function writeMirrorPod(destination: Destination, pod: MirrorPod): Promise<void> {
   const name = `kube-apiserver-${pod.server}`;
   const target = `${PODS}/${name}`;
-  // A pod's command cannot be changed, and a server that was replaced is another pod.
+  // The command of a pod is immutable, so the pod of a replaced server is deleted first.
   await askServer(destination, 'DELETE', `${target}?gracePeriodSeconds=0`);
   const made = await askServer(destination, 'POST', PODS, { body: mirrorPod(name, pod) });
   if (made.status !== 201) throw new Error(`the mirror pod ${name} was refused: ${made.body['message']}`);

@@ -6,7 +6,7 @@ import { requestJson } from '../../kube/client/request-json.js';
 import { type JsonObject, parsedObject } from '../../kube/json.js';
 
 const LIMITS = { clock: systemClock, timeoutMs: 10_000, bytesMax: 16 * 1024 * 1024 };
-/** Through the front-proxy certificate, which every server of the control plane trusts. */
+/** Identity headers, believed because of the front-proxy certificate. */
 const AS_ADMIN = ['X-Remote-User', 'kubernetes-admin', 'X-Remote-Group', 'system:masters'];
 
 export interface PlaneAnswer {

@@ -2,14 +2,14 @@ import type { MadePki } from '../../compose/pki.js';
 import type { ProxyTls } from '../../http/tls/proxy-tls.js';
 import type { Member } from './member.js';
 
-/** What a control plane is made of, before its door is opened; of Straddle's own servers or of real ones. */
+/** The parts of a control plane before its door is opened, of embedded or of real API servers. */
 export interface PlaneMaterial {
-  /** In the order in which they are named and rolled. Not started yet. */
+  /** In the order of their names and of a roll. Not started yet. */
   readonly members: readonly Member[];
-  /** The front door's. */
+  /** Certificates of the front door. */
   readonly tls: ProxyTls;
   readonly pki: MadePki;
   readonly frontProxyNames: readonly string[];
-  /** What must be so before the members can start. */
+  /** Prepares the servers; called before the members start. */
   prepare(): Promise<void>;
 }

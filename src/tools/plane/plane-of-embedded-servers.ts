@@ -20,7 +20,7 @@ import { writeMirrorPod } from './mirror-pod.js';
 import type { PlaneMaterial } from './plane-material.js';
 import { ProcessMember } from './process-member.js';
 
-/** `straddle apiserver` processes on one store. */
+/** Prepares `straddle apiserver` processes on one store. */
 export async function planeOfEmbeddedServers(
   options: ControlPlaneOptions,
   versions: readonly string[],
@@ -69,7 +69,7 @@ export async function checkVersion(version: string, flag: string): Promise<void>
     throw new Error(`${flag}: ${version} does not come with Straddle; ${known.join(', ')} do.`);
 }
 
-/** Every flag that matters is given, although most are the defaults: the mirror pod shows them to whoever looks. */
+/** Returns every relevant flag, defaults included, because the mirror pod shows them. */
 function serverFlags(
   options: ControlPlaneOptions,
   config: ApiServerConfig,

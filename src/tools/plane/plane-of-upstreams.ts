@@ -5,7 +5,8 @@ import { formatHostPort, hostPortOf } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
 import type { FlagName } from '../../compose/config/flags.js';
 import { loadProxyConfig } from '../../compose/config/load-proxy-config.js';
-import { replaceFile } from '../../compose/pki.js';
+import type { CertificateFiles } from '../../compose/config/server-config.js';
+import { issueAdmin, replaceFile } from '../../compose/pki.js';
 import { loadServerTls } from '../../compose/server-tls.js';
 import { rbacManifest } from '../../compose/straddle-rights.js';
 import { Destinations } from '../../http/client/destinations.js';
@@ -31,18 +32,13 @@ const CERTIFICATE_DAYS = 30;
 const FRONT_PROXY_NAME = 'front-proxy-client';
 const CREATED_OR_THERE = [200, 201, 409];
 
-/** A sidecar before each real API server; with the proxy off the servers themselves. */
+/** Prepares a sidecar before each real API server; with the proxy off, only the servers. */
 export async function planeOfUpstreams(options: ControlPlaneOptions, upstream: UpstreamPlane): Promise<PlaneMaterial> {
   const { dataDir, machine, logger, progress, note } = options;
   progress('making certificates of the control plane’s own authority');
   const ca = await readAuthority(upstream.pkiDir);
   const serving = await writeServing(dataDir, ca);
-  const admin = issueCertificate(ca, {
-    commonName: 'kubernetes-admin',
-    organizations: ['system:masters'],
-    usage: 'client',
-    days: CERTIFICATE_DAYS,
-  });
+  const admin = issueAdmin(ca, CERTIFICATE_DAYS);
   const flags = (index: number, url: string): Map<FlagName, string[]> =>
     new Map(
       Object.entries(sidecarFlags(options, { upstream, serving, url, index })).map(([k, v]) => [k as FlagName, [v]]),
@@ -101,12 +97,7 @@ async function readAuthority(pkiDir: string): Promise<IssuedCertificate> {
   return { certPem: certPem!, keyPem: keyPem! };
 }
 
-interface Files {
-  readonly certFile: string;
-  readonly keyFile: string;
-}
-
-async function writeServing(dataDir: string, ca: IssuedCertificate): Promise<Files> {
+async function writeServing(dataDir: string, ca: IssuedCertificate): Promise<CertificateFiles> {
   const dir = join(dataDir, 'pki');
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const { certPem, keyPem } = issueCertificate(ca, {
@@ -122,10 +113,10 @@ async function writeServing(dataDir: string, ca: IssuedCertificate): Promise<Fil
   return files;
 }
 
-/** All that a sidecar needs; index -1 is the front door, which only shares the certificates. */
+/** Returns the flags of a sidecar; index -1 is the front door, which only shares the certificates. */
 function sidecarFlags(
   options: ControlPlaneOptions,
-  { upstream, serving, url, index }: { upstream: UpstreamPlane; serving: Files; url: string; index: number },
+  { upstream, serving, url, index }: { upstream: UpstreamPlane; serving: CertificateFiles; url: string; index: number },
 ): Record<string, string> {
   const pki = (name: string): string => join(upstream.pkiDir, name);
   const { port } = hostPortOf(new URL(`https://${serverAddress(options, index)}`));
@@ -149,10 +140,10 @@ function sidecarFlags(
   };
 }
 
-/** What `straddle rbac` prints, where it is not there yet. */
+/** Creates the objects of `straddle rbac` that do not exist yet. */
 async function grantRights(destination: Destination, progress: (sentence: string) => void): Promise<void> {
   progress(`granting ${STRADDLE_USER} its few rights (straddle rbac)`);
-  for (const each of loadAll(rbacManifest({ user: STRADDLE_USER }))) {
+  for (const each of loadAll(rbacManifest(STRADDLE_USER))) {
     if (!isObject(each)) continue;
     const { status, body } = await askServer(destination, 'POST', collectionOf(each), { body: each });
     if (!CREATED_OR_THERE.includes(status))

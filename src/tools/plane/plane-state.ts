@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
+import { parsedObject } from '../../kube/json.js';
 
-/** What a control plane leaves in its folder for its next start. */
+/** The state of a control plane in its data directory, for its next start. */
 export interface PlaneState {
   readonly versions: readonly string[];
 }
@@ -13,7 +14,7 @@ export function planeStateText({ versions }: PlaneState): string {
   return `${JSON.stringify({ format: FORMAT, versions }, null, 2)}\n`;
 }
 
-/** Undefined where there is none yet. Throws a sentence for what a newer program wrote. */
+/** Returns undefined without a file. Throws for a file of another program, or of a newer one. */
 export function readPlaneState(path: string): PlaneState | undefined {
   let text: string;
   try {
@@ -23,7 +24,7 @@ export function readPlaneState(path: string): PlaneState | undefined {
     if (code === 'ENOENT') return undefined;
     throw new Error(`${path} cannot be read (${code}); use another --data-dir, or mend its rights.`);
   }
-  const { format, versions } = parse(text);
+  const { format, versions } = parsedObject(text);
   if (typeof format !== 'number' || !Array.isArray(versions) || !versions.every((each) => typeof each === 'string'))
     throw new Error(`${path} is not what \`straddle up\` writes; use another --data-dir.`);
   if (format > FORMAT)
@@ -31,13 +32,4 @@ export function readPlaneState(path: string): PlaneState | undefined {
       `${path} was written by a newer Straddle (format ${format}, this one knows ${FORMAT}); start that one, or use another --data-dir.`,
     );
   return { versions };
-}
-
-function parse(text: string): { format?: unknown; versions?: unknown } {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
-  } catch {
-    return {};
-  }
 }

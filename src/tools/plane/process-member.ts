@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import type { Clock } from '../../base/clock.js';
 import type { Destination } from '../../http/outgoing.js';
 import type { Member } from './member.js';
-import { ServerProcess } from './server-process.js';
+import { lastLines, ServerProcess } from './server-process.js';
 import { untilReady } from './until-ready.js';
 
 export interface ProcessMemberOptions {
@@ -10,25 +9,27 @@ export interface ProcessMemberOptions {
   readonly version: string;
   readonly destination: Destination;
   readonly logFile: string;
-  /** Node's own arguments, the program and its arguments. */
+  /** Arguments of Node.js, the program and its arguments. */
   readonly command: (version: string) => readonly string[];
-  /** Called each time it has become ready. */
+  /** Called each time the server has become ready. */
   readonly onReady: (version: string) => Promise<void>;
-  /** A process that ends without having been asked is started again, as a kubelet would. */
+  /** Whether a process that ends unexpectedly is started again, as a kubelet does. */
   readonly restart: boolean;
-  /** Says what happens to it without having been asked. */
+  /** Reports an unexpected end, and the restart after it. */
   readonly note: (sentence: string) => void;
   readonly clock: Clock;
 }
 
-const LOG_LINES = 5;
 const RESTART_MS_MIN = 1_000;
 const RESTART_MS_MAX = 30_000;
-/** Up for so long, it has recovered: its next end is not the consequence of the last one. */
+/** Time after which the delay of restarts begins at its minimum again. */
 const RECOVERED_MS = 60_000;
 
 /** A server in a process of its own. */
 export class ProcessMember implements Member {
+  readonly name: string;
+  readonly address: string;
+  readonly destination: Destination;
   readonly #options: ProcessMemberOptions;
   #version: string;
   #process: ServerProcess | undefined;
@@ -36,24 +37,15 @@ export class ProcessMember implements Member {
   #cancelRestart: () => void = () => {};
 
   constructor(options: ProcessMemberOptions) {
+    this.name = options.name;
+    this.address = options.destination.address;
+    this.destination = options.destination;
     this.#options = options;
     this.#version = options.version;
   }
 
-  get name(): string {
-    return this.#options.name;
-  }
-
   get version(): string {
     return this.#version;
-  }
-
-  get address(): string {
-    return this.#options.destination.address;
-  }
-
-  get destination(): Destination {
-    return this.#options.destination;
   }
 
   get pid(): number | undefined {
@@ -62,7 +54,7 @@ export class ProcessMember implements Member {
 
   async start(): Promise<void> {
     const { name, logFile, command, destination, onReady } = this.#options;
-    const started = new ServerProcess({ name, command: command(this.#version), logFile });
+    const started = new ServerProcess({ command: command(this.#version), logFile });
     this.#process = started;
     try {
       await untilReady(destination, {
@@ -98,11 +90,10 @@ export class ProcessMember implements Member {
 
   async stop(): Promise<void> {
     this.#cancelRestart();
-    const { destination } = this.#options;
     const running = this.#process;
     this.#process = undefined;
     await running?.stop();
-    destination.abandonWaiting(`${this.name} was stopped`);
+    this.destination.abandonWaiting(`${this.name} was stopped`);
   }
 
   async #watchOver(running: ServerProcess): Promise<void> {
@@ -132,8 +123,4 @@ export class ProcessMember implements Member {
       );
     });
   }
-}
-
-function lastLines(file: string): string {
-  return readFileSync(file, 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n');
 }

@@ -4,14 +4,18 @@ import { AGGREGATED_V2 } from '../../kube/accept.js';
 import type { Member } from './member.js';
 import { askServer } from './plane-client.js';
 
-export interface RollOptions {
-  readonly members: readonly Member[];
+export interface RollOrder {
+  /** The version to roll to. */
   readonly to: string;
-  /** Only this one; undefined for all. */
-  readonly only: string | undefined;
-  /** Those too that run the version already: they are restarted. */
-  readonly again?: boolean;
-  /** Servers know each other: the next one waits until all show the same merged discovery. */
+  /** The only server to replace; undefined for all. */
+  readonly server?: string | undefined;
+}
+
+export interface RollOptions extends RollOrder {
+  readonly members: readonly Member[];
+  /** Whether servers that run the version already are restarted. */
+  readonly again?: boolean | undefined;
+  /** Whether to wait, after each server, until all show the same merged discovery. */
   readonly agree: boolean;
   replace(member: Member, version: string): Promise<void>;
   readonly progress: (sentence: string) => void;
@@ -21,13 +25,14 @@ const AGREED_MS_MAX = 30_000;
 const POLL_MS = 100;
 
 /**
- * One server after the other, each ready and known to the others before the next one goes: never two at once, so that what
- * one version alone serves is away as short as can be. The first that fails ends it.
+ * Replaces one server after the other. Each is ready and known to the others before the next one is
+ * stopped, so that resources of only one version are away for a short time. Resolves with the number
+ * of servers replaced; rejects at the first failure.
  */
-export async function roll({ members, to, only, again, agree, replace, progress }: RollOptions): Promise<number> {
-  const chosen = members.filter(({ name }) => only === undefined || name === only);
+export async function roll({ members, to, server, again, agree, replace, progress }: RollOptions): Promise<number> {
+  const chosen = members.filter(({ name }) => server === undefined || name === server);
   if (chosen.length === 0)
-    throw new Error(`There is no server ${only}; there are ${members.map(({ name }) => name).join(', ')}.`);
+    throw new Error(`There is no server ${server}; there are ${members.map(({ name }) => name).join(', ')}.`);
   const waiting = chosen.filter(({ version }) => again || version !== to);
   for (const [index, member] of waiting.entries()) {
     const beganMs = performance.now();
@@ -42,8 +47,8 @@ export async function roll({ members, to, only, again, agree, replace, progress 
   return waiting.length;
 }
 
-/** Resolves when merged discovery is the same document everywhere. */
-export async function untilAgreed(members: readonly Member[]): Promise<void> {
+/** Resolves when merged discovery is the same document on every server. */
+async function untilAgreed(members: readonly Member[]): Promise<void> {
   const deadlineMs = performance.now() + AGREED_MS_MAX;
   for (;;) {
     const tags = await Promise.all(members.map(tagOf));

@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 
 export interface ServerProcessOptions {
-  readonly name: string;
-  /** Node's own arguments, the program and its arguments. */
+  /** Arguments of Node.js, the program and its arguments. */
   readonly command: readonly string[];
   readonly logFile: string;
 }
 
 const STOP_MS_MAX = 15_000;
 
-/** Those of this process. Whatever way it ends, but for a SIGKILL of its own, they end with it. */
+/** Processes that this one started. They end with it, however it ends, except by SIGKILL. */
 const running = new Set<ServerProcess>();
 
 function endWithThisProcess(started: ServerProcess): void {
@@ -29,16 +28,14 @@ function killAll(): void {
 
 /** One API server in a process of its own. */
 export class ServerProcess {
-  readonly name: string;
-  /** Resolves with what ended it. */
+  /** Resolves with the exit code, signal or error that ended it. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
   #isRunning = true;
 
-  constructor({ name, command, logFile }: ServerProcessOptions) {
-    this.name = name;
+  constructor({ command, logFile }: ServerProcessOptions) {
     const log = openSync(logFile, 'a', 0o600);
-    // A group of its own: Ctrl-C at the terminal must not reach it before everything is stopped in order.
+    // A separate process group: Ctrl-C must not reach it before everything stops in order.
     this.#child = spawn(process.execPath, command, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
     endWithThisProcess(this);
@@ -61,7 +58,7 @@ export class ServerProcess {
     return this.#child.pid ?? -1;
   }
 
-  /** SIGTERM, and SIGKILL if that takes too long. */
+  /** Sends SIGTERM, and SIGKILL after STOP_MS_MAX. */
   async stop(): Promise<void> {
     if (!this.#isRunning) return;
     this.#child.kill('SIGTERM');
@@ -70,8 +67,15 @@ export class ServerProcess {
     clearTimeout(timer);
   }
 
-  /** The last resort of a parent that must end now. */
+  /** Ends the process at once, because its parent exits. */
   kill(): void {
     if (this.#isRunning) this.#child.kill('SIGKILL');
   }
+}
+
+const LOG_LINES = 5;
+
+/** Returns the last lines of a log, for the message of an error. */
+export function lastLines(logFile: string): string {
+  return readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n');
 }

@@ -4,18 +4,18 @@ import type { ApiAccess, RehearsalPlane, RehearsalPlaneOptions } from '../rehear
 import { startControlPlane } from './control-plane.js';
 import type { ControlPlaneOptions } from './control-plane-options.js';
 
-/** What is the same for both halves; certificates, stores and ports are each half's own. */
+/** Options that both halves share; each half has its own certificates, store and ports. */
 export type RehearsalPlaces = Omit<
   ControlPlaneOptions,
   'dataDir' | 'versions' | 'port' | 'proxy' | 'controllers' | 'progress' | 'balance' | 'restart'
 > & {
-  /** A folder below which each half has one of its own, gone afterwards. */
+  /** Each half makes a folder below this one and removes it at its end. */
   readonly workDir: string;
 };
 
 /**
- * A control plane for one half of a rehearsal. Servers run no controllers of Straddle's own: the rehearsal brings
- * controllers that trust every answer, as most do.
+ * Starts a control plane for one half of a rehearsal, without the controllers of the embedded server:
+ * the rehearsal runs plain controllers.
  */
 export async function startRehearsalPlane(
   places: RehearsalPlaces,

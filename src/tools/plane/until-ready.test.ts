@@ -17,7 +17,7 @@ function sidecar(): { readonly destination: Destination; readonly asked: string[
 
 const options = { name: 'server-1', check: () => {}, hint: 'is it up?' };
 
-it('a sidecar whose peers answer in its place is ready, and waited for until it answers itself', async () => {
+it('untilAnswersItself waits for a sidecar that is ready only because peers reply in its place', async () => {
   const { destination, asked } = sidecar();
   await untilReady(destination, options);
   expect(asked.some((each) => each.endsWith('for itself'))).toBe(false);
@@ -25,7 +25,7 @@ it('a sidecar whose peers answer in its place is ready, and waited for until it 
   expect(asked.filter((each) => each === '/api for itself')).toHaveLength(3);
 });
 
-it('says what it waited for in vain', async () => {
+it('untilReady rejects after its limit with the last reply and the hint', async () => {
   const { destination } = sidecar();
   await expect(untilAnswersItself(destination, { ...options, limitMs: 0 })).rejects.toThrow(
     'server-1 is not ready after 0 s: answers 503 for itself (is it up?)',

@@ -9,22 +9,22 @@ const POLL_MS = 50;
 
 export interface ReadyOptions {
   readonly name: string;
-  /** Throws when waiting on is no use. */
-  readonly check: () => void;
-  /** What to read when it does not come up. */
+  /** Throws if the server can no longer become ready. */
+  readonly check?: () => void;
+  /** The next step of the operator, for the error after a timeout. */
   readonly hint: string;
-  readonly limitMs?: number;
+  readonly limitMs?: number | undefined;
 }
 
-/** Resolves when the server at that address takes requests. */
+/** Resolves when the server at the address is ready. */
 export function untilReady(destination: Destination, options: ReadyOptions): Promise<void> {
   const own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
   return until(() => own.probeReady(destination), options);
 }
 
 /**
- * Resolves when it answers for itself. A sidecar is ready as soon as peers can answer in its place, which may be before it
- * has seen that the server behind it is back.
+ * Resolves when the server replies for itself. A sidecar is ready as soon as peers can reply in its
+ * place, which may be before it has seen that the server behind it is ready again.
  */
 export function untilAnswersItself(destination: Destination, options: ReadyOptions): Promise<void> {
   return until(async () => {
@@ -39,7 +39,7 @@ async function until(
 ): Promise<void> {
   const deadlineMs = performance.now() + limitMs;
   for (;;) {
-    check();
+    check?.();
     const verdict = await ask().catch((error: Error) => error.message);
     if (verdict === true) return;
     if (performance.now() > deadlineMs)

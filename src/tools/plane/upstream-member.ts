@@ -1,60 +1,52 @@
 import { spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import type { Destination } from '../../http/outgoing.js';
 import type { Member } from './member.js';
 import { askServer } from './plane-client.js';
+import { lastLines } from './server-process.js';
 import { type ReadyOptions, untilAnswersItself, untilReady } from './until-ready.js';
 
 export interface UpstreamMemberOptions {
   readonly name: string;
-  /** As the roll command is told it. */
+  /** URL of the API server, for the roll command. */
   readonly url: string;
   /** The API server itself. */
   readonly upstream: Destination;
-  /** What stands before it; undefined: nothing does. */
+  /** The Straddle before the API server; undefined for none. */
   readonly sidecar: Member | undefined;
   /**
-   * A shell command that brings the API server to the version in `STRADDLE_VERSION`, and returns when it is up. It is told
-   * `STRADDLE_SERVER` (its name here) and `STRADDLE_UPSTREAM` (its URL).
+   * A shell command that brings the API server to the version in `STRADDLE_VERSION` and exits when it is up. Its
+   * environment has `STRADDLE_SERVER` (the name of this member) and `STRADDLE_UPSTREAM` (the URL).
    */
   readonly rollCommand: string | undefined;
-  /** What that command says. */
+  /** Output of the roll command. */
   readonly logFile: string;
 }
 
-/** A server that is there answers at once; one that is not should be said soon. */
+/** Timeout at the start, where the API server is expected to run already. */
 export const THERE_MS_MAX = 5_000;
 const ROLL_MS_MAX = 15 * 60_000;
-const LOG_LINES = 5;
 
-/** A real API server that somebody else runs, and the sidecar before it. */
+/** An API server that this program does not run, and the sidecar before it. */
 export class UpstreamMember implements Member {
+  readonly name: string;
+  readonly address: string;
+  readonly destination: Destination;
+  /** The API server itself. */
+  readonly upstream: Destination;
   readonly #options: UpstreamMemberOptions;
   #version = '';
 
   constructor(options: UpstreamMemberOptions) {
+    this.name = options.name;
+    this.upstream = options.upstream;
+    this.destination = options.sidecar?.destination ?? options.upstream;
+    this.address = this.destination.address;
     this.#options = options;
-  }
-
-  get name(): string {
-    return this.#options.name;
   }
 
   get version(): string {
     return this.#version;
-  }
-
-  get destination(): Destination {
-    return this.#options.sidecar?.destination ?? this.#options.upstream;
-  }
-
-  /** The API server itself. */
-  get upstream(): Destination {
-    return this.#options.upstream;
-  }
-
-  get address(): string {
-    return this.destination.address;
   }
 
   get pid(): number | undefined {
@@ -84,14 +76,13 @@ export class UpstreamMember implements Member {
 
   async stop(): Promise<void> {
     await this.#options.sidecar?.stop();
-    await this.#options.upstream.close();
+    await this.upstream.close();
   }
 
-  /** Waits until the API server is up, and asks which version it is. */
+  /** Waits until the API server is ready, and reads its version. */
   async look(limitMs?: number): Promise<void> {
-    const { upstream } = this.#options;
-    await untilReady(upstream, this.#readyOptions(limitMs));
-    const { status, body } = await askServer(upstream, 'GET', '/version');
+    await untilReady(this.upstream, this.#readyOptions(limitMs));
+    const { status, body } = await askServer(this.upstream, 'GET', '/version');
     const [, minor] = /^v?(\d+\.\d+)/.exec(String(body['gitVersion'])) ?? [];
     if (status !== 200 || minor === undefined)
       throw new Error(`${this.#options.url} does not tell its version: is it an API server?`);
@@ -102,9 +93,8 @@ export class UpstreamMember implements Member {
     const { name, url } = this.#options;
     return {
       name: `${name} (${url})`,
-      check: () => {},
       hint: 'is it up, and are its certificates those of --pki-dir?',
-      ...(limitMs === undefined ? {} : { limitMs }),
+      limitMs,
     };
   }
 
@@ -124,8 +114,8 @@ export class UpstreamMember implements Member {
       child.once('error', reject);
       child.once('exit', (code, signal) => {
         if (code === 0) return resolve();
-        const said = readFileSync(logFile, 'utf8').trimEnd().split('\n').slice(-LOG_LINES).join('\n');
-        reject(new Error(`the roll command for ${name} ended with ${signal ?? `exit code ${code}`}: ${said}`));
+        const how = signal ?? `exit code ${code}`;
+        reject(new Error(`the roll command for ${name} ended with ${how}: ${lastLines(logFile)}`));
       });
     });
   }

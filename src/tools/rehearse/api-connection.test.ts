@@ -59,14 +59,14 @@ describe("the rehearsal's API client", () => {
     expect(sockets.size).toBe(16);
   });
 
-  it('rejects with "timeout" where the reply is not complete in time', async () => {
+  it('rejects with "timeout" if the reply is not complete in time', async () => {
     const api = await connectionTo((_, response) => void response.write('{'), { timeoutMs: 50 });
     await expect(api.request({ method: 'GET', target: '/' })).rejects.toThrow(
       /^timeout: no reply from https:.* 0\.05 s$/,
     );
   });
 
-  it('takes a watch for cut with "timeout" where the head of its reply is late, and has no time limit after it', async () => {
+  it('ends a watch as cut with "timeout" if the head of its reply is late, and has no timeout after the head', async () => {
     const late = await connectionTo(() => {}, { timeoutMs: 50 });
     const end = await watched(late, new AbortController().signal);
     expect(end).toEqual({ how: 'cut', why: expect.stringMatching(/^timeout: /) });
@@ -88,7 +88,7 @@ describe("the rehearsal's API client", () => {
     expect(await watch).toEqual({ how: 'in order' });
   });
 
-  it('ends a watch in order at its signal, and takes it for cut where the connection is lost', async () => {
+  it('ends a watch in order at its signal, and as cut if the connection is lost', async () => {
     const responses: ServerResponse[] = [];
     const api = await connectionTo((_, response) => {
       response.writeHead(200).flushHeaders();

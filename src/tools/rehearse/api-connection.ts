@@ -1,47 +1,29 @@
 import { AGGREGATED_V2, NO_PEER_VIEW } from '../../kube/accept.js';
+import type { ApiAnswer, ApiRequest, WatchEvent } from '../../kube/client/api-client.js';
 import type { GroupDiscovery } from '../../kube/discovery.js';
 import { parseAggregated, parseDiscoveryJson } from '../../kube/discovery-documents.js';
 import { isObject, type JsonObject, parsedObject } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { HttpsConnection } from '../https/https-connection.js';
 import type { ApiAccess } from './rehearsal-plane.js';
 
-export interface ApiRequest {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Path and query. */
-  readonly target: string;
-  readonly body?: JsonObject;
-  /** Of the body; JSON unless said otherwise. */
-  readonly contentType?: string;
-}
-
-export interface ApiAnswer {
-  readonly status: number;
-  /** Empty where the answer was not a JSON object. */
-  readonly body: JsonObject;
-}
-
-/** What the rehearsal's parts ask of the API behind one address. */
+/** The API behind one address. */
 export interface Api {
-  /** Rejects only where there was no answer. */
+  /** Rejects only without a reply. */
   request(request: ApiRequest): Promise<ApiAnswer>;
   discover(view?: DiscoveryView): Promise<Discovered>;
 }
 
-/** `own`: what the server serves itself (`profile=nopeer`), whatever it knows of its peers. */
-export type DiscoveryView = 'merged' | 'own';
+/** `local`: the discovery of the server without its peers (`profile=nopeer`). */
+type DiscoveryView = 'merged' | 'local';
 
 export interface Discovered {
   readonly status: number;
-  /** Empty where the status is not 200. The same array again for the same document. */
+  /** Empty for another status than 200. */
   readonly groups: readonly GroupDiscovery[];
 }
 
-export interface WatchEvent {
-  readonly type: string;
-  readonly object: JsonObject;
-}
-
-/** How a watch came to its end; `status` is 0 where there was no answer. */
+/** How a watch ended. */
 export type WatchEnd =
   | { readonly how: 'in order' }
   | { readonly how: 'cut'; readonly why: string }
@@ -54,19 +36,19 @@ const CONNECTIONS_MAX = 16;
 const DOCUMENTS_MAX = 16;
 const ACCEPT: Readonly<Record<DiscoveryView, string>> = {
   merged: `${AGGREGATED_V2},application/json`,
-  own: `${NO_PEER_VIEW},${AGGREGATED_V2},application/json`,
+  local: `${NO_PEER_VIEW},${AGGREGATED_V2},application/json`,
 };
 
-/** Milliseconds to wait for a whole reply, or for the head of a watch. */
 export interface ApiConnectionOptions {
+  /** Timeout of a whole reply, or of the head of a watch. */
   readonly timeoutMs?: number;
 }
 
-/** A client with connections of its own to one address: the front door, or one server. */
+/** A client with separate connections to one address: the front door, or one server. */
 export class ApiConnection implements Api {
   readonly #connection: HttpsConnection;
   readonly #timeoutMs: number;
-  /** Parsed documents by their ETag: a load looks at the same ones again and again. */
+  /** Parsed documents by ETag, because a load reads the same ones again and again. */
   readonly #documents = new Map<string, readonly GroupDiscovery[]>();
 
   constructor({ url, caPem, certPem, keyPem }: ApiAccess, { timeoutMs = TIMEOUT_MS }: ApiConnectionOptions = {}) {
@@ -98,7 +80,7 @@ export class ApiConnection implements Api {
     return { status: 200, groups: found.flat() };
   }
 
-  /** Resolves when the watch is over, however that came about; `signal` ends it in order. */
+  /** Resolves when the watch has ended for any reason; `signal` ends it in order. */
   async watch(
     target: string,
     { signal, onOpen, onEvent }: { signal: AbortSignal; onOpen: () => void; onEvent: (event: WatchEvent) => void },
@@ -146,14 +128,19 @@ export class ApiConnection implements Api {
   }
 }
 
-/** What a Status says, or nothing. */
-export function messageOf(body: JsonObject): string {
-  const { message } = body;
+/** Returns the message of a Status, else an empty string. */
+export function messageOf({ message }: JsonObject): string {
   return typeof message === 'string' ? message : '';
 }
 
-export function isSuccess({ status }: ApiAnswer): boolean {
-  return status >= 200 && status < 300;
+/** Returns the items of a list; empty if the reply is not a list. */
+export function itemsOf({ body: { items } }: ApiAnswer): JsonObject[] {
+  return Array.isArray(items) ? items.filter(isObject) : [];
+}
+
+/** Returns the UID of an object; an empty string without one. */
+export function uidOf(object: JsonObject): string {
+  return String(metadataOf(object)['uid'] ?? '');
 }
 
 async function* eventsOf(body: AsyncIterable<Buffer>): AsyncGenerator<WatchEvent> {

@@ -31,8 +31,8 @@ async function setUp() {
 const NONE = { bad: 0, of: 0 };
 const NO_COUNTS = { collectedByMistake: NONE, notCollected: NONE, namespacesEndedEarly: NONE, namespacesStuck: NONE };
 
-describe('looks at discovery', () => {
-  it('count what is missing and what is back, though nothing has changed', async () => {
+describe('DiscoveryLooks', () => {
+  it('counts a resource that disappears and one that reappears although no server changed', async () => {
     const { clock, see, flaps } = await setUp();
     await clock.advance(SETTLE_MS);
     see('known', 'added');
@@ -42,7 +42,7 @@ describe('looks at discovery', () => {
     expect(flaps()).toBe(2);
   });
 
-  it('do not count what a version has just brought, nor what no version is known to serve', async () => {
+  it('does not count a resource of a version that has just started, nor one that no version serves', async () => {
     const { clock, see, flaps } = await setUp();
     see('known');
     see('known', 'added', 'custom');
@@ -54,7 +54,7 @@ describe('looks at discovery', () => {
     expect(flaps()).toBe(0);
   });
 
-  it('do not count what its last server takes away', async () => {
+  it('does not count a resource whose last server is replaced', async () => {
     const { clock, truth, see, flaps } = await setUp();
     await clock.advance(SETTLE_MS);
     see('known', 'added');
@@ -63,7 +63,7 @@ describe('looks at discovery', () => {
     expect(flaps()).toBe(0);
   });
 
-  it('count what every server has always had', async () => {
+  it('counts a resource of all servers that disappears', async () => {
     const { see, flaps } = await setUp();
     see('known');
     see();

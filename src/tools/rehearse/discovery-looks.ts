@@ -5,7 +5,7 @@ import type { ServedTruth } from './served-truth.js';
 
 const NAMES_MAX = 3;
 
-/** One client's looks at discovery, each compared with the one before. */
+/** Reads of discovery by one client, each compared with the previous one. */
 export class DiscoveryLooks {
   readonly #who: string;
   readonly #truth: ServedTruth;
@@ -18,7 +18,7 @@ export class DiscoveryLooks {
     this.#record = record;
   }
 
-  /** `askedAtMs`: before the request went out, by the clock of the truth. */
+  /** `askedAtMs`: time before the request, by the clock of the truth. */
   see(groups: readonly GroupDiscovery[], askedAtMs: number): void {
     const before = this.#last;
     const keys = new Set(resourceKindsOf(groups).map(({ key }) => key));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import type { ApiRequest } from '../../kube/client/api-client.js';
 import type { JsonObject } from '../../kube/json.js';
-import type { ApiRequest } from './api-connection.js';
 import { startHttpsServer } from './https-server.fixture.js';
 import { MixedApi } from './mixed-api.fixture.js';
 import type { RehearsalPlane, RehearsalServer } from './rehearsal-plane.js';

@@ -50,7 +50,7 @@ describe('the record of a half', () => {
     expect(findings.otherErrors).toBe(100);
   });
 
-  it('times only what was answered well, apart for what is common and what is not', () => {
+  it('has the latency of successful requests only, separately for common and skewed resources', () => {
     const record = new HalfRecord(new ManualClock());
     answer(record, 'wrong-404', 5_000);
     answer(record, 'well', 10);
@@ -61,8 +61,8 @@ describe('the record of a half', () => {
   });
 });
 
-describe('a histogram of latencies', () => {
-  it('tells percentiles within a few per cent, and bounds what is off the scale', () => {
+describe('LatencyHistogram', () => {
+  it('returns percentiles within a few per cent, and its bounds for values beyond the scale', () => {
     const histogram = new LatencyHistogram();
     for (let ms = 1; ms <= 1_000; ms++) histogram.add(ms);
     expect(histogram.percentile(50)! / 500).toBeCloseTo(1, 1);

@@ -1,16 +1,8 @@
 import type { Clock } from '../../base/clock.js';
 import { LatencyHistogram } from './latency-histogram.js';
-import type {
-  Count,
-  Example,
-  ExecResult,
-  HalfFindings,
-  HalfResult,
-  RehearsalStep,
-  SecondSample,
-} from './rehearsal-result.js';
+import type { Example, ExecResult, HalfResult, RehearsalStep, SceneCounts, SecondSample } from './rehearsal-result.js';
 
-/** What a request was for: something that every server serves, or what only some do. */
+/** The kind of resource of a request: served by every server, or only by some. */
 export type Share = 'common' | 'skewed';
 
 export type RequestVerdict = 'well' | 'wrong-404' | 'unavailable-503' | 'other-error';
@@ -19,7 +11,7 @@ export interface RecordedAnswer {
   readonly share: Share;
   readonly verdict: RequestVerdict;
   readonly tookMs: number;
-  /** Of a failure: what was asked, and what came. */
+  /** Request and reply, for the example of a failure. */
   readonly text: string;
 }
 
@@ -43,7 +35,7 @@ const COUNTED = {
   'other-error': 'otherErrors',
 } as const;
 
-/** Everything that happens in one half, in bounded memory. */
+/** The record of one half, in bounded memory. */
 export class HalfRecord {
   readonly #clock: Clock;
   readonly #beginMs: number;
@@ -61,7 +53,7 @@ export class HalfRecord {
     this.#beginMs = clock.nowMs();
   }
 
-  /** Since the half began. */
+  /** Returns the time since the half began. */
   nowMs(): number {
     return this.#clock.nowMs() - this.#beginMs;
   }
@@ -111,10 +103,7 @@ export class HalfRecord {
     readonly proxy: boolean;
     readonly skewed: string;
     readonly leftInStore: number;
-    readonly counts: Pick<
-      HalfFindings,
-      'collectedByMistake' | 'notCollected' | 'namespacesEndedEarly' | 'namespacesStuck'
-    >;
+    readonly counts: SceneCounts;
   }): HalfResult {
     this.#now();
     const { counts, ...facts } = rest;
@@ -136,7 +125,7 @@ export class HalfRecord {
     };
   }
 
-  /** The second that is now, with those before it put away. */
+  /** Returns the current second, after storing those before it. */
   #now(): Second {
     const index = Math.min(Math.floor(this.nowMs() / 1_000), SECONDS_MAX - 1);
     while (this.#seconds.length < index) {
@@ -154,8 +143,4 @@ function newSecond(): Second {
 
 function sampleOf({ latency, ...counts }: Second): SecondSample {
   return { ...counts, p50Ms: latency.percentile(50), p99Ms: latency.percentile(99) };
-}
-
-export function count(bad: number, of: number): Count {
-  return { bad, of };
 }

@@ -1,16 +1,14 @@
+import type { Latency } from './rehearsal-result.js';
+
 const GROWTH = 1.04;
 const SMALLEST_MS = 0.05;
-/** Up to about a minute; what takes longer counts as that. */
+/** Up to about a minute; longer latencies are counted in the last bucket. */
 const BUCKETS = Math.ceil(Math.log(60_000 / SMALLEST_MS) / Math.log(GROWTH)) + 1;
 
-/** How long requests took, within 4 %, in the same memory however many there are. */
+/** Latencies of requests with an error of up to 4 %, in constant memory. */
 export class LatencyHistogram {
   readonly #counts = new Uint32Array(BUCKETS);
   #total = 0;
-
-  get total(): number {
-    return this.#total;
-  }
 
   add(tookMs: number): void {
     const bucket = Math.ceil(Math.log(Math.max(tookMs, SMALLEST_MS) / SMALLEST_MS) / Math.log(GROWTH));
@@ -18,7 +16,7 @@ export class LatencyHistogram {
     this.#total += 1;
   }
 
-  /** Undefined where nothing was added. */
+  /** Returns undefined if the histogram is empty. */
   percentile(percent: number): number | undefined {
     if (this.#total === 0) return undefined;
     let left = Math.max(1, Math.ceil((this.#total * percent) / 100));
@@ -29,8 +27,8 @@ export class LatencyHistogram {
     return undefined;
   }
 
-  /** With 0 where nothing was added. */
-  summary(): { readonly p50Ms: number; readonly p99Ms: number } {
+  /** Returns zeros if the histogram is empty. */
+  summary(): Latency {
     return { p50Ms: this.percentile(50) ?? 0, p99Ms: this.percentile(99) ?? 0 };
   }
 }

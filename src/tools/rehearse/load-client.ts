@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.js';
+import { isSuccess } from '../../kube/client/api-client.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { apiVersionOf, CONFIG_MAPS, pathOf } from '../../kube/resource-kind.js';
-import { type Api, isSuccess } from './api-connection.js';
+import type { Api } from './api-connection.js';
 import { DiscoveryLooks } from './discovery-looks.js';
 import type { HalfRecord, Share } from './half-record.js';
 import { MeasuredClient } from './measured-client.js';
@@ -16,9 +17,9 @@ export interface LoadClientOptions {
   readonly truth: ServedTruth;
   readonly record: HalfRecord;
   readonly clock: Clock;
-  /** Paths of the user's own objects, which nobody deletes. */
+  /** Paths of the user's objects, which are never deleted. */
   readonly others: readonly string[];
-  /** A write was acknowledged with this version. */
+  /** Called for each acknowledged write with its resource version. */
   readonly onWrite: (share: Share, resourceVersion: string) => void;
 }
 
@@ -26,21 +27,21 @@ const OBJECTS_EACH = 4;
 const IN_FLIGHT_MAX = 8;
 const LIST_ITEMS_MAX = 500;
 
-/** What a client does, over and over: mostly reads, as most do, and one write in five. */
+/** The requests of a client, repeated for ever: mostly reads, and one write in five. */
 const ROUND = [
-  'get skewed',
-  'get common',
-  'write common',
-  'list skewed',
-  'discovery',
-  'get skewed',
-  'list common',
-  'write skewed',
-  'get skewed',
-  'get other',
+  ['get', 'skewed'],
+  ['get', 'common'],
+  ['write', 'common'],
+  ['list', 'skewed'],
+  ['discover', 'common'],
+  ['get', 'skewed'],
+  ['list', 'common'],
+  ['write', 'skewed'],
+  ['get', 'skewed'],
+  ['get other', 'common'],
 ] as const;
 
-/** A client at the front door with objects of its own. */
+/** A client at the front door with separate objects. */
 export class LoadClient {
   readonly #options: LoadClientOptions;
   readonly #measured: MeasuredClient;
@@ -67,11 +68,11 @@ export class LoadClient {
           data: { of: name },
         }),
     );
-    // Not all clients do the same at the same time.
+    // Clients start at different requests of the round.
     this.#turn = index * 3;
   }
 
-  /** From now on there is a resource that only some servers know. */
+  /** Begins requests for the skewed resource. */
   begin(skew: Skew): void {
     const collection = pathOf(skew.kind, this.#options.namespace);
     this.#skew = skew;
@@ -80,48 +81,38 @@ export class LoadClient {
     );
   }
 
-  /** Objects of the skewed resource that are there by acknowledged writes. */
-  get skewedCount(): number {
-    return this.#skewed.filter(({ exists }) => exists).length;
-  }
-
-  /** Sends the next request, unless too many are unanswered. */
+  /** Sends the next request, unless too many are in flight. */
   step(): void {
     if (this.#inFlight.size >= IN_FLIGHT_MAX) return;
     const running = this.#next().finally(() => this.#inFlight.delete(running));
     this.#inFlight.add(running);
   }
 
-  /** Resolves when every request is answered. */
+  /** Resolves when no request is in flight. */
   async rest(): Promise<void> {
     await Promise.all(this.#inFlight);
   }
 
   #next(): Promise<void> {
     const turn = this.#turn++;
-    const what = ROUND[turn % ROUND.length]!;
-    const isServed = this.#isSkewServed();
+    const [what, wanted] = ROUND[turn % ROUND.length]!;
+    const share = this.#isServed(wanted) ? wanted : 'common';
     switch (what) {
-      case 'get skewed':
-        return isServed ? this.#get('skewed', turn) : this.#get('common', turn);
-      case 'list skewed':
-        return isServed ? this.#list('skewed') : this.#list('common');
-      case 'write skewed':
-        return isServed ? this.#write('skewed', turn) : this.#write('common', turn);
-      case 'get common':
-        return this.#get('common', turn);
-      case 'list common':
-        return this.#list('common');
-      case 'write common':
-        return this.#write('common', turn);
+      case 'get':
+        return this.#get(share, turn);
+      case 'list':
+        return this.#list(share);
+      case 'write':
+        return this.#write(share, turn);
       case 'get other':
         return this.#getOther(turn);
-      case 'discovery':
+      case 'discover':
         return this.#discover();
     }
   }
 
-  #isSkewServed(): boolean {
+  #isServed(share: Share): boolean {
+    if (share === 'common') return true;
     return this.#skew !== undefined && this.#options.truth.serves(this.#skew.kind.key);
   }
 
@@ -131,7 +122,7 @@ export class LoadClient {
     else await this.#write(share, turn);
   }
 
-  /** Makes what is not there; else changes one, or, of what has no finalizers of its own, deletes one now and then. */
+  /** Creates a missing object, else updates one, or deletes a common one, without finalizers. */
   async #write(share: Share, turn: number): Promise<void> {
     const free = this.#objects(share).filter(({ isBusy }) => !isBusy);
     const missing = free.find(({ exists }) => !exists);
@@ -146,9 +137,8 @@ export class LoadClient {
   }
 
   async #perform(share: Share, object: TrackedObject, action: Action): Promise<void> {
-    const isServed = (): boolean => share === 'common' || this.#isSkewServed();
-    // A create is refused with 404 only by a server that does not know the resource, and some server does.
-    const exists = (): boolean => isServed() && (object.exists || action === 'create');
+    // A create is refused with 404 only by a server without the resource.
+    const exists = (): boolean => this.#isServed(share) && (object.exists || action === 'create');
     const answer = await object.perform(action, (request) => this.#measured.request(request, { share, exists }));
     if (action === 'get' || action === 'delete' || !isSuccess(answer)) return;
     this.#options.onWrite(share, String(metadataOf(answer.body)['resourceVersion'] ?? ''));
@@ -157,8 +147,7 @@ export class LoadClient {
   async #list(share: Share): Promise<void> {
     const kind = share === 'common' ? CONFIG_MAPS : this.#skew!.kind;
     const target = `${pathOf(kind, this.#options.namespace)}?limit=${LIST_ITEMS_MAX}`;
-    const exists = (): boolean => share === 'common' || this.#isSkewServed();
-    await this.#measured.request({ method: 'GET', target }, { share, exists });
+    await this.#measured.request({ method: 'GET', target }, { share, exists: () => this.#isServed(share) });
   }
 
   async #getOther(turn: number): Promise<void> {

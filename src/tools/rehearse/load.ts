@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { CONFIG_MAPS, pathOf } from '../../kube/resource-kind.js';
 import { ApiConnection } from './api-connection.js';
-import type { HalfRecord } from './half-record.js';
+import type { HalfRecord, Share } from './half-record.js';
 import { LoadClient } from './load-client.js';
 import type { LoadOptions } from './rehearsal-options.js';
 import type { ApiAccess } from './rehearsal-plane.js';
@@ -18,17 +18,17 @@ export interface LoadSurroundings {
   readonly others: readonly string[];
 }
 
-/** Watches of each resource; every one of them hears of every write. */
+/** Watches of each resource; each receives the events of all writes. */
 const WATCHES_EACH = 3;
 const TICK_MS = 20;
 
-/** All clients of one half: each with connections of its own, sending at a steady rate whatever becomes of it. */
+/** All clients of one half, with separate connections. They send at a constant rate. */
 export class Load {
   readonly #options: LoadOptions;
   readonly #within: LoadSurroundings;
   readonly #connections: ApiConnection[] = [];
   readonly #clients: LoadClient[];
-  readonly #watches: Record<'common' | 'skewed', Watching[]> = { common: [], skewed: [] };
+  readonly #watches: Record<Share, Watching[]> = { common: [], skewed: [] };
   #timer: NodeJS.Timeout | undefined;
   #sent = 0;
 
@@ -36,7 +36,7 @@ export class Load {
     this.#options = options;
     this.#within = within;
     this.#clients = Array.from({ length: options.clients }, (_, index) => {
-      const onWrite = (share: 'common' | 'skewed', resourceVersion: string): void => {
+      const onWrite = (share: Share, resourceVersion: string): void => {
         for (const watch of this.#watches[share]) watch.expect(resourceVersion);
       };
       return new LoadClient({ ...within, name: `client-${index + 1}`, api: this.#connect(), onWrite }, index);
@@ -53,18 +53,14 @@ export class Load {
     }, TICK_MS);
   }
 
-  /** From now on there is a resource that only some servers know. */
+  /** Begins requests and watches of the skewed resource. */
   begin(skew: Skew): void {
     const { namespace, truth } = this.#within;
     for (const client of this.#clients) client.begin(skew);
     this.#watch('skewed', pathOf(skew.kind, namespace), () => truth.serves(skew.kind.key));
   }
 
-  get skewedCount(): number {
-    return this.#clients.reduce((sum, client) => sum + client.skewedCount, 0);
-  }
-
-  /** Sends no more, and waits for what is under way. */
+  /** Ends the load; resolves when no request is in flight. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await Promise.all(this.#clients.map((client) => client.rest()));
@@ -72,17 +68,11 @@ export class Load {
     for (const each of this.#connections) each.close();
   }
 
-  #watch(share: 'common' | 'skewed', collection: string, isServed: () => boolean): void {
+  #watch(share: Share, collection: string, isServed: () => boolean): void {
     const { record, clock } = this.#within;
     for (let index = 1; index <= WATCHES_EACH; index++) {
-      const watch = new Watching({
-        who: `watcher-${index}`,
-        api: this.#connect(),
-        collection,
-        isServed,
-        record,
-        clock,
-      });
+      const who = `watcher-${index}`;
+      const watch = new Watching({ who, api: this.#connect(), collection, isServed, record, clock });
       this.#watches[share].push(watch);
       watch.start();
     }

@@ -1,19 +1,20 @@
-import { type Api, type ApiAnswer, type ApiRequest, type Discovered, messageOf } from './api-connection.js';
+import type { ApiAnswer, ApiRequest } from '../../kube/client/api-client.js';
+import { type Api, type Discovered, messageOf } from './api-connection.js';
 import type { HalfRecord, RequestVerdict, Share } from './half-record.js';
 
 export interface Expectation {
   readonly share: Share;
-  /** Whether a 404 would be wrong, asked when the answer is there. */
+  /** Returns whether a 404 would be wrong; called after the reply. */
   readonly exists: () => boolean;
 }
 
-/** No answer came; `status` 0 elsewhere would look like one. */
-export const NO_ANSWER: ApiAnswer = { status: 0, body: {} };
+/** Returned for a request without a reply. */
+const NO_ANSWER: ApiAnswer = { status: 0, body: {} };
 
-/** Answers that are part of normal life among several writers. */
+/** Statuses that are normal with several writers. */
 const ORDINARY = new Set([404, 409, 410]);
 
-/** A client at the front door, each of whose requests is timed and judged. */
+/** A client at the front door that records latency and verdict of each request. */
 export class MeasuredClient {
   readonly #api: Api;
   readonly #record: HalfRecord;
@@ -23,7 +24,7 @@ export class MeasuredClient {
     this.#record = record;
   }
 
-  /** Never rejects: no answer is a finding too. */
+  /** Never rejects: a request without a reply is a finding too. */
   async request(request: ApiRequest, expectation: Expectation): Promise<ApiAnswer> {
     const what = `${request.method} ${request.target}`;
     const answer = await this.#timed(what, expectation, async () => {
@@ -33,7 +34,7 @@ export class MeasuredClient {
     return answer ?? NO_ANSWER;
   }
 
-  /** Undefined where there was no answer. */
+  /** Resolves with undefined without a reply. */
   discover(): Promise<Discovered | undefined> {
     const expectation: Expectation = { share: 'common', exists: () => true };
     return this.#timed('GET /apis', expectation, async () => {

@@ -1,5 +1,6 @@
 import { type FakeApi, status, unknownResource } from '../../apiserver/controllers/fake-api.fixture.js';
-import type { Api, ApiAnswer, ApiRequest, Discovered } from './api-connection.js';
+import type { ApiAnswer, ApiRequest } from '../../kube/client/api-client.js';
+import type { Api, Discovered } from './api-connection.js';
 
 /** `away`: the proxy says that nobody can serve PodGroups now, and that they exist. */
 export type Answerer = 'older' | 'newer' | 'away';

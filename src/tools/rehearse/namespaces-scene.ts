@@ -1,26 +1,24 @@
-import { metadataOf } from '../../kube/metadata-of.js';
+import { type ApiAnswer, isSuccess } from '../../kube/client/api-client.js';
+import { nameOf } from '../../kube/metadata-of.js';
 import { CONFIG_MAPS, NAMESPACES, pathOf } from '../../kube/resource-kind.js';
-import { type Api, type ApiAnswer, isSuccess } from './api-connection.js';
-import { count } from './half-record.js';
-import { insist } from './insistent-send.js';
-import { itemsOf } from './plain-namespaces.js';
+import { type Api, itemsOf, uidOf } from './api-connection.js';
 import type { Count } from './rehearsal-result.js';
-import { allOf, create, createSkewed, type Stage } from './scene.js';
+import { allOf, create, createSkewed, insist, type Stage } from './scene.js';
 
 const NAMESPACES_MAX = 80;
 const OBJECTS_EACH = 2;
 
 interface Doomed {
   readonly name: string;
-  /** Of its objects of the skewed kind. */
+  /** UIDs of its objects of the skewed kind. */
   readonly uids: ReadonlySet<string>;
-  /** `leaving`: its deletion was acknowledged. */
+  /** `leaving`: the delete was acknowledged. */
   standing: 'there' | 'leaving' | 'ended well' | 'ended early';
-  /** It was gone, and has been made again for the proof. */
+  /** Whether it was gone and has been created again for the proof. */
   isMadeAgain: boolean;
 }
 
-/** Namespaces with objects of the skewed kind in them, to be deleted: they may go when, and only when, those are gone. */
+/** Namespaces that are deleted and may disappear only after their objects. */
 export class NamespacesScene {
   readonly #stage: Stage;
   readonly #namespaces: Doomed[] = [];
@@ -30,7 +28,7 @@ export class NamespacesScene {
     this.#stage = stage;
   }
 
-  /** Straight at a server that knows the kind; rejects where that one is just going away. */
+  /** Creates namespaces straight at a server with the kind. Rejects if it is stopping. */
   async make(namespaces: number): Promise<void> {
     const api = this.#stage.straight.serving();
     if (!api) return;
@@ -48,19 +46,19 @@ export class NamespacesScene {
     this.#namespaces.push({ name, uids, standing: 'there', isMadeAgain: false });
   }
 
-  /** Through the front door. */
+  /** Deletes a namespace through the front door. */
   async deleteOldest(): Promise<void> {
-    const { client, clock, signal } = this.#stage;
+    const { client } = this.#stage;
     const doomed = this.#namespaces.find(({ standing }) => standing === 'there');
     if (!doomed) return;
     const target = pathOf(NAMESPACES, '', doomed.name);
     const ask = () => client.request({ method: 'DELETE', target }, { share: 'common', exists: () => false });
-    // 404 and 409: an earlier try was heard after all.
+    // 404 and 409: an earlier try was processed after all.
     const isTaken = (answer: ApiAnswer): boolean => isSuccess(answer) || answer.status === 404 || answer.status === 409;
-    if (await insist(clock, signal, ask, isTaken)) doomed.standing = 'leaving';
+    if (await insist(this.#stage, ask, isTaken)) doomed.standing = 'leaving';
   }
 
-  /** How many there are to delete yet. */
+  /** The number of namespaces that no delete was sent for. */
   get waiting(): number {
     return this.#namespaces.filter(({ standing }) => standing === 'there').length;
   }
@@ -69,13 +67,13 @@ export class NamespacesScene {
     return this.#namespaces.filter(({ standing }) => standing === 'leaving').length;
   }
 
-  /** Looks which are gone, and what of theirs is not. */
+  /** Finds namespaces that are gone, and objects of theirs that are not. */
   async inspect(): Promise<void> {
     const api = this.#stage.straight.serving();
     if (!api || this.leaving === 0) return;
     const answer = await api.request({ method: 'GET', target: pathOf(NAMESPACES, '') });
     if (!isSuccess(answer)) return;
-    const present = new Set(itemsOf(answer).map((each) => metadataOf(each)['name']));
+    const present = new Set(itemsOf(answer).map(nameOf));
     for (const doomed of this.#namespaces)
       if (doomed.standing === 'leaving' && (doomed.isMadeAgain || !present.has(doomed.name)))
         await this.#prove(api, doomed);
@@ -83,23 +81,22 @@ export class NamespacesScene {
 
   get endedEarly(): Count {
     const ended = this.#namespaces.filter(({ standing }) => standing.startsWith('ended'));
-    return count(ended.filter(({ standing }) => standing === 'ended early').length, ended.length);
+    return { bad: ended.filter(({ standing }) => standing === 'ended early').length, of: ended.length };
   }
 
-  /** To be asked when nothing more happens to them. */
+  /** Final only after the last inspection. */
   get stuck(): Count {
-    const asked = this.#namespaces.filter(({ standing }) => standing !== 'there');
-    return count(this.leaving, asked.length);
+    return { bad: this.leaving, of: this.#namespaces.length - this.waiting };
   }
 
-  /** Tells of each that is stuck. */
-  tellStuck(): void {
+  /** Records an example for each namespace that is stuck. */
+  recordStuck(): void {
     for (const { name, standing } of this.#namespaces)
       if (standing === 'leaving')
         this.#stage.record.example('namespace-stuck', `namespace ${name} is still being deleted`);
   }
 
-  /** Takes away what was made and made again, as far as a server that knows the kind can do it. */
+  /** Deletes everything that was created, if a server serves the kind. */
   async tidy(): Promise<void> {
     const { straight, skew } = this.#stage;
     const api = straight.serving();
@@ -109,14 +106,14 @@ export class NamespacesScene {
     }
   }
 
-  /** A namespace of the same name is made again: objects of the old one that are in it were left behind in the store. */
+  /** Creates a namespace of the same name: objects of the old one in it were left behind in the store. */
   async #prove(api: Api, doomed: Doomed): Promise<void> {
     const { skew, record } = this.#stage;
     if (!doomed.isMadeAgain) await create(api, pathOf(NAMESPACES, ''), namespaceNamed(doomed.name));
     doomed.isMadeAgain = true;
     const answer = await api.request({ method: 'GET', target: pathOf(skew.kind, doomed.name) });
     if (!isSuccess(answer)) throw new Error(`${skew.name} cannot be listed: ${answer.status}`);
-    const back = itemsOf(answer).filter((each) => doomed.uids.has(String(metadataOf(each)['uid'] ?? '')));
+    const back = itemsOf(answer).filter((each) => doomed.uids.has(uidOf(each)));
     doomed.standing = back.length === 0 ? 'ended well' : 'ended early';
     if (back.length === 0) return;
     const text = `namespace ${doomed.name} was gone, made again, and ${back.length} old objects of ${skew.name} are in it`;

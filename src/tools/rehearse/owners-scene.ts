@@ -1,11 +1,9 @@
+import { isSuccess } from '../../kube/client/api-client.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { apiVersionOf, CONFIG_MAPS, pathOf } from '../../kube/resource-kind.js';
-import { type Api, isSuccess } from './api-connection.js';
-import { count } from './half-record.js';
-import { insist } from './insistent-send.js';
-import { itemsOf } from './plain-namespaces.js';
+import { type Api, itemsOf, uidOf } from './api-connection.js';
 import type { Count } from './rehearsal-result.js';
-import { allOf, create, createSkewed, type Stage, uidOf } from './scene.js';
+import { allOf, create, createSkewed, insist, type Stage } from './scene.js';
 
 const OWNERS_MAX = 150;
 const DEPENDENTS_EACH = 2;
@@ -14,15 +12,14 @@ const LIST_ITEMS_MAX = 2_000;
 interface Owner {
   readonly name: string;
   readonly uid: string;
-  /** Names by uid; those that are there as far as was seen. */
+  /** Names by UID of the dependents that were present at the last inspection. */
   readonly dependents: Map<string, string>;
-  readonly dependentsMade: number;
   collectedByMistake: number;
-  /** `unsure`: deletion was asked for and never acknowledged. */
+  /** `unsure`: a delete was sent and not acknowledged. */
   standing: 'alive' | 'deleted' | 'unsure';
 }
 
-/** Owners of the skewed kind with dependents of a common kind: dependents go when, and only when, their owner goes. */
+/** Owners of the skewed kind; their common dependents may be deleted only after them. */
 export class OwnersScene {
   readonly #stage: Stage;
   readonly #owners: Owner[] = [];
@@ -32,7 +29,7 @@ export class OwnersScene {
     this.#stage = stage;
   }
 
-  /** Straight at a server that knows the kind; rejects where that one is just going away. */
+  /** Creates owners straight at a server with the kind. Rejects if it is stopping. */
   async make(owners: number): Promise<void> {
     const api = this.#stage.straight.serving();
     if (!api) return;
@@ -49,21 +46,14 @@ export class OwnersScene {
       const metadata = { name: `${name}-dependent-${each}`, ownerReferences: [owner] };
       const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata };
       const made = await create(api, pathOf(CONFIG_MAPS, namespace), body);
-      dependents.set(String(metadataOf(made)['uid'] ?? ''), metadata.name);
+      dependents.set(uidOf(made), metadata.name);
     }
-    this.#owners.push({
-      name,
-      uid,
-      dependents,
-      dependentsMade: DEPENDENTS_EACH,
-      collectedByMistake: 0,
-      standing: 'alive',
-    });
+    this.#owners.push({ name, uid, dependents, collectedByMistake: 0, standing: 'alive' });
   }
 
-  /** Through the front door: from then on the dependents of this owner should go. */
+  /** Deletes an owner through the front door. Its dependents should be collected from then on. */
   async deleteOldest(): Promise<void> {
-    const { client, clock, signal, skew, namespace, truth } = this.#stage;
+    const { client, skew, namespace, truth } = this.#stage;
     const owner = this.#owners.find(
       ({ standing, collectedByMistake }) => standing === 'alive' && collectedByMistake === 0,
     );
@@ -72,22 +62,22 @@ export class OwnersScene {
     const target = pathOf(skew.kind, namespace, owner.name);
     const exists = (): boolean => truth.serves(skew.kind.key);
     const ask = () => client.request({ method: 'DELETE', target }, { share: 'skewed', exists });
-    if (await insist(clock, signal, ask, isSuccess)) owner.standing = 'deleted';
+    if (await insist(this.#stage, ask, isSuccess)) owner.standing = 'deleted';
   }
 
-  /** Compares what is there with what should be. Proof comes from a server that knows the owners' kind. */
+  /** Compares the dependents with the expected ones, at a server with the owners' kind. */
   async inspect(): Promise<void> {
     const { straight, namespace } = this.#stage;
     const api = straight.serving();
     if (!api) return;
-    // Before the question: what is made meanwhile can't be in the answer.
+    // Copied before the request: owners created after it have dependents that the reply cannot contain.
     const owners = [...this.#owners];
     const answer = await api.request({
       method: 'GET',
       target: `${pathOf(CONFIG_MAPS, namespace)}?limit=${LIST_ITEMS_MAX}`,
     });
     if (!isSuccess(answer)) return;
-    const present = new Set(itemsOf(answer).map((each) => String(metadataOf(each)['uid'] ?? '')));
+    const present = new Set(itemsOf(answer).map(uidOf));
     for (const owner of owners) {
       const missing = [...owner.dependents].filter(([uid]) => !present.has(uid));
       if (missing.length === 0) continue;
@@ -100,28 +90,23 @@ export class OwnersScene {
     const watched = this.#owners.filter(
       ({ standing, collectedByMistake }) => standing === 'alive' || collectedByMistake > 0,
     );
-    return count(
-      watched.reduce((sum, each) => sum + each.collectedByMistake, 0),
-      watched.reduce((sum, each) => sum + each.dependentsMade, 0),
-    );
+    const bad = watched.reduce((sum, each) => sum + each.collectedByMistake, 0);
+    return { bad, of: watched.length * DEPENDENTS_EACH };
   }
 
   get notCollected(): Count {
     const deleted = this.#owners.filter(({ standing }) => standing === 'deleted');
-    return count(
-      deleted.reduce((sum, { dependents }) => sum + dependents.size, 0),
-      deleted.reduce((sum, { dependentsMade }) => sum + dependentsMade, 0),
-    );
+    const bad = deleted.reduce((sum, { dependents }) => sum + dependents.size, 0);
+    return { bad, of: deleted.length * DEPENDENTS_EACH };
   }
 
-  /** Asked after its dependents were found missing: it was there then if it is there now. */
+  /** Called after dependents were found missing: an owner that exists now existed then. */
   async #isAlive({ name, uid }: Owner): Promise<boolean> {
     const { straight, skew, namespace } = this.#stage;
     const api = straight.serving();
     const answer = await api?.request({ method: 'GET', target: pathOf(skew.kind, namespace, name) });
-    return (
-      answer?.status === 200 && uidOf(answer) === uid && metadataOf(answer.body)['deletionTimestamp'] === undefined
-    );
+    if (answer?.status !== 200 || uidOf(answer.body) !== uid) return false;
+    return metadataOf(answer.body)['deletionTimestamp'] === undefined;
   }
 
   #blame(owner: Owner, missing: readonly (readonly [string, string])[]): void {
@@ -129,10 +114,8 @@ export class OwnersScene {
     for (const [uid, name] of missing) {
       owner.dependents.delete(uid);
       owner.collectedByMistake += 1;
-      record.example(
-        'collected-by-mistake',
-        `ConfigMap ${name} is gone, and its owner, the ${skew.kind.kind} ${owner.name}, exists`,
-      );
+      const text = `ConfigMap ${name} is gone, and its owner, the ${skew.kind.kind} ${owner.name}, exists`;
+      record.example('collected-by-mistake', text);
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 
-/** Resolves after the delay, or at once when the signal comes. */
+/** Resolves after the delay, or when the signal is aborted. */
 export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => {
@@ -14,7 +14,7 @@ export function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promi
   });
 }
 
-/** Does something again and again, with pauses between, until the signal comes. Failures are the work's own to handle. */
+/** Repeats `work`, with pauses between, until the signal is aborted. `work` must not reject. */
 export async function repeat(
   clock: Clock,
   everyMs: number,

@@ -25,21 +25,21 @@ function setUp(answerer: Answerer | ((target: string) => Answerer)) {
   return { store, api, rounds, left: () => store.names(CONFIG_MAPS) };
 }
 
-describe('a garbage collector that knows one version', () => {
-  it('deletes what has a living owner, once a server does not know the owner’s kind', async () => {
+describe('the plain garbage collector', () => {
+  it('deletes an object whose owner exists, if a server without the owner’s kind replies 404', async () => {
     const { store, rounds, left } = setUp((target) => (target === PODGROUP ? 'older' : 'newer'));
     await rounds(1);
     expect(left()).toEqual(['free']);
     expect(store.names(POD_GROUPS)).toEqual(['owner']);
   });
 
-  it('leaves everything alone where everything is served', async () => {
+  it('deletes nothing if all kinds are served', async () => {
     const { rounds, left } = setUp('newer');
     await rounds(5);
     expect(left()).toEqual(['owned', 'free']);
   });
 
-  it('does not ask for an owner that it has seen in a list, even where the next answer would be wrong', async () => {
+  it('sends no GET for an owner that was in the last list', async () => {
     const { api, rounds, left } = setUp('newer');
     await rounds(1);
     api.answerer = (target) => (target === '/apis' ? 'newer' : 'older');
@@ -48,7 +48,7 @@ describe('a garbage collector that knows one version', () => {
     expect(left()).toEqual(['owned', 'free']);
   });
 
-  it('collects what has lost its owner', async () => {
+  it('deletes an object whose owner was deleted', async () => {
     const { store, rounds, left } = setUp('newer');
     await rounds(2);
     store.remove(POD_GROUPS, 'owner', 'shop');
@@ -56,7 +56,7 @@ describe('a garbage collector that knows one version', () => {
     expect(left()).toEqual(['free']);
   });
 
-  it('takes another object of the same name for no owner', async () => {
+  it('treats an object of the same name with another UID as a missing owner', async () => {
     const { store, rounds, left } = setUp('newer');
     store.remove(POD_GROUPS, 'owner', 'shop');
     store.put(POD_GROUPS, { name: 'owner', namespace: 'shop' });
@@ -64,12 +64,9 @@ describe('a garbage collector that knows one version', () => {
     expect(left()).toEqual(['free']);
   });
 
-  it.each(['away', 'older'] as const)(
-    'waits where the answer is 503, or discovery lacks the kind (%s)',
-    async (who) => {
-      const { rounds, left } = setUp(who);
-      await rounds(5);
-      expect(left()).toEqual(['owned', 'free']);
-    },
-  );
+  it.each(['away', 'older'] as const)('waits if the reply is 503, or if discovery lacks the kind (%s)', async (who) => {
+    const { rounds, left } = setUp(who);
+    await rounds(5);
+    expect(left()).toEqual(['owned', 'free']);
+  });
 });

@@ -23,18 +23,18 @@ async function setUp(answerer: Answerer | ((target: string) => Answerer)) {
   return { store, rounds };
 }
 
-describe('a namespace controller that knows one version', () => {
+describe('the plain namespace controller', () => {
   it.each([
     ['discovery lacks a resource', (target: string): Answerer => (target === '/apis' ? 'older' : 'newer')],
     ['a server answers 404', (target: string): Answerer => (target === '/apis' ? 'newer' : 'older')],
-  ])('lets a namespace go with objects left behind, once %s', async (_, answerer) => {
+  ])('finalizes a namespace with objects left behind, once %s', async (_, answerer) => {
     const { store, rounds } = await setUp(answerer);
     await rounds(2);
     expect(store.names(NAMESPACES)).toEqual(['other']);
     expect(store.get(POD_GROUPS, 'group', 'shop')).toBeDefined();
   });
 
-  it('empties a namespace before it goes, and touches no other, where everything is served', async () => {
+  it('empties a namespace before it finalizes it, and no other, if all kinds are served', async () => {
     const { store, rounds } = await setUp('newer');
     await rounds(2);
     expect(store.names(NAMESPACES)).toEqual(['other']);
@@ -43,7 +43,7 @@ describe('a namespace controller that knows one version', () => {
     expect(store.names(CONFIG_MAPS)).toEqual(['settings']);
   });
 
-  it('waits as long as a 503 says that objects may be there, and goes on after it', async () => {
+  it('waits as long as the reply for a collection is 503', async () => {
     const { store, rounds } = await setUp('newer');
     store.intercept = ({ target }) => (target.includes('/podgroups') ? status(503, 'ServiceUnavailable') : undefined);
     await rounds(3);
@@ -54,7 +54,7 @@ describe('a namespace controller that knows one version', () => {
     expect(store.get(POD_GROUPS, 'group', 'shop')).toBeUndefined();
   });
 
-  it('leaves namespaces of other names to others', async () => {
+  it('ignores namespaces without its prefix', async () => {
     const { store, rounds } = await setUp('newer');
     await store.request({ method: 'DELETE', target: '/api/v1/namespaces/other' });
     await rounds(2);
@@ -62,7 +62,7 @@ describe('a namespace controller that knows one version', () => {
     expect(store.get(CONFIG_MAPS, 'settings', 'other')).toBeDefined();
   });
 
-  it('waits for what a finalizer holds', async () => {
+  it('waits for objects with finalizers', async () => {
     const { store, rounds } = await setUp('newer');
     store.put(POD_GROUPS, { name: 'held', namespace: 'shop', finalizers: ['example.com/hold'] });
     await rounds(3);

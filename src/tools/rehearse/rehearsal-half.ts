@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { NAMESPACES, pathOf, type ResourceKind, resourceKindsOf } from '../../kube/resource-kind.js';
-import { ApiConnection } from './api-connection.js';
+import { ApiConnection, itemsOf } from './api-connection.js';
 import { HalfRecord } from './half-record.js';
 import { Load } from './load.js';
 import { MeasuredClient } from './measured-client.js';
-import { pause } from './pause.js';
+import { pause, repeat } from './pause.js';
 import { PlainCollector } from './plain-collector.js';
-import { itemsOf, PlainNamespaces } from './plain-namespaces.js';
+import { PlainNamespaces } from './plain-namespaces.js';
 import type { RehearsalOptions } from './rehearsal-options.js';
 import type { RehearsalPlane } from './rehearsal-plane.js';
 import type { HalfResult } from './rehearsal-result.js';
@@ -26,12 +26,7 @@ const BATCH_EVERY_MS_MAX = 3_000;
 const USER_OBJECTS_MAX = 50;
 const LIST_ITEMS_MAX = 1_000;
 
-interface Controller {
-  start(): void;
-  stop(): Promise<void>;
-}
-
-/** One rolling upgrade and the way back, with the proxy or without. */
+/** One rolling upgrade and rollback, with the proxy or without. */
 export class Half {
   readonly #options: RehearsalOptions;
   readonly #plane: RehearsalPlane;
@@ -41,7 +36,8 @@ export class Half {
   readonly #front: ApiConnection;
   readonly #prefix: string;
   readonly #proxy: boolean;
-  readonly #controllers: Controller[] = [];
+  readonly #closing = new AbortController();
+  #controllers: Promise<void>[] = [];
   #older: readonly ResourceKind[] = [];
   #notYetServed: readonly JsonObject[] = [];
   #load: Load | undefined;
@@ -70,7 +66,7 @@ export class Half {
     await this.#replace(`upgrade ${first} to ${to}`, first!, to);
     await this.#meet(first!);
     await this.#hold();
-    // The most dangerous moment of an upgrade: the only server that knows an API is away, and will be back.
+    // The most dangerous moment of an upgrade: the only server with an API restarts.
     await this.#replace(`restart ${first}`, first!, to);
     await this.#hold();
     for (const each of others) {
@@ -89,25 +85,22 @@ export class Half {
     await this.#program?.stop();
     await this.#load!.stop();
     if (this.#plane.keepsObjects) await this.#tidy();
-    return this.#record.result({
-      proxy: this.#proxy,
-      skewed: this.#skew!.name,
-      leftInStore,
-      counts: this.#scenes!.counts,
-    });
+    const [skewed, counts] = [this.#skew!.name, this.#scenes!.counts];
+    return this.#record.result({ proxy: this.#proxy, skewed, leftInStore, counts });
   }
 
-  /** Ends whatever still runs, after success and failure alike. */
+  /** Ends everything that still runs, after success and failure. */
   async close(): Promise<void> {
     await this.#program?.kill();
     await this.#scenes?.stop();
     await this.#load?.stop();
-    await Promise.all(this.#controllers.map((each) => each.stop()));
+    this.#closing.abort();
+    await Promise.all(this.#controllers);
     this.#straight.close();
     this.#front.close();
   }
 
-  /** All servers are old: the user's objects, then the load. */
+  /** Creates the user's objects and starts the load, while all servers are old. */
   async #begin(first: string): Promise<void> {
     const { manifests, controllers, clock, signal, from, load } = this.#options;
     await this.#bringAllTo(from);
@@ -119,11 +112,10 @@ export class Half {
     const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } };
     await create(api, pathOf(NAMESPACES, ''), body);
     if (controllers === 'plain') {
-      this.#controllers.push(
+      this.#controllers = [
         new PlainCollector(this.#front, clock, namespace),
         new PlainNamespaces(this.#front, clock, this.#prefix),
-      );
-      for (const each of this.#controllers) each.start();
+      ].map((each) => repeat(clock, each.everyMs, this.#closing.signal, () => each.round().catch(() => {})));
     }
     this.#load = new Load(load, {
       front: this.#plane.front,
@@ -136,7 +128,7 @@ export class Half {
     this.#load.start();
   }
 
-  /** Real servers may have been left anywhere, by an earlier rehearsal or by their users. */
+  /** Rolls real servers to the first version: they may run another one. */
   async #bringAllTo(from: string): Promise<void> {
     for (const { name, version } of this.#plane.servers) {
       if (version === from) continue;
@@ -146,7 +138,7 @@ export class Half {
     }
   }
 
-  /** The first server is new: there is something now that the others do not know. */
+  /** Starts scenes and skewed load, once the first server is new. */
   async #meet(first: string): Promise<void> {
     const { from, to, manifests, skewed, clock, signal, exec, secondsPerStep, progress } = this.#options;
     const newer = await this.#learn(first, to);
@@ -178,18 +170,14 @@ export class Half {
     );
     this.#scenes.start();
     if (exec !== undefined) {
-      this.#program = new UserProgram({
-        command: exec,
-        kubeconfig: this.#plane.kubeconfig,
-        record: this.#record,
-        clock,
-      });
+      const { kubeconfig } = this.#plane;
+      this.#program = new UserProgram({ command: exec, kubeconfig, record: this.#record, clock });
       this.#program.start();
     }
   }
 
   async #learn(server: string, version: string): Promise<ResourceKind[]> {
-    const { status, groups } = await this.#straight.to(server).discover('own');
+    const { status, groups } = await this.#straight.to(server).discover('local');
     if (status !== 200) throw new Error(`${server} does not tell what it serves: ${status}.`);
     const kinds = resourceKindsOf(groups);
     this.#truth.learn(
@@ -223,7 +211,7 @@ export class Half {
     return answer ? itemsOf(answer).length + (typeof more === 'number' ? more : 0) : 0;
   }
 
-  /** The namespace of the load; whoever ends namespaces on these servers does the rest. */
+  /** Deletes the namespace of the load; the namespace controller of these servers empties it. */
   async #tidy(): Promise<void> {
     const target = pathOf(NAMESPACES, '', this.#prefix);
     await this.#front.request({ method: 'DELETE', target }).catch(() => {});

@@ -8,34 +8,34 @@ export interface RehearsalOptions {
   /** Minor versions: `1.35`, `1.36`. */
   readonly from: string;
   readonly to: string;
-  /** How many API servers; two at least, or nothing is ever mixed. */
+  /** Number of API servers; at least two, or versions are never mixed. */
   readonly servers: number;
   readonly start: StartRehearsalPlane;
   /** For the report: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
   readonly made: string;
-  /** With the mixed version proxy off, on, or one after the other. */
+  /** With the mixed version proxy off, on, or both one after the other. */
   readonly halves: readonly HalfName[];
-  /** The user's own definitions and objects, already parsed. What only `to` serves is created after the first upgrade. */
+  /** Objects of the user. Those that only `to` serves are created after the first upgrade. */
   readonly manifests: readonly JsonObject[];
-  /** A command line of the user's, run by a shell with KUBECONFIG set, again and again while versions are rolled. */
+  /** A shell command of the user, run again and again with KUBECONFIG set while versions are rolled. */
   readonly exec?: string;
-  /** How long the load goes on between two steps. */
+  /** Duration of the load between two steps. */
   readonly secondsPerStep: number;
-  /** How long what was deleted gets to go, before the last server leaves that knows it; 30 unless said otherwise. */
+  /** Time for deleted objects to disappear before their last server leaves. Default: 30. */
   readonly settleSeconds?: number;
   readonly load: LoadOptions;
-  /** `plain`: the rehearsal's own, which know one version only, as most do. `none`: others run against the plane. */
+  /** `plain`: the plain controllers of the rehearsal. `none`: others run against the plane. */
   readonly controllers: 'plain' | 'none';
-  /** `podgroups.v1alpha2.scheduling.k8s.io`; found out from the servers where it is not given. */
+  /** The skewed resource: `podgroups.v1alpha2.scheduling.k8s.io`. Default: found by discovery. */
   readonly skewed?: string;
   readonly progress: (sentence: string) => void;
-  /** Ends the rehearsal early: it then rejects, with nothing left running. */
+  /** Aborts the rehearsal, which then rejects with nothing left running. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
 export interface LoadOptions {
-  /** Of all clients together. */
+  /** Rate of all clients together. */
   readonly requestsPerSecond: number;
   readonly clients: number;
 }

@@ -1,4 +1,4 @@
-/** How a client reaches an API, as an admin. */
+/** URL and admin credentials of an API. */
 export interface ApiAccess {
   /** `https://127.0.0.1:7440` */
   readonly url: string;
@@ -9,12 +9,12 @@ export interface ApiAccess {
 
 export interface RehearsalServer {
   readonly name: string;
-  /** The version that it runs, or, while it is replaced, the one that it will run. */
+  /** The version that runs, or, during a replacement, the new one. */
   readonly version: string;
   readonly access: ApiAccess;
 }
 
-/** A control plane to rehearse on: made of Straddle's own API servers, or of sidecars before real ones. */
+/** A control plane for a rehearsal: embedded API servers, or sidecars before real ones. */
 export interface RehearsalPlane {
   /** The load balancer before the servers. */
   readonly front: ApiAccess;
@@ -22,18 +22,18 @@ export interface RehearsalPlane {
   readonly kubeconfig: string;
   /** In the order in which they are upgraded. A new array after each change. */
   readonly servers: readonly RehearsalServer[];
-  /** What is stored outlives `close`: real servers, which others may use too. The rehearsal then tidies up. */
+  /** Whether objects outlive `close`, as on real servers, so that the rehearsal deletes them. */
   readonly keepsObjects?: boolean;
-  /** Stops one server and starts it in another version, or anew in the same one; resolves when it is ready and the front door knows it. */
+  /** Restarts one server in any version. Resolves when it is ready and used by the front door. */
   replace(server: string, version: string): Promise<void>;
-  /** Stops everything; whatever was stored may be thrown away. */
+  /** Stops everything; stored objects may be removed. */
   close(): Promise<void>;
 }
 
 export interface RehearsalPlaneOptions {
-  /** The mixed version proxy; without it clients meet the wrong 404s. */
+  /** Whether the mixed version proxy is on; without it clients get wrong 404s. */
   readonly proxy: boolean;
-  /** Of each server at first. */
+  /** First version of each server. */
   readonly versions: readonly string[];
   readonly progress: (sentence: string) => void;
 }

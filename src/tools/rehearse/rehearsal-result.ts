@@ -1,20 +1,20 @@
-/** What a whole rehearsal has shown; written as it is to `-o json`. Times in a half count from its start. */
+/** The result of a rehearsal, printed unchanged by `-o json`. Times in a half count from its start. */
 export interface RehearsalResult {
   readonly from: string;
   readonly to: string;
   /** RFC 3339. */
   readonly startedAt: string;
   readonly servers: number;
-  /** What the servers are: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
+  /** The kind of servers: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
   readonly made: string;
-  /** Proxy off first, then on; one of them where only that was asked for. */
+  /** Proxy off first, then on; or only one of them. */
   readonly halves: readonly HalfResult[];
 }
 
 export interface HalfResult {
   readonly proxy: boolean;
   readonly durationMs: number;
-  /** The resource that only the newer version serves, and that everything was tried with: `podgroups.v1alpha2.scheduling.k8s.io`. */
+  /** The skewed resource, served only by the newer version: `podgroups.v1alpha2.scheduling.k8s.io`. */
   readonly skewed: string;
   /** In the order in which they were done. */
   readonly steps: readonly RehearsalStep[];
@@ -23,9 +23,9 @@ export interface HalfResult {
   readonly findings: HalfFindings;
   /** The first few of each kind of failure, oldest first. */
   readonly examples: readonly Example[];
-  /** What the user's own program did, where one was given. */
+  /** Runs of the program of the user (`--exec`). */
   readonly exec: readonly ExecResult[];
-  /** Objects of the skewed resource that stayed in the store when the last server that serves it had been rolled back. */
+  /** Objects of the skewed resource in the store after the last server that serves it was rolled back. */
   readonly leftInStore: number;
 }
 
@@ -42,34 +42,43 @@ export interface SecondSample {
   readonly unavailable503s: number;
   readonly otherErrors: number;
   readonly discoveryFlaps: number;
-  /** Of the requests that were answered well in this second; undefined where there was none. */
+  /** Latency of the successful requests of this second; undefined without any. */
   readonly p50Ms: number | undefined;
   readonly p99Ms: number | undefined;
 }
 
-export interface HalfFindings {
+export interface HalfFindings extends SceneCounts {
   readonly requests: number;
-  /** A 404 for what exists and some server of the control plane serves. */
+  /** 404s for objects that exist and that some server serves. */
   readonly wrong404s: number;
   readonly unavailable503s: number;
-  /** Neither of these two, and no answer either: cut connections, 5xx. */
+  /** Other failures: connections reset, timeouts, other 5xx. */
   readonly otherErrors: number;
-  /** Objects that the garbage collector deleted although their owner exists, of so many that were watched over. */
+  /** Reads of discovery by one client that lacked or regained something that had not changed. */
+  readonly discoveryFlaps: number;
+  /** Watches that were cut, refused as unknown, or lost events, although the resource is served. */
+  readonly brokenWatches: number;
+  readonly latency: Latency;
+  /** Latency of requests for resources of all servers, and of some servers. */
+  readonly latencyOfCommon: Latency;
+  readonly latencyOfSkewed: Latency;
+}
+
+export interface Latency {
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Findings of the scenes. */
+export interface SceneCounts {
+  /** Objects that a garbage collector deleted although their owner exists, of all that were observed. */
   readonly collectedByMistake: Count;
-  /** Objects that stay although their only owner was deleted, of so many that should have gone. Slow, but no harm. */
+  /** Objects that remain although their only owner was deleted. Slow, but no harm. */
   readonly notCollected: Count;
-  /** Namespaces that were reported deleted while objects of theirs stayed in the store. */
+  /** Namespaces that were gone while objects of theirs stayed in the store. */
   readonly namespacesEndedEarly: Count;
   /** Namespaces that were still being deleted at the end of the half. */
   readonly namespacesStuck: Count;
-  /** How often one client's next look at discovery lacked or regained something that had not changed. */
-  readonly discoveryFlaps: number;
-  /** Watches that were cut, refused as unknown, or lost events, although what they watch is served. */
-  readonly brokenWatches: number;
-  readonly latency: { readonly p50Ms: number; readonly p99Ms: number };
-  /** Of requests for what every server serves, and for what only some do (those are carried to a peer where the proxy is on). */
-  readonly latencyOfCommon: { readonly p50Ms: number; readonly p99Ms: number };
-  readonly latencyOfSkewed: { readonly p50Ms: number; readonly p99Ms: number };
 }
 
 export interface Count {
@@ -95,11 +104,11 @@ export interface ExecResult {
   readonly beginMs: number;
   readonly endMs: number;
   readonly exitCode: number;
-  /** The last lines of what it said. */
+  /** The last lines of its output. */
   readonly output: string;
 }
 
-/** Harm that the proxy is there to prevent; all of it must be 0 with the proxy on. */
+/** Returns the number of harmful findings, which must be 0 with the proxy on. */
 export function harmOf({ findings }: HalfResult): number {
   return (
     findings.wrong404s +

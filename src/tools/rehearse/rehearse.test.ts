@@ -67,7 +67,7 @@ describe('a rehearsal', () => {
     expect(halves[0]!.findings.wrong404s).toBeGreaterThan(0);
   });
 
-  it('brings servers that are somewhere else to where it begins', async () => {
+  it('rolls servers of another version to the first version before it begins', async () => {
     const { planes, said, run } = setUp();
     await run((plane) => {
       plane.servers = plane.servers.map((each) => ({ ...each, version: '1.36' }));
@@ -76,7 +76,7 @@ describe('a rehearsal', () => {
     expect(said).toContain('bringing server-1 from 1.36 to 1.35');
   });
 
-  it('ends with what went wrong, and closes the plane, where a server cannot be replaced', async () => {
+  it('rejects with the cause and closes the plane if a server cannot be replaced', async () => {
     const { planes, run } = setUp({ halves: ['off', 'on'] });
     const failure = run((plane) => {
       plane.onReplace = (server, version) => {
@@ -87,7 +87,7 @@ describe('a rehearsal', () => {
     expect(planes.map(({ closed }) => closed)).toEqual([1]);
   });
 
-  it('ends early when it is called off, and closes the plane', async () => {
+  it('rejects and closes the plane when it is aborted', async () => {
     const { planes, stop, run } = setUp({ secondsPerStep: 1_000 });
     const running = run();
     await until(() => planes[0] !== undefined && planes[0].requests > 20, 'the load of the first step');
@@ -96,7 +96,7 @@ describe('a rehearsal', () => {
     expect(planes.map(({ closed }) => closed)).toEqual([1]);
   });
 
-  it('says so where there is nothing that the versions differ in', async () => {
+  it('rejects if the versions serve the same resources', async () => {
     const { planes, run } = setUp({ to: '1.37' });
     await expect(run()).rejects.toThrow(/^The servers of 1\.37 serve no namespaced resource that those of 1\.35 lack/);
     expect(planes.map(({ closed }) => closed)).toEqual([1]);
@@ -111,7 +111,7 @@ describe('a rehearsal', () => {
   it.each([
     [{ servers: 1 }, /needs 2 servers/],
     [{ to: '1.35' }, /nothing changes/],
-  ])('is refused before anything is started: %o', async (more, sentence) => {
+  ])('rejects before anything is started: %o', async (more, sentence) => {
     const { planes, run } = setUp(more);
     await expect(run()).rejects.toThrow(sentence);
     expect(planes).toEqual([]);

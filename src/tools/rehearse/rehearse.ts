@@ -3,15 +3,12 @@ import { Half } from './rehearsal-half.js';
 import type { RehearsalOptions } from './rehearsal-options.js';
 import type { HalfResult, RehearsalResult } from './rehearsal-result.js';
 
-export { REHEARSAL_DEFAULTS, type RehearsalOptions } from './rehearsal-options.js';
-
-/** Fewer are never mixed. */
+/** A single server is never mixed. */
 const SERVERS_MIN = 2;
 
 /**
- * Rolls a control plane from one version to another and back, under load, once with the mixed version proxy off and once
- * with it on, and counts what clients meet. Rejects with a sentence for the user where that cannot be done, with nothing
- * left running.
+ * Rolls a control plane from one version to another and back, under load, once for each half, and
+ * records the replies that clients get. Rejects, with nothing left running, with a message for the user.
  */
 export async function rehearse(options: RehearsalOptions): Promise<RehearsalResult> {
   const { from, to, servers, made, clock, halves } = options;

@@ -1,34 +1,37 @@
 import type { Clock } from '../../base/clock.js';
+import { type ApiAnswer, isSuccess, MERGE_PATCH } from '../../kube/client/api-client.js';
 import type { JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { pathOf } from '../../kube/resource-kind.js';
-import { type Api, type ApiAnswer, isSuccess, messageOf } from './api-connection.js';
+import { type Api, messageOf, uidOf } from './api-connection.js';
 import type { HalfRecord } from './half-record.js';
 import type { MeasuredClient } from './measured-client.js';
+import { pause } from './pause.js';
 import type { ServedTruth } from './served-truth.js';
 import { type Skew, skewedObject } from './skew.js';
 
-/** What scenes are made with. */
+/** The surroundings of scenes. */
 export interface Stage {
   readonly skew: Skew;
-  /** Begins every name, so that halves and rehearsals do not meet on one control plane. */
+  /** Prefix of every name, so that halves and rehearsals do not collide on one control plane. */
   readonly prefix: string;
-  /** Where the load is; it exists. */
+  /** The namespace of the load, which exists. */
   readonly namespace: string;
   readonly straight: { serving(): Api | undefined };
-  /** At the front door. */
+  /** A client at the front door. */
   readonly client: MeasuredClient;
   readonly truth: ServedTruth;
   readonly record: HalfRecord;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Says what could not be done: a scene that is not set shows nothing. */
+  /** Reports scenes that could not be set, because they show nothing. */
   readonly note: (sentence: string) => void;
 }
 
-const MERGE_PATCH = 'application/merge-patch+json';
+const TRIES_MAX = 25;
+const BETWEEN_TRIES_MS = 200;
 
-/** Rejects with what the server said where it refused. */
+/** Creates an object; rejects with the message of the server if it refuses. */
 export async function create(api: Api, target: string, body: JsonObject): Promise<JsonObject> {
   const answer = await api.request({ method: 'POST', target, body });
   if (!isSuccess(answer)) throw new Error(`POST ${target}: ${answer.status} ${messageOf(answer.body)}`);
@@ -36,32 +39,36 @@ export async function create(api: Api, target: string, body: JsonObject): Promis
 }
 
 /**
- * An object of the skewed kind, without the finalizers that its server may have put on it: those are for controllers of
- * that kind, which no rehearsal runs, and would hold it for ever.
+ * Creates an object of the skewed kind and removes the finalizers that its server may have added,
+ * because the rehearsal does not run their controllers. Resolves with the UID.
  */
-export async function createSkewed(
-  api: Api,
-  { kind, ...skew }: Skew,
-  namespace: string,
-  name: string,
-): Promise<string> {
-  const collection = pathOf(kind, namespace);
-  const made = metadataOf(await create(api, collection, skewedObject({ kind, ...skew }, { name })));
-  if (Array.isArray(made['finalizers'])) {
+export async function createSkewed(api: Api, skew: Skew, namespace: string, name: string): Promise<string> {
+  const collection = pathOf(skew.kind, namespace);
+  const made = await create(api, collection, skewedObject(skew, { name }));
+  if (Array.isArray(metadataOf(made)['finalizers'])) {
     const body = { metadata: { finalizers: null } };
     const target = `${collection}/${name}`;
     const freed = await api.request({ method: 'PATCH', target, body, contentType: MERGE_PATCH });
     if (!isSuccess(freed)) throw new Error(`PATCH ${target}: ${freed.status} ${messageOf(freed.body)}`);
   }
-  return String(made['uid'] ?? '');
+  return uidOf(made);
 }
 
-/** So many at once; rejects with the first failure when all have ended. */
+/** Runs `work` so many times at once; rejects with the first failure when all have ended. */
 export async function allOf(count: number, work: () => Promise<void>): Promise<void> {
   const ends = await Promise.allSettled(Array.from({ length: Math.max(0, count) }, work));
   for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-export function uidOf({ body }: ApiAnswer): string {
-  return String(metadataOf(body)['uid'] ?? '');
+/** Sends a request again until `isDone` accepts the reply. Resolves with false if it never does. */
+export async function insist(
+  { clock, signal }: Stage,
+  send: () => Promise<ApiAnswer>,
+  isDone: (answer: ApiAnswer) => boolean,
+): Promise<boolean> {
+  for (let tries = 0; tries < TRIES_MAX && !signal.aborted; tries++) {
+    if (isDone(await send())) return true;
+    await pause(clock, BETWEEN_TRIES_MS, signal);
+  }
+  return false;
 }

@@ -32,8 +32,8 @@ async function setUp() {
   return { store, stage };
 }
 
-describe('owners and dependents', () => {
-  it('show no harm while all dependents of living owners are there', async () => {
+describe('OwnersScene', () => {
+  it('counts no harm while all dependents of existing owners exist', async () => {
     const { stage } = await setUp();
     const scene = new OwnersScene(stage);
     await scene.make(3);
@@ -41,7 +41,7 @@ describe('owners and dependents', () => {
     expect(scene.collectedByMistake).toEqual({ bad: 0, of: 6 });
   });
 
-  it('show a dependent that is gone while its owner lives', async () => {
+  it('counts a dependent that is gone although its owner exists', async () => {
     const { store, stage } = await setUp();
     const scene = new OwnersScene(stage);
     await scene.make(2);
@@ -51,7 +51,7 @@ describe('owners and dependents', () => {
     expect(scene.collectedByMistake).toEqual({ bad: 1, of: 4 });
   });
 
-  it('blame nobody for dependents whose owner went first, by whomever', async () => {
+  it('counts no harm for dependents whose owner was deleted before, by any client', async () => {
     const { store, stage } = await setUp();
     const scene = new OwnersScene(stage);
     await scene.make(1);
@@ -61,7 +61,7 @@ describe('owners and dependents', () => {
     expect(scene.collectedByMistake.bad).toBe(0);
   });
 
-  it('wait for the dependents of a deleted owner to go', async () => {
+  it('counts the dependents of a deleted owner until they are gone', async () => {
     const { store, stage } = await setUp();
     const scene = new OwnersScene(stage);
     await scene.make(2);
@@ -76,12 +76,12 @@ describe('owners and dependents', () => {
   });
 });
 
-describe('namespaces that are deleted', () => {
+describe('NamespacesScene', () => {
   const deleteAll = async (store: FakeApi, place: typeof POD_GROUPS, namespace: string): Promise<void> => {
     for (const name of store.names(place)) store.remove(place, name, namespace);
   };
 
-  it('ended well where nothing of theirs comes back', async () => {
+  it('counts no harm if a namespace of the same name has no old objects', async () => {
     const { store, stage } = await setUp();
     const scene = new NamespacesScene(stage);
     await scene.make(1);
@@ -92,7 +92,7 @@ describe('namespaces that are deleted', () => {
     expect(scene.stuck).toEqual({ bad: 0, of: 1 });
   });
 
-  it('ended early where old objects are in the next namespace of that name', async () => {
+  it('counts a namespace as ended early if the next one of that name has its old objects', async () => {
     const { stage } = await setUp();
     const scene = new NamespacesScene(stage);
     await scene.make(1);
@@ -102,7 +102,7 @@ describe('namespaces that are deleted', () => {
     expect(scene.endedEarly).toEqual({ bad: 1, of: 1 });
   });
 
-  it('take no new objects for old ones', async () => {
+  it('does not count new objects in the next namespace as old ones', async () => {
     const { store, stage } = await setUp();
     const scene = new NamespacesScene(stage);
     await scene.make(1);
@@ -113,7 +113,7 @@ describe('namespaces that are deleted', () => {
     expect(scene.endedEarly).toEqual({ bad: 0, of: 1 });
   });
 
-  it('are stuck as long as they are there', async () => {
+  it('counts a deleted namespace as stuck as long as it exists', async () => {
     const { store, stage } = await setUp();
     const scene = new NamespacesScene(stage);
     await scene.make(1);

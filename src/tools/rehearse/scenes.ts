@@ -1,20 +1,20 @@
 import { NamespacesScene } from './namespaces-scene.js';
 import { OwnersScene } from './owners-scene.js';
 import { pause, repeat } from './pause.js';
-import type { HalfFindings } from './rehearsal-result.js';
+import type { SceneCounts } from './rehearsal-result.js';
 import type { Stage } from './scene.js';
 
 const INSPECT_EVERY_MS = 500;
 const OWNERS_A_BATCH = 3;
 const NAMESPACES_A_BATCH = 3;
-/** Kept back, so that some can be deleted when none can be made: while the only server that knows the kind restarts. */
+/** Kept for deletes while the only server with the kind restarts and none can be created. */
 const NAMESPACES_IN_RESERVE = 2;
 const SETTLE_POLL_MS = 250;
 const NOTES_MAX = 5;
 
 /**
- * Owners and namespaces that come and go while the control plane is mixed: a batch is made, and of those made before some
- * owners and namespaces are deleted. What becomes of them is looked at all the while.
+ * Creates and deletes owners and namespaces in batches while the control plane is mixed, and inspects
+ * the results all the time.
  */
 export class Scenes {
   readonly #stage: Stage;
@@ -41,7 +41,7 @@ export class Scenes {
     this.#inspected = repeat(clock, INSPECT_EVERY_MS, this.#inspecting.signal, () => this.#inspect());
   }
 
-  /** Makes and deletes no more, and waits until what was deleted has gone, or for so long. Then all is counted. */
+  /** Ends the batches, waits until deleted objects are gone, and inspects for the last time. */
   async settle(patienceMs: number): Promise<void> {
     const { clock, signal } = this.#stage;
     this.#making.abort();
@@ -53,10 +53,10 @@ export class Scenes {
     this.#inspecting.abort();
     await this.#inspected;
     await this.#inspect();
-    this.#namespaces.tellStuck();
+    this.#namespaces.recordStuck();
   }
 
-  /** Takes away what is left of them, once all is counted. What fails here is no finding. */
+  /** Deletes the rest after the last inspection. A failure here is not a finding. */
   async tidy(): Promise<void> {
     await this.#namespaces.tidy().catch((error) => this.#note(error));
   }
@@ -69,7 +69,7 @@ export class Scenes {
     await this.#deletion;
   }
 
-  get counts(): Pick<HalfFindings, 'collectedByMistake' | 'notCollected' | 'namespacesEndedEarly' | 'namespacesStuck'> {
+  get counts(): SceneCounts {
     return {
       collectedByMistake: this.#owners.collectedByMistake,
       notCollected: this.#owners.notCollected,
@@ -82,7 +82,7 @@ export class Scenes {
     const { truth, skew } = this.#stage;
     if (!truth.isMixed(skew.kind.key)) return;
     const reserve = this.#namespaces.waiting;
-    // It may have to be asked for again and again, and nothing else shall wait for that.
+    // Not awaited: the delete may have to be sent many times.
     this.#deletion ??= this.#owners.deleteOldest().finally(() => {
       this.#deletion = undefined;
     });
@@ -97,7 +97,7 @@ export class Scenes {
     await this.#namespaces.inspect().catch((error) => this.#note(error));
   }
 
-  /** The only server that could do it may just be restarting; then the next round does it. */
+  /** Reports a failure, unless the only server with the kind restarts: then the next round succeeds. */
   #note(error: Error): void {
     if (this.#stage.straight.serving() === undefined || this.#notes++ >= NOTES_MAX) return;
     this.#stage.note(`a scene could not be set or looked at: ${error.message}`);

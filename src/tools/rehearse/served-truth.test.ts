@@ -19,8 +19,8 @@ function setUp() {
   return { clock, truth, upgradeFirst };
 }
 
-describe('what a control plane serves', () => {
-  it('is what some version of it serves', () => {
+describe('ServedTruth', () => {
+  it('serves the resources of every version that runs', () => {
     const { truth, upgradeFirst } = setUp();
     expect(truth.serves(COMMON)).toBe(true);
     expect(truth.serves(NEW)).toBe(false);
@@ -30,7 +30,7 @@ describe('what a control plane serves', () => {
     expect(truth.isMixed(COMMON)).toBe(false);
   });
 
-  it('does not change while the only server that serves it restarts', () => {
+  it('serves a resource while its only server restarts', () => {
     const { clock, truth, upgradeFirst } = setUp();
     upgradeFirst();
     const sinceMs = clock.nowMs() + SETTLE_MS;
@@ -40,7 +40,7 @@ describe('what a control plane serves', () => {
     expect(truth.isSettledSince(NEW, sinceMs)).toBe(true);
   });
 
-  it('ends with the last server that is told to leave', () => {
+  it('stops serving a resource when its last server is about to change its version', () => {
     const { truth, upgradeFirst } = setUp();
     upgradeFirst();
     truth.leaves('server-1', '1.35');
@@ -48,7 +48,7 @@ describe('what a control plane serves', () => {
     expect(truth.serves(COMMON)).toBe(true);
   });
 
-  it('is settled some time after the change, and what never changed always', async () => {
+  it('is settled some time after a change, and always for resources that never changed', async () => {
     const { clock, truth, upgradeFirst } = setUp();
     upgradeFirst();
     expect(truth.isSettledSince(COMMON, clock.nowMs())).toBe(true);

@@ -2,25 +2,25 @@ import type { Clock } from '../../base/clock.js';
 import type { RehearsalServer } from './rehearsal-plane.js';
 
 /**
- * Straddle promises that what a server serves is known everywhere within this time; discovery that differs from server
- * to server for less than that after a change is no flap.
+ * Time within which all servers show a change, as Straddle promises. Discovery that differs between
+ * servers for a shorter time after a change is no flap.
  */
 export const SETTLE_MS = 5_000;
 
 /**
- * What the control plane as a whole serves, told from the versions of its servers and from nothing that it answers. A
- * resource counts as served as long as one server runs a version that has it; one that is being replaced by the same
- * version counts all the while, because it comes back.
+ * The resources that the control plane serves, derived from the versions of its servers and not from
+ * their replies. A resource is served as long as one server runs a version that has it; a server that
+ * restarts in the same version counts all the time.
  *
- * The moment at which the last such server is told to leave for a version without the resource is the end of it: from
- * then on a 404 is about to be true, and none is counted any more.
+ * A resource is no longer served from the moment at which its last server is told to change to a
+ * version without it: 404s are right soon after, and none is counted any more.
  */
 export class ServedTruth {
   readonly #clock: Clock;
   /** Keys of resources by version. */
   readonly #surfaces = new Map<string, ReadonlySet<string>>();
   readonly #versions = new Map<string, string>();
-  /** When the answer to `serves` last changed. */
+  /** Times at which the result of `serves` last changed. */
   readonly #changedAtMs = new Map<string, number>();
 
   constructor(clock: Clock, servers: readonly RehearsalServer[]) {
@@ -28,7 +28,7 @@ export class ServedTruth {
     for (const { name, version } of servers) this.#versions.set(name, version);
   }
 
-  /** What a version serves by itself. */
+  /** Stores the surface of a version. */
   learn(version: string, keys: Iterable<string>): void {
     const isFirst = this.#surfaces.size === 0;
     const before = this.#served();
@@ -36,7 +36,7 @@ export class ServedTruth {
     if (!isFirst) this.#note(before);
   }
 
-  /** A server is about to leave its version: what only this version has is about to be gone. */
+  /** Called before a server is replaced: resources of its version alone are no longer served. */
   leaves(server: string, to: string): void {
     if (this.#versions.get(server) === to) return;
     const before = this.#served();
@@ -44,7 +44,7 @@ export class ServedTruth {
     this.#note(before);
   }
 
-  /** A server is ready in this version. */
+  /** Called when a server is ready in a version. */
   entered(server: string, version: string): void {
     const before = this.#served();
     this.#versions.set(server, version);
@@ -55,12 +55,12 @@ export class ServedTruth {
     return [...this.#versions.values()].some((version) => this.#surfaces.get(version)?.has(key));
   }
 
-  /** Some server has it, and another one not. */
+  /** Returns whether some server serves the resource and another one does not. */
   isMixed(key: string): boolean {
     return this.serves(key) && [...this.#versions.values()].some((version) => !this.#surfaces.get(version)?.has(key));
   }
 
-  /** Whether `serves` has had the same answer since this moment, and for as long before as servers need to agree. */
+  /** Returns whether `serves` has not changed since SETTLE_MS before the given time. */
   isSettledSince(key: string, sinceMs: number): boolean {
     const changedAtMs = this.#changedAtMs.get(key);
     return changedAtMs === undefined || changedAtMs + SETTLE_MS <= sinceMs;

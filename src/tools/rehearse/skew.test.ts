@@ -16,8 +16,8 @@ const WIDGETS = kind('example.com/v1/widgets', 'Widget');
 const CLUSTER = kind('example.com/v1/places', 'Place', { namespaced: false });
 const versions = { from: '1.35', to: '1.36', manifests: [], older: [CONFIG_MAPS] };
 
-describe('the resource that only the newer version serves', () => {
-  it('is found from what the servers say, the most telling one first', () => {
+describe('findSkew', () => {
+  it('finds a resource that only the newer version serves, in order of preference', () => {
     const skew = findSkew({ ...versions, newer: [CONFIG_MAPS, CLUSTER, WORKLOADS, POD_GROUPS] });
     expect(skew.name).toBe('podgroups.v1alpha2.scheduling.k8s.io');
     expect(skewedObject(skew, { name: 'a' })).toEqual({
@@ -28,12 +28,12 @@ describe('the resource that only the newer version serves', () => {
     });
   });
 
-  it('is the one that was asked for', () => {
+  it('returns the resource that the user chose', () => {
     const wanted = 'workloads.v1alpha2.scheduling.k8s.io';
     expect(findSkew({ ...versions, newer: [POD_GROUPS, WORKLOADS], wanted }).kind).toBe(WORKLOADS);
   });
 
-  it('may be of a kind that the user brings an object of, which then comes first', () => {
+  it('prefers a kind of which the user has an object', () => {
     const own = {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
@@ -65,7 +65,7 @@ describe('the resource that only the newer version serves', () => {
       'configmaps.v1',
       /^configmaps\.v1 is no .*; these are: podgroups/,
     ],
-  ])('is asked for in one sentence where %s', (_, newer, wanted, sentence) => {
+  ])('throws one sentence with the next step if %s', (_, newer, wanted, sentence) => {
     expect(() => findSkew({ ...versions, newer, wanted })).toThrow(sentence);
   });
 });

@@ -2,30 +2,30 @@ import { resourceName } from '../../kube/gvr.js';
 import type { JsonObject } from '../../kube/json.js';
 import { apiVersionOf, type ResourceKind } from '../../kube/resource-kind.js';
 
-/** The resource that only the newer version serves, and how an object of it is made. */
+/** The resource that only the newer version serves, and a template for its objects. */
 export interface Skew {
   readonly kind: ResourceKind;
   /** `podgroups.v1alpha2.scheduling.k8s.io` */
   readonly name: string;
-  /** Everything of a valid object but its metadata. */
+  /** A valid object without its metadata. */
   readonly template: JsonObject;
 }
 
 export interface SkewQuestion {
   readonly from: string;
   readonly to: string;
-  /** What each version serves by itself. */
+  /** Resources of each version. */
   readonly older: readonly ResourceKind[];
   readonly newer: readonly ResourceKind[];
-  /** The user's own: one of a kind that only the newer version serves is a template too. */
+  /** Objects of the user. One of a kind that only the newer version serves is used as a template. */
   readonly manifests: readonly JsonObject[];
-  /** What the user wants it to be. */
+  /** The resource that the user chose. */
   readonly wanted?: string | undefined;
 }
 
 const NEEDED_VERBS = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 
-/** Small valid objects of built-in kinds that came with a version, most telling first. */
+/** Small valid objects of built-in kinds that were added in a version, in order of preference. */
 const TEMPLATES: readonly { readonly name: string; readonly template: JsonObject }[] = [
   {
     name: 'podgroups.v1alpha2.scheduling.k8s.io',
@@ -41,7 +41,7 @@ const TEMPLATES: readonly { readonly name: string; readonly template: JsonObject
   },
 ];
 
-/** Throws a sentence for the user where there is nothing that the versions differ in, or nothing that can be tried. */
+/** Throws with a message for the user if the versions do not differ, or if no object can be made. */
 export function findSkew(question: SkewQuestion): Skew {
   const { from, to, older, newer, manifests, wanted } = question;
   const known = new Set(older.map(({ key }) => key));
@@ -52,7 +52,7 @@ export function findSkew(question: SkewQuestion): Skew {
     return template ? [{ kind, name: resourceName(kind), template }] : [];
   });
   const order = TEMPLATES.map(({ name }) => name);
-  // The user's own templates come first: they were given for this.
+  // Templates of the user come first (index -1).
   found.sort((left, right) => order.indexOf(left.name) - order.indexOf(right.name));
   const chosen = wanted === undefined ? found[0] : found.find(({ name }) => name === wanted);
   if (chosen) return chosen;
@@ -77,7 +77,7 @@ function templateOf(kind: ResourceKind, manifests: readonly JsonObject[]): JsonO
   return rest;
 }
 
-/** A whole object of the skewed kind. */
+/** Returns a whole object of the skewed kind. */
 export function skewedObject({ kind, template }: Skew, metadata: JsonObject): JsonObject {
   return { ...template, apiVersion: apiVersionOf(kind), kind: kind.kind, metadata };
 }

@@ -1,7 +1,7 @@
 import { ApiConnection } from './api-connection.js';
 import type { RehearsalPlane } from './rehearsal-plane.js';
 
-/** Connections to each server itself, past the front door: for setting scenes and for proof, never for measuring. */
+/** Connections straight to each server: for scenes and inspections, never for measurements. */
 export class Straight {
   readonly #plane: RehearsalPlane;
   readonly #connections = new Map<string, ApiConnection>();
@@ -21,13 +21,13 @@ export class Straight {
     return connection;
   }
 
-  /** This server is ready in a version with the skewed resource, or it is no more. */
+  /** Stores whether a server is ready in a version with the skewed resource. */
   mark(server: string, isServing: boolean): void {
     if (isServing) this.#serving.add(server);
     else this.#serving.delete(server);
   }
 
-  /** A server that serves the skewed resource by itself and is not being replaced; undefined where there is none now. */
+  /** Returns a server that serves the skewed resource now; undefined if there is none. */
   serving(): ApiConnection | undefined {
     const [first] = this.#serving;
     return first === undefined ? undefined : this.to(first);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ApiAnswer, ApiRequest } from './api-connection.js';
+import type { ApiAnswer, ApiRequest } from '../../kube/client/api-client.js';
 import { type Action, TrackedObject } from './tracked-object.js';
 
 const answer = (status: number): ApiAnswer => ({ status, body: {} });
@@ -16,7 +16,7 @@ function setUp() {
   return { object, sent, perform };
 }
 
-describe('an object that a client keeps track of', () => {
+describe('TrackedObject', () => {
   it('exists from its acknowledged creation to the moment its deletion is sent', async () => {
     const { object, perform } = setUp();
     expect(object.exists).toBe(false);
@@ -31,18 +31,15 @@ describe('an object that a client keeps track of', () => {
     expect(object.exists).toBe(false);
   });
 
-  it.each([404, 503, 0])(
-    'is not known to exist where its creation was answered with %i, and is created anew',
-    async (status) => {
-      const { object, perform } = setUp();
-      await perform('create', status);
-      expect(object.exists).toBe(false);
-      await perform('create', 409);
-      expect(object.exists).toBe(true);
-    },
-  );
+  it.each([404, 503, 0])('does not exist after the reply %i to its create, and is created again', async (status) => {
+    const { object, perform } = setUp();
+    await perform('create', status);
+    expect(object.exists).toBe(false);
+    await perform('create', 409);
+    expect(object.exists).toBe(true);
+  });
 
-  it('goes on to exist whatever reads and changes are answered with', async () => {
+  it('keeps existing whatever the replies to reads and updates are', async () => {
     const { object, perform } = setUp();
     await perform('create', 201);
     for (const status of [404, 503, 500, 409]) {

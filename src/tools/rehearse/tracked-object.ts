@@ -1,16 +1,14 @@
+import { type ApiAnswer, type ApiRequest, isSuccess, MERGE_PATCH } from '../../kube/client/api-client.js';
 import type { JsonObject } from '../../kube/json.js';
-import { type ApiAnswer, type ApiRequest, isSuccess } from './api-connection.js';
 
 /** `unsure`: a write was sent that was neither acknowledged nor refused. */
 type Standing = 'absent' | 'exists' | 'unsure';
 
 export type Action = 'create' | 'get' | 'update' | 'delete';
 
-const MERGE_PATCH = 'application/merge-patch+json';
-
 /**
- * One object of one client, and what that client knows of it by its own acknowledged writes alone: the truth that
- * answers are held against. One request at a time, so that none overtakes another.
+ * One object of one client, with its state according to the acknowledged writes of that client:
+ * replies are compared with it. One request at a time, so that none overtakes another.
  */
 export class TrackedObject {
   readonly collection: string;
@@ -34,11 +32,11 @@ export class TrackedObject {
     return this.#isBusy;
   }
 
-  /** Sends a request about this object alone; nothing else may be sent until it is answered. */
+  /** Sends a request for this object. The next may be sent only after the reply. */
   async perform(action: Action, send: (request: ApiRequest) => Promise<ApiAnswer>): Promise<ApiAnswer> {
     this.#isBusy = true;
     try {
-      // Whatever comes of it, from now on a 404 may be right.
+      // From now on a 404 may be right, whether the delete succeeds or not.
       if (action === 'delete') this.#standing = 'unsure';
       const answer = await send(this.#requestFor(action));
       this.#learn(action, answer);
@@ -64,6 +62,6 @@ export class TrackedObject {
     }
     if (isSuccess(answer)) this.#standing = 'exists';
     else if (action === 'create') this.#standing = answer.status === 409 ? 'exists' : 'unsure';
-    // A 404 to somebody who is unsure settles nothing: it may come from a server that does not know the resource.
+    // A 404 does not end `unsure`: it may be from a server that does not serve the resource.
   }
 }

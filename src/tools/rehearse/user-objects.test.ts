@@ -31,7 +31,7 @@ function setUp() {
   return { store, clock, api: new MixedApi(store, 'newer'), within };
 }
 
-describe('the user’s own objects', () => {
+describe('the objects of the user (--manifests)', () => {
   it('are created in an order that works, once their definitions are served', async () => {
     const { store, clock, api, within } = setUp();
     const applied = applyUserObjects(api, [WIDGET, SETTINGS, SHOP, DEFINITION], within);
@@ -48,20 +48,20 @@ describe('the user’s own objects', () => {
     });
   });
 
-  it('of kinds that are not served are left for later', async () => {
+  it('are left for later if their kind is not served', async () => {
     const { api, within } = setUp();
     const { paths, left } = await applyUserObjects(api, [WIDGET, SETTINGS], within);
     expect(paths).toHaveLength(1);
     expect(left).toEqual([WIDGET]);
   });
 
-  it('may be there from an earlier half', async () => {
+  it('may exist from an earlier half', async () => {
     const { api, within } = setUp();
     await applyUserObjects(api, [SETTINGS], within);
     expect((await applyUserObjects(api, [SETTINGS], within)).paths).toHaveLength(1);
   });
 
-  it('are named where one is refused, or a definition is not served in time', async () => {
+  it('are named in the error if one is refused, or if a definition is not served in time', async () => {
     const { store, clock, api, within } = setUp();
     store.intercept = ({ target }) => (target.endsWith('/configmaps') ? status(422, 'Invalid') : undefined);
     await expect(applyUserObjects(api, [SETTINGS], within)).rejects.toThrow(/^v1 ConfigMap settings .*: 422 Invalid/);

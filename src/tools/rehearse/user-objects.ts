@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.js';
-import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { isSuccess } from '../../kube/client/api-client.js';
+import { type JsonObject, objectMember } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { apiVersionOf, pathOf, type ResourceKind, resourceKindsOf } from '../../kube/resource-kind.js';
-import { type Api, isSuccess, messageOf } from './api-connection.js';
+import { type Api, messageOf } from './api-connection.js';
 import { pause } from './pause.js';
 
 const DEFINITION = 'CustomResourceDefinition';
@@ -10,13 +11,13 @@ const SERVED_WITHIN_MS = 20_000;
 const POLL_MS = 200;
 
 export interface Applied {
-  /** Paths of what was created. */
+  /** Paths of the objects created. */
   readonly paths: readonly string[];
-  /** Of kinds that this server does not serve. */
+  /** Objects of kinds that this server does not serve. */
   readonly left: readonly JsonObject[];
 }
 
-/** Creates the user's objects: definitions first, then namespaces, then the rest. Throws a sentence that names the object. */
+/** Creates the user's objects: definitions, then namespaces, then the rest. */
 export async function applyUserObjects(
   api: Api,
   manifests: readonly JsonObject[],
@@ -25,8 +26,9 @@ export async function applyUserObjects(
   if (manifests.length === 0) return { paths: [], left: [] };
   const definitions = manifests.filter((each) => each['kind'] === DEFINITION);
   const rest = manifests.filter((each) => each['kind'] !== DEFINITION);
-  const namespacesFirst = [...rest].sort((left, right) => rank(left) - rank(right));
-  const before = await ownKinds(api);
+  const isNamespace = (object: JsonObject): boolean => object['kind'] === 'Namespace';
+  const namespacesFirst = rest.toSorted((left, right) => Number(isNamespace(right)) - Number(isNamespace(left)));
+  const before = await localKinds(api);
   for (const each of definitions) await createOne(api, each, kindOf(each, before)!);
   const kinds = await untilServed(api, definitions, { clock, signal });
   const paths: string[] = [];
@@ -43,12 +45,8 @@ export function describeObject(object: JsonObject): string {
   return `${String(object['apiVersion'])} ${String(object['kind'])} ${nameOf(object)}`;
 }
 
-function rank(object: JsonObject): number {
-  return object['kind'] === 'Namespace' ? 0 : 1;
-}
-
-async function ownKinds(api: Api): Promise<ResourceKind[]> {
-  const { status, groups } = await api.discover('own');
+async function localKinds(api: Api): Promise<ResourceKind[]> {
+  const { status, groups } = await api.discover('local');
   if (status !== 200) throw new Error(`Discovery cannot be read: ${status}.`);
   return resourceKindsOf(groups);
 }
@@ -63,7 +61,7 @@ async function createOne(api: Api, object: JsonObject, kind: ResourceKind): Prom
   const { namespace } = metadataOf(object);
   const place = kind.namespaced ? (typeof namespace === 'string' ? namespace : 'default') : '';
   const answer = await api.request({ method: 'POST', target: pathOf(kind, place), body: object });
-  // There from an earlier half on the same store.
+  // 409: created by an earlier half on the same store.
   if (!isSuccess(answer) && answer.status !== 409)
     throw new Error(
       `${describeObject(object)} of the manifests was refused: ${answer.status} ${messageOf(answer.body)}`,
@@ -71,7 +69,7 @@ async function createOne(api: Api, object: JsonObject, kind: ResourceKind): Prom
   return pathOf(kind, place, nameOf(object));
 }
 
-/** A definition's resources come a moment after it. */
+/** Waits until the resources of new definitions are served. */
 async function untilServed(
   api: Api,
   definitions: readonly JsonObject[],
@@ -79,7 +77,7 @@ async function untilServed(
 ): Promise<ResourceKind[]> {
   const deadlineMs = clock.nowMs() + SERVED_WITHIN_MS;
   for (;;) {
-    const kinds = await ownKinds(api);
+    const kinds = await localKinds(api);
     const missing = definitions.find((each) => !kinds.some((kind) => isDefinedBy(kind, each)));
     if (!missing) return kinds;
     if (clock.nowMs() > deadlineMs || signal.aborted)
@@ -89,7 +87,6 @@ async function untilServed(
 }
 
 function isDefinedBy({ group, kind }: ResourceKind, definition: JsonObject): boolean {
-  const spec = member(definition, 'spec');
-  const names = isObject(spec) ? member(spec, 'names') : undefined;
-  return isObject(spec) && isObject(names) && spec['group'] === group && names['kind'] === kind;
+  const spec = objectMember(definition, 'spec');
+  return spec['group'] === group && objectMember(spec, 'names')['kind'] === kind;
 }

@@ -14,8 +14,8 @@ function setUp(command: string) {
   return { program, runs };
 }
 
-describe('the user’s own program', () => {
-  it('is told where the control plane is, and run again and again', async () => {
+describe('the program of the user (--exec)', () => {
+  it('runs again and again, with KUBECONFIG set', async () => {
     const { program, runs } = setUp('echo "$KUBECONFIG"; echo on stderr >&2; exit 3');
     program.start();
     await until(() => runs().length >= 2, 'two runs', 10_000);
@@ -25,21 +25,21 @@ describe('the user’s own program', () => {
     expect(runs()[0]!.endMs).toBeGreaterThanOrEqual(runs()[0]!.beginMs);
   });
 
-  it('has only its last lines kept', async () => {
+  it('has only the last lines of its output kept', async () => {
     const { program, runs } = setUp('seq 1 5000');
     program.start();
     await program.stop();
     expect(runs()[0]!.output.split('\n')).toEqual(Array.from({ length: 20 }, (_, index) => String(4_981 + index)));
   });
 
-  it('is ended with whatever it started, when the rehearsal is called off', async () => {
+  it('is killed with its children when the rehearsal is aborted', async () => {
     const { program, runs } = setUp('sleep 1000 & sleep 1000');
     program.start();
     await program.kill();
     expect(runs()).toMatchObject([{ exitCode: 137 }]);
   });
 
-  it('is reported where there is no such program', async () => {
+  it('has a failed run if the command does not exist', async () => {
     const { program, runs } = setUp('no-such-program-anywhere');
     program.start();
     await program.stop();

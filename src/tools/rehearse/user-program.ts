@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Clock } from '../../base/clock.js';
 import type { HalfRecord } from './half-record.js';
-import { pause } from './pause.js';
+import { repeat } from './pause.js';
 
 export interface UserProgramOptions {
   readonly command: string;
@@ -12,14 +12,14 @@ export interface UserProgramOptions {
 
 const BETWEEN_MS = 1_000;
 const RUN_MS_MAX = 10 * 60_000;
-/** At the end a run gets this long to finish by itself. */
+/** Time for the last run to finish by itself. */
 const LAST_RUN_MS_MAX = 60_000;
 const OUTPUT_CHARS_MAX = 4_000;
 const OUTPUT_LINES = 20;
-/** What a shell reports for a program that was ended by a signal. */
+/** The exit code of a shell for a program ended by SIGKILL. */
 const KILLED = 137;
 
-/** The user's own client, run again and again while the control plane is rolled. */
+/** The program of the user (`--exec`), run again and again while the control plane is rolled. */
 export class UserProgram {
   readonly #options: UserProgramOptions;
   readonly #stop = new AbortController();
@@ -31,36 +31,30 @@ export class UserProgram {
   }
 
   start(): void {
-    this.#done = this.#run();
+    this.#done = repeat(this.#options.clock, BETWEEN_MS, this.#stop.signal, () => this.#once());
   }
 
-  /** Starts no new run, and waits for the one that is under way, but not for ever. */
-  async stop(): Promise<void> {
-    this.#killAtMs = this.#options.clock.nowMs() + LAST_RUN_MS_MAX;
+  /** Starts no new run, and waits for the current one up to LAST_RUN_MS_MAX. */
+  stop(): Promise<void> {
+    return this.#endBy(this.#options.clock.nowMs() + LAST_RUN_MS_MAX);
+  }
+
+  /** Ends the current run too. */
+  kill(): Promise<void> {
+    return this.#endBy(0);
+  }
+
+  async #endBy(killAtMs: number): Promise<void> {
+    this.#killAtMs = killAtMs;
     this.#stop.abort();
     await this.#done;
-  }
-
-  /** Ends the run that is under way too. */
-  async kill(): Promise<void> {
-    this.#killAtMs = 0;
-    this.#stop.abort();
-    await this.#done;
-  }
-
-  async #run(): Promise<void> {
-    const { clock } = this.#options;
-    while (!this.#stop.signal.aborted) {
-      await this.#once();
-      await pause(clock, BETWEEN_MS, this.#stop.signal);
-    }
   }
 
   #once(): Promise<void> {
     const { command, kubeconfig, record, clock } = this.#options;
     const beginMs = record.nowMs();
     const deadlineMs = clock.nowMs() + RUN_MS_MAX;
-    // A group of its own, so that what it started ends with it.
+    // A process group of its own, so that its children end with it.
     const child = spawn(command, {
       shell: true,
       detached: true,
@@ -94,6 +88,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It has just ended by itself.
+    // The process has ended meanwhile.
   }
 }

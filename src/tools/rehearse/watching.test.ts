@@ -52,7 +52,7 @@ function event(type: string, resourceVersion: string): string {
 }
 
 describe('a watch of the load', () => {
-  it('goes on from its last event where a server ends it in order, or says 503 for a while', async () => {
+  it('resumes from its last event after an orderly end, also after some 503s', async () => {
     const { asked, broken } = await setUp(
       (response) => response.end(event('ADDED', '11') + event('BOOKMARK', '15')),
       (response) => response.writeHead(503).end('{}'),
@@ -62,7 +62,7 @@ describe('a watch of the load', () => {
     expect(broken()).toBe(0);
   });
 
-  it('is broken where it is cut', async () => {
+  it('is broken if its connection is lost', async () => {
     const { asked, broken } = await setUp((response) => {
       response.write(event('ADDED', '11'), () => setImmediate(() => response.destroy()));
     });
@@ -71,7 +71,7 @@ describe('a watch of the load', () => {
     expect(broken()).toBe(1);
   });
 
-  it('is broken once, however often it is refused as unknown', async () => {
+  it('is broken once, however often it is refused with 404', async () => {
     const refuse = (response: ServerResponse): void => void response.writeHead(404).end('{}');
     const { asked, broken, examples } = await setUp(refuse, refuse, refuse);
     await until(() => asked.length === 4, 'a fourth watch');
@@ -79,14 +79,14 @@ describe('a watch of the load', () => {
     expect(examples()[0]!.text).toContain('was refused: 404');
   });
 
-  it('is broken, and begins anew, where it is told that its version is too old', async () => {
+  it('is broken, and lists again, after an ERROR event that its version is too old', async () => {
     const { asked, broken } = await setUp((response) => response.end(event('ERROR', '')));
     await until(() => asked.length === 2, 'a second watch');
     expect(asked).toEqual(['10', '10']);
     expect(broken()).toBe(1);
   });
 
-  it('is broken where an acknowledged write does not show in time, and not by writes before it began', async () => {
+  it('is broken if an acknowledged write has no event in time, unless the write was before its first list', async () => {
     const clock = new ManualClock();
     const { asked, watching, broken, examples } = await setUpAt(clock);
     await until(() => asked.length === 1, 'a watch');

@@ -9,24 +9,24 @@ export interface WatchingOptions {
   readonly api: ApiConnection;
   /** Path of a collection, without a query. */
   readonly collection: string;
-  /** Whether anything serves it, so that an end of the watch is the control plane's fault. */
+  /** Returns whether some server serves the collection, so that a broken watch is a finding. */
   readonly isServed: () => boolean;
   readonly record: HalfRecord;
   readonly clock: Clock;
 }
 
-/** An event that has not come so long after its write was acknowledged does not come any more. */
+/** Time after the acknowledgement of a write from which its event counts as lost. */
 const LOST_AFTER_MS = 10_000;
 const LOOK_EVERY_MS = 1_000;
 const RETRY_MS = 500;
 const REVISIONS_MAX = 5_000;
-/** As client libraries do it: a watch is asked for anew now and then. */
+/** Duration of a watch, as client libraries request it. */
 const WATCH_SECONDS = 300;
 
 /**
- * One client's watch at the front door, resumed from the last event whenever it ends, as informers do it. It is broken
- * where it is cut, refused as unknown, too old to be resumed, or where an acknowledged write never shows; once, until it is
- * open again. That a server ends it in order, and another goes on, at once or after some 503s, is no harm.
+ * A watch at the front door, resumed from the last event whenever it ends, as informers do. It counts
+ * as broken, once until it is open again, if it is cut, refused as unknown, too old to be resumed, or
+ * if an acknowledged write has no event. An orderly end, even with 503s before the resumption, is no finding.
  */
 export class Watching {
   readonly #options: WatchingOptions;
@@ -34,7 +34,7 @@ export class Watching {
   readonly #seen = new Set<string>();
   readonly #expected = new Map<string, number>();
   #resourceVersion = '';
-  /** Where it began: events up to there are none of its own. Versions are numbers, which newer ones exceed. */
+  /** The resource version of the first list; older events are not expected. */
   #since = 0;
   #openSinceMs: number | undefined;
   #isBroken = false;
@@ -53,7 +53,7 @@ export class Watching {
     await this.#done;
   }
 
-  /** A write in the collection was acknowledged with this version: its event has to come. */
+  /** Expects the event of an acknowledged write with this version. */
   expect(resourceVersion: string): void {
     if (this.#resourceVersion === '' || Number(resourceVersion) <= this.#since) return;
     if (this.#seen.has(resourceVersion)) return;
@@ -97,7 +97,7 @@ export class Watching {
   }
 
   #take(type: string, resourceVersion: string): void {
-    // Too old to go on from: what happened meanwhile is lost to this watch.
+    // The version is too old to resume from: events in between are lost.
     if (type === 'ERROR') {
       this.#resourceVersion = '';
       this.#expected.clear();
@@ -130,11 +130,11 @@ export class Watching {
 function complaint(end: WatchEnd): string | undefined {
   if (end.how === 'in order') return undefined;
   if (end.how === 'cut') return `was cut: ${end.why}`;
-  // "Not now" is an answer that a client can wait on.
+  // 503 and 429 ask the client to retry.
   return end.status === 503 || end.status === 429 ? undefined : `was refused: ${end.status} ${end.why}`;
 }
 
-/** Drops the oldest when full. */
+/** Removes the oldest member if the collection is full. */
 function bounded<C extends Set<string> | Map<string, number>>(members: C, max: number): C {
   if (members.size >= max) {
     const [oldest] = members.keys();

@@ -4,7 +4,7 @@ import type { ControlPlaneOptions, TestLogLevel } from './test-control-plane.js'
 const SERVERS_MAX = 9;
 const LOG_LEVELS: readonly TestLogLevel[] = ['silent', 'error', 'warn', 'info', 'debug'];
 
-/** What is wrong with the options, in one sentence that says what to do. JavaScript has no types to say it. */
+/** Throws for invalid options, which callers without TypeScript may pass. */
 export function checkOptions(
   options: ControlPlaneOptions,
   versions: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * A mixed-version Kubernetes control plane inside a test, for vitest, jest, node:test or anything else that runs on
- * Node.js: API servers of several versions in this very process, on random ports, ready in about a second.
+ * A mixed-version Kubernetes control plane inside a test, for vitest, jest, node:test or any other test runner on
+ * Node.js: API servers of several versions in the same process, on random ports, ready in about a second.
  *
  * @packageDocumentation
  */

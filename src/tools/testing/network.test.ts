@@ -16,8 +16,8 @@ function between(one: string, other: string, hangs = false): Partition {
   return { sides: [new Set([one]), new Set([other])], hangs };
 }
 
-describe('the network of a control plane', () => {
-  it('refuses new connections across a partition, both ways, and cuts those that stand', async () => {
+describe('the simulated network of a control plane', () => {
+  it('refuses new connections across a partition, both ways, and cuts existing ones', async () => {
     const net = network();
     const socket = new PassThrough().on('error', () => {});
     net.reachFrom('a').opened(B, socket);
@@ -30,7 +30,7 @@ describe('the network of a control plane', () => {
     await net.reachFrom('a').admit(B);
   });
 
-  it('cuts a connection that was being made when the partition began', async () => {
+  it('cuts a connection whose attempt began before the partition', async () => {
     const net = network();
     const reach = net.reachFrom('a');
     await reach.admit(B);
@@ -40,7 +40,7 @@ describe('the network of a control plane', () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  it('leaves connections without an answer until it heals', async () => {
+  it('lets connection attempts hang until the partition ends', async () => {
     const net = network();
     const end = net.part(between('a', 'b', true));
     let admitted = false;
@@ -54,13 +54,13 @@ describe('the network of a control plane', () => {
     await waiting;
   });
 
-  it('gives up a connection that nothing answers', async () => {
+  it('fails a hanging connection attempt with ETIMEDOUT', async () => {
     const net = network(20);
     net.part(between('a', 'b', true));
     await expect(net.reachFrom('a').admit(B)).rejects.toMatchObject({ code: 'ETIMEDOUT' });
   });
 
-  it('carries nothing from a killed member, whatever it waits for', async () => {
+  it('refuses all connections of a killed member, hanging ones included', async () => {
     const net = network();
     net.part(between('a', 'b', true));
     const waiting = net.reachFrom('a').admit(B);

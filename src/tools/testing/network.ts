@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import type { Reach } from '../../http/client/reach.js';
 
-/** As long as servers wait for a connection before they try elsewhere. */
+/** The connect timeout of servers. */
 const HANG_MS_MAX = 3_000;
 
 export interface Partition {
@@ -15,13 +15,13 @@ interface Connection {
   readonly socket: Duplex;
 }
 
-/** Who reaches whom. Members are known by name; what is dialled is an address. */
+/** Simulated network between members: decides which connections are made, by the names of both ends. */
 export class Network {
   readonly #names = new Map<string, string>();
   readonly #partitions = new Set<Partition>();
   readonly #down = new Set<string>();
   readonly #connections = new Set<Connection>();
-  /** Connections being made that nothing answers: told when anything heals. */
+  /** Connection attempts that hang; called again when a partition ends. */
   readonly #hanging = new Set<() => void>();
   readonly #hangMsMax: number;
 
@@ -44,7 +44,7 @@ export class Network {
     return !this.#down.has(from) && this.#between(from, to).length === 0;
   }
 
-  /** Returns how to end it. */
+  /** Begins a partition; returns a function that ends it. */
   part(partition: Partition): () => void {
     this.#partitions.add(partition);
     this.#cut();
@@ -54,7 +54,7 @@ export class Network {
     };
   }
 
-  /** From now on this member says nothing to anyone. */
+  /** Cuts all connections of a member, and refuses new ones from it. */
   silence(name: string): void {
     this.#down.add(name);
     this.#cut();
@@ -65,7 +65,7 @@ export class Network {
     this.#down.delete(name);
   }
 
-  /** Everybody whose connection hangs is let go. */
+  /** Ends all partitions and the attempts that hang. */
   close(): void {
     this.#partitions.clear();
     this.#wake();
@@ -101,7 +101,7 @@ export class Network {
     const connection = { from, to, socket };
     this.#connections.add(connection);
     socket.once('close', () => this.#connections.delete(connection));
-    // It may have been on its way when the partition began.
+    // The attempt may have begun before the partition.
     if (!this.passes(from, to)) socket.destroy(connectionError('ECONNRESET', address));
   }
 

@@ -18,14 +18,14 @@ interface Kubeconfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
 }
 
-describe('two versions with the proxy', () => {
+describe('two servers of different versions with the proxy', () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await startControlPlane({ versions: ['1.35', '1.36'], runtimeConfig: [SKEW] });
   });
   afterAll(() => plane.close());
 
-  it('are what was asked for', async () => {
+  it('have the names and versions that were requested', async () => {
     expect(plane.servers.map(({ name, version, isRunning }) => ({ name, version, isRunning }))).toEqual([
       { name: 'server-1', version: '1.35', isRunning: true },
       { name: 'server-2', version: '1.36', isRunning: true },
@@ -34,13 +34,13 @@ describe('two versions with the proxy', () => {
     expect((await ask(plane, 'server-2', '/version')).body).toMatchObject({ major: '1', minor: '36' });
   });
 
-  it('know each other from the first request on', async () => {
+  it('reroute to each other from the first request on', async () => {
     for (const where of ['server-1', 'server-2', 'front', 'front']) {
       expect(await ask(plane, where, POD_GROUPS), where).toMatchObject({ status: 200 });
     }
   });
 
-  it('are told of in a kubeconfig', () => {
+  it('are contexts of the kubeconfig', () => {
     const whole = load(plane.kubeconfig) as Kubeconfig;
     expect(whole['current-context']).toBe('front');
     expect(whole.contexts.map(({ name }) => name)).toEqual(['front', 'server-1', 'server-2']);
@@ -54,12 +54,12 @@ describe('two versions with the proxy', () => {
     expect((load(plane.kubeconfigFor('front')) as Kubeconfig).clusters).toEqual([whole.clusters[0]]);
   });
 
-  it('run the controllers that were asked for', async () => {
+  it('run the controllers that were requested', async () => {
     const path = '/api/v1/namespaces/default/serviceaccounts/default';
     await expect.poll(async () => (await ask(plane, 'front', path)).status, { timeout: 10_000 }).toBe(200);
   });
 
-  it('have nothing to do with another control plane in the same process', async () => {
+  it('share nothing with another control plane in the same process', async () => {
     await using other = await startControlPlane({ versions: ['1.36'], controllers: [] });
     const made = await ask(plane, 'front', CONFIG_MAPS, { metadata: { name: 'here' } });
     expect(made.status).toBe(201);
@@ -91,13 +91,13 @@ describe('two versions with the proxy', () => {
       async (it) => it.kubeconfigFor('a'),
       'kubeconfigFor: there is no server a; there are front, server-1, server-2.',
     ],
-  ])('say what is wrong with what %s is told', async (_, call, sentence) => {
+  ])('reject invalid arguments of %s with one sentence', async (_, call, sentence) => {
     await expect(call(plane)).rejects.toThrow(new Error(sentence));
   });
 });
 
-describe('without the proxy', () => {
-  it('each server answers for itself, with a 404 for what it does not know', async () => {
+describe('two servers of different versions without the proxy', () => {
+  it('reply for themselves, with a 404 for resources of the other version', async () => {
     await using plane = await startControlPlane({ versions: ['1.35', '1.36'], runtimeConfig: [SKEW], proxy: false });
     expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 404, body: { reason: 'NotFound' } });
     expect(await ask(plane, 'server-2', POD_GROUPS)).toMatchObject({ status: 200 });
@@ -106,7 +106,7 @@ describe('without the proxy', () => {
   });
 });
 
-describe('a control plane that cannot be', () => {
+describe('startControlPlane with invalid options', () => {
   it.each<[ControlPlaneOptions, string]>([
     [{ versions: ['1.99'] }, 'versions: Kubernetes 1.99 does not come with Straddle; 1.34, 1.35, 1.36 do.'],
     [{ versions: [] }, 'versions: give one to 9 of them, one for each server, not 0.'],
@@ -115,11 +115,11 @@ describe('a control plane that cannot be', () => {
       'controllers: there is no deployment; there are namespace, garbagecollector, serviceaccount.',
     ],
     [{ logLevel: 'loud' as 'info' }, 'logLevel: loud is none of silent, error, warn, info, debug.'],
-  ])('%j says so in a sentence', async (options, sentence) => {
+  ])('rejects %j with one sentence', async (options, sentence) => {
     await expect(startControlPlane(options)).rejects.toThrow(new Error(sentence));
   });
 
-  it('leaves nothing behind', async () => {
+  it('leaves no files behind', async () => {
     const before = leftovers(tmpdir());
     await expect(startControlPlane({ versions: ['1.36', '1.36'], runtimeConfig: ['apps/v1=perhaps'] })).rejects.toThrow(
       /apps\/v1=perhaps/,
@@ -147,7 +147,7 @@ describe('close', () => {
     }
   });
 
-  it('may be asked for twice, and ends what is under way', async () => {
+  it('may be called twice, and ends operations in progress', async () => {
     const plane = await startControlPlane({ versions: ['1.36', '1.36'], controllers: [] });
     const { url } = plane.front;
     const rolling = plane.roll({ to: '1.35' }).catch((error: Error) => error.message);

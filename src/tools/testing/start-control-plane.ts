@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer, type Server } from 'node:net';
 import { surfaceVersions } from '../../apiserver/surfaces/load-surface.js';
 import { systemClock } from '../../base/clock.js';
 import { createLogger, type Logger, silentLogger } from '../../base/logger.js';
@@ -6,21 +7,19 @@ import { makePki } from '../../compose/pki.js';
 import { loadServerTls } from '../../compose/server-tls.js';
 import { FrontDoor } from '../plane/front-door.js';
 import { checkOptions } from './check-options.js';
-import { freePorts } from './free-ports.js';
 import { Network } from './network.js';
 import { temporaryFolder } from './temporary-folder.js';
 import type { ControlPlane, ControlPlaneOptions } from './test-control-plane.js';
-import { Member } from './test-member.js';
+import { TestMember } from './test-member.js';
 import { FRONT, TestPlane } from './test-plane.js';
 import { HOST, serverConfig } from './test-server-config.js';
 
-/** A port that was free may be taken before it is listened on; that it happens this often is another trouble. */
+/** Bound on retries: a free port may be taken by another process before a server listens on it. */
 const PORT_ATTEMPTS_MAX = 3;
 
 /**
  * Starts a control plane in this process: an API server for each version on one store in a temporary folder, and a load
- * balancer before them. Resolves when all are ready and know each other; rejects, with nothing left behind, when they
- * cannot be.
+ * balancer before them. Resolves when all are ready and know each other; else rejects, with nothing left behind.
  *
  * @example
  * ```ts
@@ -53,12 +52,12 @@ async function startOnce(
   const folder = temporaryFolder();
   const network = new Network();
   const { logger } = runLogger(options, FRONT);
-  const members: Member[] = [];
+  const members: TestMember[] = [];
   const opened: { close(): void | Promise<void> }[] = [{ close: () => folder.remove() }];
   try {
     const configs = { dataDir: folder.path };
     const frontConfig = serverConfig({ ...configs, name: FRONT, port: 0 }, options, known.at(-1)!);
-    // First and once: servers that start together then only read what is there.
+    // Made before the servers start, which then only read the files.
     const pki = (await makePki(frontConfig))!;
     const tls = await loadServerTls(frontConfig, { logger, clock: systemClock });
     opened.push(tls);
@@ -68,7 +67,7 @@ async function startOnce(
       const place = { ...configs, name, port: ports[index]! };
       const address = `${HOST}:${place.port}`;
       network.join(name, address);
-      const member = new Member({
+      const member = new TestMember({
         name,
         version,
         address,
@@ -129,4 +128,19 @@ function runLogger({ logLevel = 'silent' }: ControlPlaneOptions, server: string)
 
 function isPortTaken(error: unknown): boolean {
   return error instanceof Error && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE';
+}
+
+/** Returns ports that are not in use. All are held until the last is found, so that they differ. */
+async function freePorts(count: number, host: string): Promise<number[]> {
+  const held = await Promise.all(Array.from({ length: count }, () => listen(host)));
+  const ports = held.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(held.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function listen(host: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer().once('error', reject);
+    server.listen(0, host, () => resolve(server));
+  });
 }

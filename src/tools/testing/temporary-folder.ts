@@ -9,7 +9,7 @@ export interface TemporaryFolder {
   remove(): void;
 }
 
-/** A folder that is gone with the control plane, or with the process where nobody closed that. */
+/** Makes a temporary folder, which is removed by `remove` or at the exit of the process. */
 export function temporaryFolder(): TemporaryFolder {
   const path = mkdtempSync(join(tmpdir(), 'straddle-testing-'));
   if (open.size === 0) process.on('exit', removeAll);

@@ -3,10 +3,10 @@ import type { LogLevel } from '../../base/logger.js';
 /** A controller that runs inside the servers, on one of them at a time. */
 export type ControllerName = 'namespace' | 'garbagecollector' | 'serviceaccount';
 
-/** How much the servers say on standard error. */
+/** Log level of the servers on standard error. */
 export type TestLogLevel = LogLevel | 'silent';
 
-/** What {@link startControlPlane} is told. Everything has a default. */
+/** Options of {@link startControlPlane}. All have defaults. */
 export interface ControlPlaneOptions {
   /**
    * One API server for each, named `server-1`, `server-2`, … in this order: minor versions of Kubernetes, such as `1.36`.
@@ -15,37 +15,37 @@ export interface ControlPlaneOptions {
   readonly versions?: readonly string[];
 
   /**
-   * The mixed version proxy. With it (the default) every server answers for all of them. Without it a server answers 404
-   * for whatever its own version does not have, as control planes do in the middle of an upgrade.
+   * Whether the mixed version proxy is on. With it (the default) every server serves the resources of all of them. Without
+   * it a server replies 404 for resources that its version lacks, as in the middle of an upgrade of a control plane.
    */
   readonly proxy?: boolean;
 
   /**
-   * API versions to turn on or off, as `--runtime-config` of kube-apiserver takes them: `scheduling.k8s.io/v1alpha2=true`.
-   * Servers whose version does not know one leave it out.
+   * API versions to turn on or off, in the format of `--runtime-config` of kube-apiserver:
+   * `scheduling.k8s.io/v1alpha2=true`. Servers ignore API versions that they do not have.
    */
   readonly runtimeConfig?: readonly string[];
 
-  /** Which controllers run. Default: all. They are elected, so a killed server's work is taken over after its lease ends. */
+  /** Default: all. They run on one server; another takes over when its lease expires. */
   readonly controllers?: readonly ControllerName[];
 
   /**
-   * How long what only a departed server served is answered 503 before it is a 404. Default: ten minutes, longer than any
-   * test waits; make it short to see what comes after.
+   * Time during which resources of a departed server are answered 503, before 404. Default: ten minutes, longer than any
+   * test waits; set it short to test what follows.
    */
   readonly departedGraceMs?: number;
 
-  /** A server that stays unreachable this long counts as departed. Default: 6000. At least 100. */
+  /** Time after which an unreachable server counts as departed. Default: 6000. At least 100. */
   readonly peerGoneAfterMs?: number;
 
-  /** How often servers ask each other what they serve. Default: 250. At least 50. */
+  /** Interval at which servers read the discovery of each other. Default: 250. At least 50. */
   readonly surfaceRefreshMs?: number;
 
-  /** What the servers log on standard error. Default: `silent`. */
+  /** Default: `silent`. */
   readonly logLevel?: TestLogLevel;
 }
 
-/** One API server of a {@link ControlPlane}. The object stays the same; what it says changes. */
+/** One API server of a {@link ControlPlane}. Properties show its current state. */
 export interface ControlPlaneServer {
   /** `server-1`, also the name of its context in the kubeconfig. */
   readonly name: string;
@@ -57,9 +57,9 @@ export interface ControlPlaneServer {
   readonly isRunning: boolean;
 }
 
-/** What a client shows and trusts, in PEM: for clients that read no kubeconfig. */
+/** Certificates and key in PEM, for clients that read no kubeconfig. */
 export interface ControlPlaneCredentials {
-  /** The authority of every server's certificate. */
+  /** CA of all serving certificates. */
   readonly ca: string;
   /** Certificate of the user `kubernetes-admin` in the group `system:masters`. */
   readonly cert: string;
@@ -67,24 +67,24 @@ export interface ControlPlaneCredentials {
   readonly key: string;
 }
 
-/** What {@link ControlPlane.roll} is told. */
+/** Options of {@link ControlPlane.roll}. */
 export interface RollOptions {
-  /** The version to go to: `1.36`. Back is as good as forth. */
+  /** The version to roll to, newer or older: `1.36`. */
   readonly to: string;
-  /** Only this server. Default: all of them, one after the other. */
+  /** The only server to replace. Default: all, one after the other. */
   readonly server?: string;
 }
 
-/** What {@link ControlPlane.partition} is told. */
+/** Options of {@link ControlPlane.partition}. */
 export interface PartitionOptions {
   /**
-   * What becomes of new connections between the sides: `refuse` (default) fails them at once, `hang` leaves them without an
-   * answer until the caller's own time is over (3 s between servers), as a firewall that drops does.
+   * Effect on new connections between the sides: `refuse` (default) fails them at once; with `hang` they fail after the
+   * connect timeout of the caller (3 s between servers), as with a firewall that drops packets.
    */
   readonly connections?: 'refuse' | 'hang';
 }
 
-/** Ends a partition. Resolves when the servers see each other again. May be called twice. */
+/** Ends a partition. Resolves when the servers reach each other again. May be called twice. */
 export type Heal = () => Promise<void>;
 
 /** A running control plane: API servers of several versions on one store, and a load balancer before them. */
@@ -108,31 +108,30 @@ export interface ControlPlane {
   kubeconfigFor(context: string): string;
 
   /**
-   * Replaces servers by ones of another version, one after the other: each drains, comes back at the same address, and is
-   * ready and known to all before the next one goes. A server that is down comes back too. Servers that run that version
-   * already are left alone. Rejects at the first that does not come up.
+   * Replaces servers by ones of another version, one after the other: each drains, starts at the same address, and is ready
+   * and known to all before the next one stops. A server that is down is started too. Servers that run the version already
+   * are not touched. Rejects at the first server that does not become ready.
    */
   roll(options: RollOptions): Promise<void>;
 
   /**
-   * Ends a server as `kill -9` would: its connections break in the middle of whatever they carried, its leases stay, and
-   * nobody is told. Resolves when it is gone. Does nothing to one that is down already.
+   * Ends a server as `kill -9` does: its connections are reset, its leases stay, and peers get no notice. Resolves when it
+   * has ended. Does nothing if it is down already.
    */
   kill(server: string): Promise<void>;
 
   /**
-   * Brings a killed server back, in the version that it had. Resolves when it is ready and known to all. Does nothing to
-   * one that runs.
+   * Starts a killed server in its last version. Resolves when it is ready and known to all. Does nothing if it runs.
    */
   start(server: string): Promise<void>;
 
   /**
-   * Lets no traffic pass between two sides, either way: names of servers, and `front` for the load balancer. Connections
-   * between them are cut at once. Both sides go on reaching the store, as servers with one etcd do. Partitions add up.
+   * Blocks all traffic between two sides: names of servers, and `front` for the load balancer. Connections between them are
+   * cut at once. Both sides still reach the store, as servers with one etcd do. Partitions add up.
    */
   partition(oneSide: readonly string[], otherSide: readonly string[], options?: PartitionOptions): Heal;
 
-  /** Stops everything and removes what was stored. Ends whatever is under way. May be called twice. */
+  /** Stops everything, also operations in progress, and removes all data. May be called twice. */
   close(): Promise<void>;
 
   /** The same as {@link ControlPlane.close}: `await using plane = await startControlPlane()`. */

@@ -5,16 +5,16 @@ import type { InProcessServer } from '../../compose/start-server.js';
 import type { Network } from './network.js';
 import type { ControlPlaneServer } from './test-control-plane.js';
 
-export interface MemberOptions {
+export interface TestMemberOptions {
   readonly name: string;
   readonly version: string;
-  /** host:port, the same whatever version runs there. */
+  /** host:port, the same for every version. */
   readonly address: string;
   readonly configOf: (version: string) => ApiServerConfig;
   readonly network: Network;
-  /** Each run has a logger of its own, so that one that was killed says nothing more. */
+  /** Makes the logger of one run; a killed server is muted. */
   readonly makeLogger: () => { readonly logger: Logger; mute(): void };
-  /** The load balancer asks everyone how they are; resolves when their answers count. */
+  /** Makes the load balancer probe all servers; resolves when the results are in effect. */
   readonly lookAround: () => Promise<void>;
 }
 
@@ -23,29 +23,23 @@ interface Run {
   mute(): void;
 }
 
-/** One API server and the place where it stands. One change at a time: whoever comes later waits. */
-export class Member implements ControlPlaneServer {
-  readonly #options: MemberOptions;
+/** One API server at a fixed address. Changes are done one at a time, in the order of the calls. */
+export class TestMember implements ControlPlaneServer {
+  readonly name: string;
+  readonly address: string;
+  readonly url: string;
+  readonly #options: TestMemberOptions;
   #version: string;
   #run: Run | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   #closed = false;
 
-  constructor(options: MemberOptions) {
+  constructor(options: TestMemberOptions) {
+    this.name = options.name;
+    this.address = options.address;
+    this.url = `https://${options.address}`;
     this.#options = options;
     this.#version = options.version;
-  }
-
-  get name(): string {
-    return this.#options.name;
-  }
-
-  get address(): string {
-    return this.#options.address;
-  }
-
-  get url(): string {
-    return `https://${this.#options.address}`;
   }
 
   get version(): string {
@@ -64,7 +58,7 @@ export class Member implements ControlPlaneServer {
     return this.#inTurn(() => this.#start());
   }
 
-  /** In that version afterwards, whether it ran before or not. */
+  /** Runs the version afterwards, whether the server ran before or not. */
   replace(version: string): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#run && this.#version === version) return;
@@ -106,7 +100,7 @@ export class Member implements ControlPlaneServer {
     if (!run) return;
     this.#run = undefined;
     const closing = run.server.close();
-    // It says that it goes and still serves for a moment: whoever balances must know before its port is closed.
+    // The load balancer must notice that the server is not ready before its port is closed.
     if (!this.#closed) await this.#options.lookAround();
     await closing;
   }

@@ -37,7 +37,7 @@ function traffic(): () => Promise<Record<string, number>> {
 }
 
 describe('roll', () => {
-  it('replaces one server after the other, and no client notices', async () => {
+  it('replaces one server after the other without a failed request', async () => {
     await start({ versions: ['1.35', '1.35', '1.36'] });
     const urls = plane.servers.map(({ url }) => url);
     const stop = traffic();
@@ -52,7 +52,7 @@ describe('roll', () => {
     expect((await ask(plane, 'server-1', POD_GROUPS)).status).toBe(200);
   });
 
-  it('brings a killed server back in the new version, with what was stored', async () => {
+  it('starts a killed server in the new version, with the stored objects', async () => {
     await start({ versions: ['1.35'], proxy: false });
     expect((await ask(plane, 'front', CONFIG_MAPS, { metadata: { name: 'kept' } })).status).toBe(201);
     await plane.kill('server-1');
@@ -63,7 +63,7 @@ describe('roll', () => {
 });
 
 describe('kill', () => {
-  it('breaks off what is under way and leaves the lease, and nobody answers 404 for it', async () => {
+  it('cuts open connections and keeps the lease, and its resources are 503, not 404', async () => {
     await start({ versions: ['1.35', '1.36'] });
     const leases =
       '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io/identity';
@@ -88,7 +88,7 @@ describe('kill', () => {
     expect(await ask(plane, 'server-2', POD_GROUPS)).toMatchObject({ status: 200 });
   });
 
-  it('leaves a 404 only after the time for which a departed server is remembered', async () => {
+  it('causes a 404 for its resources only after the grace of departed servers', async () => {
     await start({ versions: ['1.35', '1.36'], peerGoneAfterMs: 300, surfaceRefreshMs: 100, departedGraceMs: 3_000 });
     await plane.kill('server-2');
     const seen = new Set<number>();
@@ -107,7 +107,7 @@ describe('kill', () => {
 });
 
 describe('partition', () => {
-  it('of two servers leaves a 503 where only the other one could answer, until it heals', async () => {
+  it('between two servers causes 503s for resources of the other one until it ends', async () => {
     await start({ versions: ['1.35', '1.36'] });
     // A connection that is there already does not help.
     expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 200 });
@@ -122,7 +122,7 @@ describe('partition', () => {
     await heal();
   });
 
-  it('of one way leaves the other', async () => {
+  it('cuts only the connections between its sides', async () => {
     await start({ versions: ['1.35', '1.36', '1.36'] });
     const heal = plane.partition(['server-1'], ['server-2']);
     for (let round = 0; round < 4; round++) {
@@ -135,7 +135,7 @@ describe('partition', () => {
     await healBoth();
   });
 
-  it('keeps the front door from a server, and clients go to the others', async () => {
+  it('between front door and a server makes the door use the other servers', async () => {
     await start({ versions: ['1.35', '1.36'], proxy: false });
     const heal = plane.partition(['front'], ['server-1']);
     const behind = async () => (await ask(plane, 'front', '/version')).body['minor'];

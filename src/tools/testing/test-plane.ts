@@ -1,4 +1,4 @@
-import { planeKubeconfig } from '../../compose/admin-kubeconfig.js';
+import { adminKubeconfig } from '../../compose/admin-kubeconfig.js';
 import type { MadePki } from '../../compose/pki.js';
 import type { ProxyTls } from '../../http/tls/proxy-tls.js';
 import type { FrontDoor } from '../plane/front-door.js';
@@ -13,23 +13,23 @@ import type {
   PartitionOptions,
   RollOptions,
 } from './test-control-plane.js';
-import type { Member } from './test-member.js';
+import type { TestMember } from './test-member.js';
 import { untilAgreed } from './until-agreed.js';
 
-/** The load balancer's name: as a context, and as a side of a partition. */
+/** Name of the load balancer, as a context and as a side of a partition. */
 export const FRONT = 'front';
-/** Requests that are still under way when everything is closed. */
+/** Time for requests in flight at the close. */
 const CLOSE_GRACE_MS = 1_000;
 
 export interface TestPlaneOptions {
-  readonly members: readonly Member[];
+  readonly members: readonly TestMember[];
   readonly network: Network;
   readonly front: FrontDoor;
   readonly frontAddress: string;
   readonly pki: MadePki;
   readonly tls: ProxyTls;
   readonly folder: TemporaryFolder;
-  /** Servers know each other. */
+  /** Whether the mixed version proxy is on. */
   readonly proxy: boolean;
   /** Versions that come with Straddle. */
   readonly known: readonly string[];
@@ -47,7 +47,7 @@ export class TestPlane implements ControlPlane {
     this.#options = options;
     this.front = { url: `https://${frontAddress}` };
     this.credentials = { ca: pki.ca.certPem, cert: pki.admin.certPem, key: pki.admin.keyPem };
-    this.kubeconfig = planeKubeconfig([{ name: FRONT, address: frontAddress }, ...members], pki);
+    this.kubeconfig = adminKubeconfig([{ name: FRONT, address: frontAddress }, ...members], pki);
   }
 
   get servers(): readonly ControlPlaneServer[] {
@@ -57,7 +57,7 @@ export class TestPlane implements ControlPlane {
   kubeconfigFor(context: string): string {
     const { frontAddress, pki } = this.#options;
     const address = context === FRONT ? frontAddress : this.#member('kubeconfigFor', context, [FRONT]).address;
-    return planeKubeconfig([{ name: context, address }], pki);
+    return adminKubeconfig([{ name: context, address }], pki);
   }
 
   async roll({ to, server }: RollOptions): Promise<void> {
@@ -106,7 +106,7 @@ export class TestPlane implements ControlPlane {
     return this.close();
   }
 
-  /** Every server knows every other one that it reaches. */
+  /** Resolves when every server has read the surfaces of the others that it reaches. */
   async untilAgreed(): Promise<void> {
     const { members, network, proxy } = this.#options;
     if (proxy) await untilAgreed(members, { network, isClosed: () => this.#closing !== undefined });
@@ -129,7 +129,7 @@ export class TestPlane implements ControlPlane {
     }
   }
 
-  #member(method: string, name: string, also: readonly string[] = []): Member {
+  #member(method: string, name: string, also: readonly string[] = []): TestMember {
     const { members } = this.#options;
     const found = members.find((member) => member.name === name);
     if (found) return found;

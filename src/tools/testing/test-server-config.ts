@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
-import type { ApiServerConfig } from '../../compose/config/api-server-config.js';
-import { CONTROLLER_CHOICES } from '../../compose/config/api-server-config.js';
+import { type ApiServerConfig, CONTROLLER_CHOICES } from '../../compose/config/api-server-config.js';
 import type { FlagName } from '../../compose/config/flags.js';
 import { loadApiServerConfig } from '../../compose/config/load-api-server-config.js';
 import type { ControlPlaneOptions } from './test-control-plane.js';
 
 export const HOST = '127.0.0.1';
 
-/** Servers tell each other soon what they serve: a test waits for that again and again. */
+/** Short, because tests wait for it again and again. */
 const SURFACE_REFRESH_MS = 250;
 const PEER_GONE_AFTER_MS = 6_000;
-/** Between saying that it goes and going: in one process that is heard at once. */
+/** Short, because the load balancer of the same process probes at once. */
 const SHUTDOWN_DELAY = '50ms';
 const SHUTDOWN_GRACE = '2s';
 
@@ -20,7 +19,7 @@ export interface ServerPlace {
   readonly port: number;
 }
 
-/** As `straddle apiserver` would be told on its command line. */
+/** Returns the configuration of a server, made from flags of `straddle apiserver`. */
 export function serverConfig(
   { dataDir, name, port }: ServerPlace,
   options: ControlPlaneOptions,

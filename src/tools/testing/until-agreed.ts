@@ -2,24 +2,21 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Surface } from '../../kube/surface.js';
 import type { Peer } from '../../proxy/peers/peer-table.js';
 import type { Network } from './network.js';
-import type { Member } from './test-member.js';
+import type { TestMember } from './test-member.js';
 
 const AGREED_MS_MAX = 30_000;
 const POLL_MS = 10;
-/** Servers that have just found each other are reading already, and need no push. */
+/** Time before surfaces are read again: servers that have just found each other are reading already. */
 const PATIENCE_MS = 200;
 
 interface Pair {
-  readonly one: Member;
-  readonly other: Member;
+  readonly one: TestMember;
+  readonly other: TestMember;
 }
 
-/**
- * Resolves when every running server knows what every other one serves that it can reach, so that a test never sees the
- * moment before.
- */
+/** Resolves when every running server has read the surface of every other one that it can reach. */
 export async function untilAgreed(
-  members: readonly Member[],
+  members: readonly TestMember[],
   { network, isClosed }: { readonly network: Network; readonly isClosed: () => boolean },
 ): Promise<void> {
   const pairs = members.flatMap((one) => members.flatMap((other) => (one === other ? [] : [{ one, other }])));
@@ -46,7 +43,7 @@ function sees(pair: Pair, network: Network): boolean {
   return peerOf(pair)!.endpoints.some((endpoint) => endpoint.usable());
 }
 
-/** Without this, a server that was away is asked again only after a cool-down of some seconds. */
+/** Reads the peer again at once instead of after a cool-down of some seconds. */
 async function lookAgain(pair: Pair): Promise<void> {
   const peer = peerOf(pair);
   if (peer) await pair.one.running?.directory.refresh(peer);

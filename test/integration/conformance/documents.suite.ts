@@ -17,7 +17,7 @@ export function documentsSuite(world: World): void {
     answer.json<{ items: Group[] }>().items.map(({ metadata, versions }) => `${metadata.name}/${versions[0]!.version}`);
 
   describe('discovery', () => {
-    it('is aggregated for those who ask so, in both versions', async () => {
+    it('is aggregated for clients that accept it, in both versions', async () => {
       const merged = await get('/apis', AGGREGATED);
       expect(merged.headers['content-type']).toBe(AGGREGATED);
       expect(groups(merged)).toContain('apps/v1');
@@ -29,13 +29,13 @@ export function documentsSuite(world: World): void {
       expect(versions[0]!.resources.map(({ resource }) => resource)).toContain('pods');
     });
 
-    it('is the server’s own with the nopeer profile, and without peers that is all there is', async () => {
+    it('is the local view with the nopeer profile, and equal to the merged one without peers', async () => {
       const own = await get('/apis', NOPEER);
       expect(own.status).toBe(200);
       expect(groups(own)).toEqual(groups(await get('/apis', AGGREGATED)));
     });
 
-    it('is not sent again to who has it', async () => {
+    it('is 304 for a matching ETag', async () => {
       const first = await get('/apis', AGGREGATED);
       const etag = String(first.headers['etag']);
       expect(etag).toMatch(/^"[^"]+"$/);
@@ -44,7 +44,7 @@ export function documentsSuite(world: World): void {
       expect(String(first.headers['vary'])).toMatch(/accept/i);
     });
 
-    it('has its old forms', async () => {
+    it('has the legacy forms', async () => {
       const kindAt = async (path: string): Promise<unknown> => (await get(path, 'application/json')).json()['kind'];
       expect(await Promise.all(['/api', '/apis', '/apis/apps', '/apis/apps/v1', '/api/v1'].map(kindAt))).toEqual([
         'APIVersions',
@@ -59,13 +59,13 @@ export function documentsSuite(world: World): void {
       );
     });
 
-    it('knows no group that nobody has', async () => {
+    it('replies 404 for a group that no server serves', async () => {
       expect((await get('/apis/nosuch.test', 'application/json')).status).toBe(404);
       expect((await get('/apis/nosuch.test/v1', 'application/json')).status).toBe(404);
       expect((await get('/apis/apps/v9', 'application/json')).status).toBe(404);
     });
 
-    it('is not for those who take no form of it, nor for other methods', async () => {
+    it('is refused for unsupported media types and other methods', async () => {
       const refused = await get('/apis', 'application/xml');
       expect([refused.status, refused.json<Status>().reason]).toEqual([406, 'NotAcceptable']);
       expect((await world.ask('/apis', { as: world.admin, method: 'POST', body: {} })).status).toBe(405);
@@ -73,7 +73,7 @@ export function documentsSuite(world: World): void {
   });
 
   describe('OpenAPI', () => {
-    it('has an index whose documents are there, to be kept by their hash', async () => {
+    it('has an index whose documents exist and may be cached by their hash', async () => {
       const index = await get('/openapi/v3', 'application/json');
       const { paths } = index.json<{ paths: Record<string, { serverRelativeURL: string }> }>();
       const { serverRelativeURL } = paths['apis/apps/v1']!;

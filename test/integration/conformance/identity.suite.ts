@@ -25,7 +25,7 @@ export function identitySuite(world: World): void {
   };
 
   describe('identity', () => {
-    it('is what a certificate of the client CA says', async () => {
+    it('is that of a certificate of the client CA', async () => {
       const { jane } = world;
       const fingerprint = createHash('sha256').update(new X509Certificate(jane.pem).raw).digest('hex');
       expect(await whoAmI({ as: jane })).toEqual({
@@ -35,20 +35,20 @@ export function identitySuite(world: World): void {
       });
     });
 
-    it('is nobody without credentials, who may read what is public', async () => {
+    it('is anonymous without credentials, with access to public pages', async () => {
       expect((await world.ask('/version')).status).toBe(200);
       const refused = await world.ask('/api/v1/namespaces');
       expect(refused.status).toBe(403);
       expect(refused.json<Status>().message).toContain('User "system:anonymous" cannot list resource "namespaces"');
     });
 
-    it('is refused with a certificate of an authority that nobody knows', async () => {
+    it('is refused with a certificate of an unknown CA', async () => {
       const stranger = makeClient(makeCa('elsewhere'), { cn: 'root', organizations: ['system:masters'] });
       const answer = await world.ask('/api/v1/namespaces', { as: stranger });
       expect([answer.status, answer.json<Status>().reason]).toEqual([401, 'Unauthorized']);
     });
 
-    it('is not what a client says of itself in headers', async () => {
+    it('is not taken from headers of clients', async () => {
       expect(await whoAmI({ as: world.jane, headers: SPOOFED })).toMatchObject({
         username: 'jane',
         groups: ['developers', 'system:authenticated'],
@@ -58,7 +58,7 @@ export function identitySuite(world: World): void {
       );
     });
 
-    it('is what a front proxy says in headers', async () => {
+    it('is taken from headers of a front proxy', async () => {
       const user = await whoAmI({ as: world.certificates.frontProxy, headers: SPOOFED });
       expect(user).toEqual({
         username: 'root',
@@ -68,7 +68,7 @@ export function identitySuite(world: World): void {
       });
     });
 
-    it('is no front proxy’s with another name, and no user’s with a certificate of the front-proxy CA', async () => {
+    it('is not taken from headers if name or CA of the certificate is not that of a front proxy', async () => {
       const other = makeClient(world.certificates.frontProxyCa, { cn: 'someone' });
       const claimed = await world.ask(WHO_AM_I, { method: 'POST', body: {}, as: other, headers: SPOOFED });
       expect(claimed.status).toBe(401);
@@ -76,7 +76,7 @@ export function identitySuite(world: World): void {
       expect(await whoAmI({ as: user, headers: SPOOFED })).toMatchObject({ username: 'front-proxy-client' });
     });
 
-    it('comes with a service account’s token, and a wrong token is refused', async () => {
+    it('is that of a service account token, and an invalid token is refused', async () => {
       const accounts = '/api/v1/namespaces/default/serviceaccounts';
       const { admin } = world;
       const made = await world.ask(accounts, { method: 'POST', as: admin, body: { metadata: { name: 'robot' } } });
@@ -91,7 +91,7 @@ export function identitySuite(world: World): void {
       expect([wrong.status, wrong.json<Status>().reason]).toEqual([401, 'Unauthorized']);
     });
 
-    it('may be another’s for whoever may impersonate', async () => {
+    it('may be impersonated with the right to do so', async () => {
       const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': 'builders' };
       expect(await whoAmI({ as: world.admin, headers })).toMatchObject({
         username: 'bob',
@@ -102,7 +102,7 @@ export function identitySuite(world: World): void {
     });
   });
 
-  describe('the mark of a rerouted request', () => {
+  describe('the header of a rerouted request', () => {
     const paths = ['/apis/nosuch.test/v1/things', '/apis/apps/v1/things', '/api/v1/namespaces/default/pods/x/nosuch'];
     const headers = { 'X-Kubernetes-Peer-Proxied': 'true' };
 

@@ -31,12 +31,12 @@ export function requestsSuite(world: World): void {
       });
     });
 
-    it('of a resource that nobody has are a page, as kube-apiserver has it', async () => {
+    it('of a resource that no server serves are the text page of kube-apiserver', async () => {
       const answer = await world.ask('/apis/nosuch.test/v1/things', { as: world.admin });
       expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
     });
 
-    it('of forms that the API server does not speak name those that it does', async () => {
+    it('of an unsupported media type name the supported ones', async () => {
       const output = await world.ask(CONFIG_MAPS, { as: world.admin, headers: { Accept: 'application/xml' } });
       expect([output.status, output.json<Status>().reason]).toEqual([406, 'NotAcceptable']);
       expect(output.json<Status>().message).toContain('application/json');
@@ -45,7 +45,7 @@ export function requestsSuite(world: World): void {
       expect([input.status, input.json<Status>().reason]).toEqual([415, 'UnsupportedMediaType']);
     });
 
-    it('of a body that is no object leave the server as it was', async () => {
+    it('of a malformed body leave the server unharmed', async () => {
       for (const body of ['{"a":', '[]', '"text"']) {
         const answer = await world.ask(CONFIG_MAPS, { as: world.admin, method: 'POST', body });
         expect([answer.status, answer.json<Status>().reason], body).toEqual([400, 'BadRequest']);
@@ -55,14 +55,14 @@ export function requestsSuite(world: World): void {
   });
 
   describe('upgrades', () => {
-    it('of what switches no protocols are answered as if nobody had asked', async () => {
+    it('of resources without protocol switches get an ordinary reply', async () => {
       expect(await statusLine(`GET /api/v1/namespaces HTTP/1.1\r\nHost: x\r\n${WEBSOCKET}\r\n`)).toBe(
         'HTTP/1.1 200 OK',
       );
       expect(await statusLine(`GET /readyz HTTP/1.1\r\nHost: x\r\n${WEBSOCKET}\r\n`)).toBe('HTTP/1.1 200 OK');
     });
 
-    it('to a pod that is not there are refused with a Status', async () => {
+    it('to a missing pod are refused with a Status', async () => {
       const path = '/api/v1/namespaces/default/pods/nosuch/exec?command=ls';
       const answer = parsed(
         await raw(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n`),
@@ -71,7 +71,7 @@ export function requestsSuite(world: World): void {
       expect(JSON.parse(answer.text)).toMatchObject({ kind: 'Status', reason: 'NotFound' });
     });
 
-    it('by somebody who may not are refused', async () => {
+    it('by a user without the right are refused', async () => {
       const path = '/api/v1/namespaces/default/pods/nosuch/exec?command=ls';
       const text = await sendRaw(world.subject, `GET ${path} HTTP/1.1\r\nHost: x\r\n${WEBSOCKET}\r\n`, world.jane);
       expect(text).toMatch(/^HTTP\/1\.1 403 /);
@@ -93,14 +93,14 @@ export function requestsSuite(world: World): void {
       expect((await world.ask('/version')).status).toBe(200);
     });
 
-    it('with dots name nothing else than what they say, and an escaped slash is a slash, as for every Go server', async () => {
+    it('with dot segments are not normalized, and an escaped slash is a slash, as in Go servers', async () => {
       const get = (path: string) => statusLine(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect(await get('/api/v1/../../apis/apps/v1/deployments')).toContain(' 404 ');
       expect(await get('/api/v1/namespaces/default%2fconfigmaps')).toContain(' 200 ');
     });
   });
 
-  it('HTTP/2 clients are answered as others', async () => {
+  it('HTTP/2 clients get the same replies as HTTP/1.1 clients', async () => {
     const { port, ca } = world.subject;
     const { pem: cert, keyPem: key } = world.admin;
     const session = connectHttp2(`https://127.0.0.1:${port}`, { ca, cert, key });

@@ -8,8 +8,8 @@ import type { HostKind, Subject } from './subject.js';
 import { CONFIG_MAPS, type Status, type World } from './world.js';
 
 export function pagesSuite(world: World): void {
-  describe('pages of its own', () => {
-    it('say that it lives and is ready, with what that depends on', async () => {
+  describe('local pages', () => {
+    it('show liveness and readiness with their checks', async () => {
       for (const page of ['/livez', '/readyz', '/healthz']) {
         expect([(await world.ask(page)).status, (await world.ask(page)).text], page).toEqual([200, 'ok']);
       }
@@ -19,7 +19,7 @@ export function pagesSuite(world: World): void {
       );
     });
 
-    it('show metrics to whom the API server allows it', async () => {
+    it('show metrics to users that the API server authorizes', async () => {
       expect((await world.ask('/metrics')).status).toBe(403);
       expect((await world.ask('/metrics', { as: world.jane })).status).toBe(403);
       const { text } = await world.ask('/metrics', { as: world.admin });
@@ -32,7 +32,7 @@ export function pagesSuite(world: World): void {
 const LARGE_BYTES = 200 * 1024;
 
 export function streamsSuite(world: World): void {
-  it('a large answer is compressed for whoever takes that, and only for them', async () => {
+  it('a large reply is compressed only for clients that accept it', async () => {
     const { admin } = world;
     const body = { metadata: { name: 'large' }, data: { text: 'x'.repeat(LARGE_BYTES) } };
     expect((await world.ask(CONFIG_MAPS, { method: 'POST', as: admin, body })).status).toBe(201);
@@ -44,7 +44,7 @@ export function streamsSuite(world: World): void {
     await world.ask(`${CONFIG_MAPS}/large`, { method: 'DELETE', as: admin });
   });
 
-  it('a watch shows each change when it happens, and ends when its time is over', async () => {
+  it('a watch sends each event at once, and ends after its timeout', async () => {
     const { admin } = world;
     const from = (await world.ask(CONFIG_MAPS, { as: admin })).json<{ metadata: { resourceVersion: string } }>();
     const path = `${CONFIG_MAPS}?watch=1&timeoutSeconds=1&resourceVersion=${from.metadata.resourceVersion}`;
@@ -95,7 +95,7 @@ export function endSuite(kind: HostKind, world: World): void {
       expect(await sendRaw(small, 'GET /version HTTP/1.1\r\nHost: x\r\n')).toMatch(/^(HTTP\/1\.1 408 |$)/);
     });
 
-    it('on requests in flight are answered 429, while watches and health pages go on', async () => {
+    it('on requests in flight are answered 429, while watches and health pages are served', async () => {
       const { admin } = world;
       const held = await Promise.all(Array.from({ length: REQUESTS_MAX }, () => unreadReply(small, admin)));
       // One may wait, the rest is sent away.
@@ -121,7 +121,7 @@ export function endSuite(kind: HostKind, world: World): void {
       expect(statuses.every((status) => status === 201 || status === 429)).toBe(true);
     });
 
-    it('of a graceful stop: watches end in order, a request is served to its end, and no more are taken', async () => {
+    it('of a graceful stop: watches end in order, open requests are completed, and new ones are refused', async () => {
       const { admin } = world;
       const seen = watch(small, `${CONFIG_MAPS}?watch=1`, admin);
       expect(await seen.opened).toBe(200);

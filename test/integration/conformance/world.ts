@@ -3,12 +3,12 @@ import type { Certificates } from '../certificates.js';
 import type { Answer, Ask } from '../https-client.js';
 import type { Subject } from './subject.js';
 
-/** What every part of the suite works with. Filled before the first test runs. */
+/** Surroundings of all parts of the suite. Filled before the first test runs. */
 export interface World {
   readonly certificates: Certificates;
   /** Of the group system:masters. */
   readonly admin: TestCertificate;
-  /** May do what everybody may. */
+  /** A user without further rights. */
   readonly jane: TestCertificate;
   readonly subject: Subject;
   ask(path: string, options?: Ask): Promise<Answer>;

@@ -9,7 +9,7 @@ export interface HostileRequest {
   make(): Ask;
 }
 
-/** What a server takes as one body, less some bytes for what stands around. */
+/** Largest request body of a server, less some bytes for the rest of the document. */
 export const BODY_BYTES = 3 * 1024 * 1024 - 4_096;
 
 export const DEFAULT_NAMESPACE = '/api/v1/namespaces/default';

@@ -1,4 +1,4 @@
-/** Where the server is, and as whom: all that a program of the storm is told of it. */
+/** Address of the server and credentials, for the programs of the storm. */
 export interface Access {
   readonly url: string;
   readonly caPem: string;

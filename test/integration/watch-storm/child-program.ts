@@ -28,7 +28,7 @@ export class ChildProgram {
     this.#child.stdin?.write(`${order}\n`);
   }
 
-  /** The next thing it says. One caller at a time. */
+  /** Resolves with the next message. One caller at a time. */
   answer<T>(): Promise<T> {
     const next = this.#answers.shift();
     if (next !== undefined) return Promise.resolve(next as T);
@@ -54,7 +54,7 @@ export class ChildProgram {
   }
 }
 
-/** What the program has cost so far. */
+/** Resources used by the program so far. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;

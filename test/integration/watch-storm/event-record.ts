@@ -6,17 +6,17 @@ export interface SeenEvent {
   readonly revision: number;
 }
 
-/** What one watcher tells of itself in the end. */
+/** Final report of one watcher. */
 export interface RecordReport {
   readonly count: number;
-  /** Equal for two who saw the same events in the same order. */
+  /** Equal for watchers with the same events in the same order. */
   readonly digest: number;
   readonly lastRevision: number;
   /** The first event that came twice or out of order. */
   readonly wrongOrder?: string;
 }
 
-/** What one watcher has seen, in order. */
+/** The events of one watcher, in order. */
 export class EventRecord {
   readonly latencies: Latencies;
   readonly all: SeenEvent[] | undefined;
@@ -43,7 +43,7 @@ export class EventRecord {
     this.#count++;
     this.#mix(revision);
     this.#mix(type.charCodeAt(0));
-    // The end of a name tells objects apart.
+    // The end of a name identifies an object.
     for (let index = Math.max(0, name.length - 5); index < name.length; index++) this.#mix(name.charCodeAt(index));
     this.all?.push(event);
     if (type !== 'DELETED' && sentAtMs > 0) this.latencies.add(Date.now() - sentAtMs);

@@ -9,7 +9,7 @@ export interface RawWatchersTask {
   readonly access: Access;
   readonly count: number;
   readonly fromRevision: number;
-  /** The first one tells all it has seen. */
+  /** The first watcher reports all its events. */
   readonly keepsAll: boolean;
 }
 
@@ -45,7 +45,7 @@ function watch(record: EventRecord, backoff: Backoff): void {
       rest = read === bytes.byteLength ? undefined : bytes.subarray(read);
       if (record.lastRevision >= untilRevision) reportWhenAllAreThere();
     });
-    // Half a line at the end of a connection that broke is dropped: it comes again, whole.
+    // Half a line at the end of a broken connection is dropped: the event is sent again.
     response.on('error', () => {});
     response.once('close', again);
   });

@@ -10,7 +10,7 @@ const READY_TIMEOUT_MS = 30_000;
 const POLL_MS = 5;
 
 export interface ServerProcessOptions {
-  /** What Node gets before `apiserver`. */
+  /** Arguments of Node.js before `apiserver`. */
   readonly program: readonly string[];
   readonly dataDir: string;
 }

@@ -59,7 +59,7 @@ interface Watched {
   readonly states?: readonly Readonly<Record<string, string>>[];
 }
 
-/** Fills, lets everybody watch, changes objects at a rate, kills the server meanwhile, and checks what each has seen. */
+/** Creates objects, starts all watches, changes objects at a rate, kills the server, and checks the events of each watch. */
 export async function watchStorm(server: StormServer, options: StormOptions): Promise<StormResult> {
   const { access } = server;
   const { objects, ratePerSecond, forMs } = options;

@@ -11,7 +11,7 @@ export interface WriterTask {
   readonly forMs: number;
 }
 
-/** One write that the server has said yes to. A deletion's revision is not told. */
+/** One acknowledged write. The reply to a deletion has no revision. */
 export interface Acknowledged {
   readonly name: string;
   readonly revision: number | undefined;
@@ -31,7 +31,7 @@ const pool = new Pool(access.url, {
 });
 const acknowledged: Acknowledged[] = [];
 const latencies = new Latencies();
-/** `unknown`: nobody answered, so the change may have happened or not. */
+/** `unknown`: there was no reply, so the change may have happened or not. */
 const states: ('there' | 'gone' | 'unknown')[] = Array.from({ length: objects }, () => 'gone');
 const busy = new Set<number>();
 let failed = 0;
@@ -98,7 +98,7 @@ async function put(index: number, name: string, method: 'POST' | 'PUT'): Promise
   const path = method === 'POST' ? COLLECTION : `${COLLECTION}/${name}`;
   const data = { at: String(Date.now()), serial: String(serial), text: 'some words that take a little room' };
   const { status, text } = await send(method, path, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data });
-  // What nobody answered for may turn out either way.
+  // A write without a reply may have happened or not.
   if (status === 404 && states[index] === 'unknown') states[index] = 'gone';
   else if (status === 200 || status === 201) {
     const [, revision] = /"resourceVersion":"(\d+)"/.exec(text) ?? [];

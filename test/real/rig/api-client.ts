@@ -5,7 +5,7 @@ export type PropagationPolicy = 'Background' | 'Foreground' | 'Orphan';
 
 const CONNECTIONS_MAX = 8;
 
-/** What controllers look at in an object's metadata. */
+/** Metadata that controllers read. */
 export interface ControlledMetadata {
   readonly generation?: number;
   readonly finalizers?: string[];

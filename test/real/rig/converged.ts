@@ -6,7 +6,7 @@ const TIMEOUT_MS = 30_000;
 
 type Asked = Pick<PlaneServer, 'kube' | 'straddle'> & { readonly name: string };
 
-/** These servers answer the same merged discovery, and it holds what each serves by itself. Answers its ETag. */
+/** Waits until servers show the same merged discovery with the resources of each; resolves with its ETag. */
 export function converged(servers: readonly Asked[], timeoutMs = TIMEOUT_MS): Promise<string> {
   return eventually(
     `the Straddles of ${servers.map(({ name }) => name).join(', ')} agree on merged discovery`,

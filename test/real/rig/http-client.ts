@@ -3,7 +3,7 @@ import * as https from 'node:https';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { KeyPair } from './pki.js';
 
-/** Where to and as whom. Without credentials the request is anonymous. */
+/** Target and credentials of a request. Without credentials it is anonymous. */
 export interface Endpoint {
   readonly url: string;
   readonly ca: string;

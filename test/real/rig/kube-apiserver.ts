@@ -8,7 +8,7 @@ import { type Exit, RigProcess } from './process.js';
 
 export type KubeVersion = 'v1.35.8' | 'v1.36.4';
 
-/** What may differ between two runs of one kube-apiserver. */
+/** Options that may differ between two runs of one kube-apiserver. */
 export interface KubeSettings {
   readonly version: KubeVersion;
   readonly flags: readonly string[];
@@ -28,7 +28,7 @@ export interface KubeApiserverOptions {
   readonly pki: Pki;
 }
 
-/** What a server was asked and by whom, from its audit log: the proof of where a request was served. */
+/** Requests and users in the audit log of a server: the proof of where a request was served. */
 export interface AuditEvent {
   readonly verb: string;
   readonly requestURI: string;
@@ -118,7 +118,7 @@ export class KubeApiserver {
     return this.process?.kill();
   }
 
-  /** Where the audit log ends now, to read only what comes after. */
+  /** Returns the current end of the audit log, to read only later lines. */
   auditPosition(): number {
     return existsSync(this.auditFile) ? statSync(this.auditFile).size : 0;
   }

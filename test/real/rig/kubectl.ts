@@ -20,7 +20,7 @@ export interface KubectlResult {
 
 /** A kubectl that goes on, such as `get --watch`. */
 export interface RunningKubectl {
-  /** What it has printed so far. */
+  /** Its output so far. */
   output(): string;
   readonly done: Promise<KubectlResult>;
   stop(): Promise<KubectlResult>;

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 
-/** What came of one request of a load. */
+/** Result of one request of a load. */
 export interface Outcome {
   readonly index: number;
   /** 0 when there was no answer. */
@@ -38,7 +38,7 @@ export class Load {
     return this.outcomes.filter(filter).length;
   }
 
-  /** Sends no more, waits for what is under way, answers everything. */
+  /** Stops sending, waits for requests in flight, returns all results. */
   async stop(): Promise<readonly Outcome[]> {
     clearInterval(this.timer);
     await Promise.all(this.inFlight);
@@ -51,7 +51,7 @@ export class Load {
       const running = this.one(this.sent++).finally(() => this.inFlight.delete(running));
       this.inFlight.add(running);
     }
-    // What could not be sent in time is not made up for later in one burst.
+    // Requests that could not be sent in time are not sent later in one burst.
     this.sent = Math.max(this.sent, due);
   }
 

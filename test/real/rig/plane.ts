@@ -14,7 +14,7 @@ export type FurtherName = (typeof FURTHER_NAMES)[number];
 
 export const AGGREGATED_V2 = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
-/** What shall run. Whatever differs from what runs now is restarted. */
+/** The wanted state. Processes that differ from it are restarted. */
 export interface Layout {
   readonly kube: LayoutOf<KubeSettings>;
   readonly straddle: LayoutOf<StraddleFlags>;
@@ -48,7 +48,7 @@ export interface PlaneServer {
 export interface Plane {
   readonly dir: string;
   readonly pki: Pick<Pki, 'ca'>;
-  /** For what else a scenario runs; not always where the servers store. */
+  /** For other programs of a scenario; not always the store of the servers. */
   readonly etcd: Etcd;
   /** Contexts `straddle-a` and `raw-a`, and so on. */
   readonly kubeconfig: string;

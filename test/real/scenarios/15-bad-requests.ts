@@ -7,7 +7,7 @@ import { PODGROUPS } from './podgroups.js';
 
 const SMUGGLED = 'GET /api/v1/namespaces/smuggled HTTP/1.1\r\nHost: k\r\n\r\n';
 
-/** Each must be refused, and what is hidden in it must never reach a kube-apiserver. */
+/** Requests that must be refused; the hidden requests in them must never reach a kube-apiserver. */
 const REFUSED: Readonly<Record<string, string>> = {
   'both Content-Length and Transfer-Encoding': framed(
     'Content-Length: 5\r\nTransfer-Encoding: chunked',

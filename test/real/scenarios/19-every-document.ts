@@ -115,7 +115,7 @@ async function openApiV2({ all }: ControlPlane, get: Get): Promise<void> {
   assert.deepEqual(namesIn([merged]), namesIn(raw), '/openapi/v2 is not the union of its parts');
 }
 
-/** Who may read which document stays the API server's decision. */
+/** Checks that the API server decides who may read which document. */
 async function readersOnly({ a, b }: ControlPlane): Promise<void> {
   const paths = ['/openapi/v2', '/openapi/v3', '/openapi/v3/apis/batch/v1', '/apis', '/apis/batch/v1'];
   for (const path of paths) {

@@ -115,7 +115,7 @@ function statusOf({ text }: Answer): { reason: string; message: string } {
     const { kind, reason = '', message = '' } = JSON.parse(text) as Record<string, string>;
     return kind === 'Status' ? { reason, message } : { reason: '', message: text };
   } catch {
-    // Who asked for YAML is told in YAML.
+    // A request that accepts YAML gets its Status in YAML.
     return { reason: /^reason: (\w+)$/m.exec(text)?.[1] ?? '', message: text };
   }
 }

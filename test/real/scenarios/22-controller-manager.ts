@@ -30,7 +30,7 @@ const CONTROLLERS = [
   '-service-lb-controller',
 ];
 
-/** What a controller logs as an error although nothing is wrong, each with its reason. */
+/** Errors in the log of controllers that are no problem, each with its reason. */
 const EXPECTED_ERRORS: readonly RegExp[] = [
   // No file of further options was given.
   /The manifest file is empty, ignoring/,
@@ -98,7 +98,7 @@ async function startServer({ dir, pki }: ControlPlane): Promise<StraddleApiserve
   return server;
 }
 
-/** Whoever asks the controller-manager itself is checked by token and access reviews at the API server. */
+/** Checks that the controller-manager authenticates and authorizes its callers by reviews at the API server. */
 async function ownPages(manager: ControllerManager): Promise<void> {
   const health = await manager.page('/healthz');
   assert.equal(health.status, 200, health.text);

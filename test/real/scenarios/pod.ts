@@ -1,6 +1,6 @@
 import type { KubeObject } from '../rig/http-client.js';
 
-/** A pod that nobody runs: no scheduler, no kubelet unless a scenario brings one. */
+/** A pod that does not run: there is no scheduler, and a kubelet only if a scenario starts one. */
 export function pod(name: string, cpu: string, nodeName?: string): KubeObject {
   const resources = { requests: { cpu, memory: '32Mi' }, limits: { cpu, memory: '32Mi' } };
   return {

@@ -3,33 +3,46 @@ import type { InspectedServer, Inspection } from '../inspection.js';
 import { type Protection, protectionOf } from '../protection.js';
 import type { InspectedSurface } from '../surfaces.js';
 
-export type CheckVerdict = 'ok' | 'warn' | 'FAIL' | 'unknown';
-
-/** One thing that was looked at. */
+/** The result of one check of one address. */
 export interface CheckLine {
   /** `*` for the control plane as a whole. */
   readonly server: string;
   readonly address: string | null;
   readonly check: string;
-  readonly verdict: CheckVerdict;
-  /** What was found: a piece of a sentence. */
+  readonly verdict: 'ok' | 'warn' | 'FAIL' | 'unknown';
+  /** The result as a part of a sentence. */
   readonly detail: string;
-  /** With FAIL, and some warnings: one sentence that says what to do. */
+  /** The next step of the operator, one sentence; given for FAIL and some warnings. */
   readonly mend: string | null;
 }
 
 export type Finding = Pick<CheckLine, 'check' | 'verdict' | 'detail'> & { readonly mend?: string };
 
-/** What checks are made of: all has been read, they only judge. */
+export const ok = (check: string, detail: string): Finding => ({ check, verdict: 'ok', detail });
+export const unknown = (check: string, detail: string): Finding => ({ check, verdict: 'unknown', detail });
+export const fail = (check: string, detail: string, mend: string): Finding => ({
+  check,
+  verdict: 'FAIL',
+  detail,
+  mend,
+});
+export const warn = (check: string, detail: string, mend?: string): Finding => ({
+  check,
+  verdict: 'warn',
+  detail,
+  ...(mend === undefined ? {} : { mend }),
+});
+
+/** Input of the checks, which are pure functions of it. */
 export interface CheckInput {
   readonly inspection: Inspection;
-  /** Only of servers where it takes them to judge; by server name. */
+  /** Surfaces by server name, only of servers whose checks need them. */
   readonly surfaces: ReadonlyMap<string, InspectedSurface>;
-  /** The front-proxy certificate, where the operator has it at hand. */
+  /** The front-proxy certificate, if the operator has its file. */
   readonly frontProxy: { readonly path: string; readonly pem: string } | undefined;
 }
 
-/** Whoever carries requests to peers on this server's behalf: the Straddle before it, else it itself. */
+/** Returns the address that reroutes for this server: its Straddle's, else its own. */
 export function protectorOf({ readings }: InspectedServer): EndpointReading | undefined {
   return readings.find((reading) => protectionOf(reading).kind !== 'kube-apiserver') ?? readings[0];
 }
@@ -40,5 +53,5 @@ export interface Protector {
 }
 
 export const DAY_MS = 24 * 3_600_000;
-/** Certificates are to be renewed before that little is left. */
+/** Remaining lifetime below which a certificate should be renewed. */
 export const CERTIFICATE_DAYS_MIN = 30;

@@ -1,14 +1,14 @@
 import type { ClockReading, EndpointReading } from '../endpoint-reading.js';
 import type { Inspection } from '../inspection.js';
-import type { Finding } from './check-line.js';
+import { type Finding, fail, ok, unknown, warn } from './check-line.js';
 
 const WARN_MS = 2_000;
 const FAIL_MS = 30_000;
 const DATE_RESOLUTION_MS = 1_000;
 
 /**
- * How much at least a server's clock is ahead of this machine's, below zero if behind. The Date header has whole seconds,
- * and was written some time between the question and the answer: within that, nobody is wrong.
+ * Returns how far the clock of a server is ahead of this machine's at least; negative if behind. The
+ * Date header has whole seconds and was written between request and reply: within that, both are right.
  */
 export function skewMs({ dateMs, askedAtMs, answeredAtMs }: ClockReading): number {
   if (dateMs > answeredAtMs) return dateMs - answeredAtMs;
@@ -18,21 +18,16 @@ export function skewMs({ dateMs, askedAtMs, answeredAtMs }: ClockReading): numbe
 
 export function clockFinding({ clock, unreachable }: EndpointReading, inspection: Inspection): Finding {
   const check = 'clock';
-  if (!clock) {
-    return {
-      check,
-      verdict: 'unknown',
-      detail: unreachable === undefined ? 'it does not tell its time' : 'it was not reached',
-    };
-  }
+  if (!clock)
+    return unknown(check, unreachable === undefined ? 'its replies have no Date header' : 'it was not reached');
   const offMs = skewMs(clock);
   const size = Math.abs(offMs);
-  if (size <= WARN_MS) return { check, verdict: 'ok', detail: "agrees with this machine's" };
+  if (size <= WARN_MS) return ok(check, "agrees with this machine's");
   const detail = `${(size / 1_000).toFixed(0)} s ${offMs > 0 ? 'ahead of' : 'behind'} this machine's`;
   const mend = allAlike(inspection, offMs)
     ? 'All servers agree with each other: set the clock of this machine right.'
     : 'Set its clock right and keep it so (chrony, ntpd): leases, certificates and tokens are judged by it.';
-  return { check, verdict: size > FAIL_MS ? 'FAIL' : 'warn', detail, mend };
+  return (size > FAIL_MS ? fail : warn)(check, detail, mend);
 }
 
 function allAlike({ servers }: Inspection, offMs: number): boolean {

@@ -2,17 +2,29 @@ import { X509Certificate } from 'node:crypto';
 import { verifyChain } from '../../../http/tls/certificate-chain.js';
 import { x509Subject } from '../../../http/tls/x509-subject.js';
 import type { AuthenticationFact } from '../cluster-facts.js';
-import { CERTIFICATE_DAYS_MIN, type CheckInput, DAY_MS, type Finding, type Protector } from './check-line.js';
+import {
+  CERTIFICATE_DAYS_MIN,
+  type CheckInput,
+  DAY_MS,
+  type Finding,
+  fail,
+  ok,
+  type Protector,
+  unknown,
+  warn,
+} from './check-line.js';
 
+const CHECK = 'front-proxy';
 const GIVE_ONE =
   'Start it with --proxy-client-cert-file and --proxy-client-key-file (kubeadm: /etc/kubernetes/pki/front-proxy-client.crt and .key).';
 
-/** As whom this server shows itself to peers, and whether they would believe it whom it speaks for. */
+/** Checks the front-proxy certificate of this server, and whether peers accept it. */
 export function frontProxyFindings(protector: Protector, input: CheckInput): Finding[] {
   const { authentication } = input.inspection.facts;
   if (authentication && authentication.requestHeaderCa === '') {
     return [
       fail(
+        CHECK,
         'the servers accept no front proxies: extension-apiserver-authentication has no CA for them',
         'Start every API server with --requestheader-client-ca-file and --requestheader-allowed-names.',
       ),
@@ -32,44 +44,40 @@ function shownCertificate(
   if (sample) {
     return certificateFinding(sample.labels.get('common_name') ?? '', sample.value * 1_000, { authentication, nowMs });
   }
-  if (metrics?.has(name)) return fail('it has no front-proxy certificate', GIVE_ONE);
-  // Such a server makes one itself.
-  if (protection.kind === 'straddle apiserver') return ok('it has one of its own');
+  if (metrics?.has(name)) return fail(CHECK, 'it has no front-proxy certificate', GIVE_ONE);
+  // An embedded API server makes one itself.
+  if (protection.kind === 'straddle apiserver') return ok(CHECK, 'it has one of its own');
   const flags = endpoint.pod?.flags;
-  if (flags && !flags.has('proxy-client-cert-file')) return fail('--proxy-client-cert-file is not given', GIVE_ONE);
-  if (protection.active || flags) return ok('it has a certificate, whose name is not seen from here');
-  return { check: 'front-proxy', verdict: 'unknown', detail: 'neither its metrics nor its pod tell' };
+  if (flags && !flags.has('proxy-client-cert-file'))
+    return fail(CHECK, '--proxy-client-cert-file is not given', GIVE_ONE);
+  if (protection.active || flags) return ok(CHECK, 'it has a certificate, whose name is not seen from here');
+  return unknown(CHECK, 'neither its metrics nor its pod show it');
 }
 
-interface Judging {
-  readonly authentication: AuthenticationFact | undefined;
-  readonly nowMs: number;
-}
-
-function certificateFinding(commonName: string, notAfterMs: number, { authentication, nowMs }: Judging): Finding {
+function certificateFinding(
+  commonName: string,
+  notAfterMs: number,
+  { authentication, nowMs }: { readonly authentication: AuthenticationFact | undefined; readonly nowMs: number },
+): Finding {
   const until = new Date(notAfterMs).toISOString().slice(0, 10);
   const renew = 'Renew it (kubeadm: `kubeadm certs renew front-proxy-client`).';
-  if (notAfterMs <= nowMs) return fail(`its certificate expired on ${until}`, renew);
-  if (!authentication) {
-    const detail = `it is ${commonName}; whether that is allowed is not known`;
-    return { check: 'front-proxy', verdict: 'unknown', detail };
-  }
+  if (notAfterMs <= nowMs) return fail(CHECK, `its certificate expired on ${until}`, renew);
+  if (!authentication) return unknown(CHECK, `it is ${commonName}; whether that is allowed is not known`);
   const { allowedNames } = authentication;
   if (allowedNames.length > 0 && !allowedNames.includes(commonName)) {
     return fail(
+      CHECK,
       `its certificate is for ${commonName}, and only ${allowedNames.join(', ')} may be a front proxy`,
       `Add ${commonName} to --requestheader-allowed-names of every API server, or give it a certificate for ${allowedNames[0]}.`,
     );
   }
   const days = Math.floor((notAfterMs - nowMs) / DAY_MS);
-  if (days < CERTIFICATE_DAYS_MIN) {
-    const detail = `its certificate, for ${commonName}, expires in ${days} days, on ${until}`;
-    return { check: 'front-proxy', verdict: 'warn', detail, mend: renew };
-  }
-  return ok(`${commonName}, until ${until}`);
+  if (days < CERTIFICATE_DAYS_MIN)
+    return warn(CHECK, `its certificate, for ${commonName}, expires in ${days} days, on ${until}`, renew);
+  return ok(CHECK, `${commonName}, until ${until}`);
 }
 
-/** The certificate file that the operator has, judged as API servers would. */
+/** Checks the certificate file of the operator by the rules of the API servers. */
 function fileFindings(
   { frontProxy, inspection }: CheckInput,
   authentication: AuthenticationFact | undefined,
@@ -87,25 +95,18 @@ function judgeFile(pem: string, authentication: AuthenticationFact, nowMs: numbe
     const expired = Date.parse(leaf.validTo) <= nowMs;
     if (!verdict.ok && !expired) {
       return fail(
+        CHECK,
         `not of the CA in extension-apiserver-authentication (${verdict.reason})`,
         'Give a front-proxy certificate of the CA that API servers have as --requestheader-client-ca-file.',
       );
     }
     return certificateFinding(x509Subject(leaf.raw).commonName, Date.parse(leaf.validTo), { authentication, nowMs });
   } catch {
-    return fail('not a certificate', GIVE_ONE);
+    return fail(CHECK, 'not a certificate', GIVE_ONE);
   }
 }
 
 function certificatesOf(pem: string): X509Certificate[] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   return blocks.map((block) => new X509Certificate(block));
-}
-
-function ok(detail: string): Finding {
-  return { check: 'front-proxy', verdict: 'ok', detail };
-}
-
-function fail(detail: string, mend: string): Finding {
-  return { check: 'front-proxy', verdict: 'FAIL', detail, mend };
 }

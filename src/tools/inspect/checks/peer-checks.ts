@@ -5,12 +5,12 @@ import type { InspectedServer } from '../inspection.js';
 import { peersOf } from '../status-report.js';
 import { missingFrom } from '../surface-matrix.js';
 import { certificateFindings } from './certificate-checks.js';
-import type { CheckInput, Finding, Protector } from './check-line.js';
+import { type CheckInput, type Finding, fail, ok, type Protector, unknown, warn } from './check-line.js';
 
-/** Straddle reads peers every few seconds; far more than that means that it no longer can. */
+/** Straddle reads its peers every few seconds; a much older surface means that it fails to. */
 const SURFACE_AGE_SECONDS_MAX = 60;
 
-/** How this server sees each of the others, by its own word. */
+/** Checks how this server sees each of the others, according to its metrics or its discovery. */
 export function peerFindings(server: InspectedServer, protector: Protector, input: CheckInput): Finding[] {
   if (!protector.protection.active) return [];
   const others = input.inspection.servers.filter((each) => each !== server && each.server.endpoints.length > 0);
@@ -26,12 +26,11 @@ export function boundFindings({ metrics }: EndpointReading): Finding[] {
   const leftOut = metrics?.sum('straddle_peers_left_out') ?? 0;
   if (leftOut === 0) return [];
   return [
-    {
-      check: 'peers',
-      verdict: 'warn',
-      detail: `leaves out ${leftOut} servers, because too many are named by leases, endpoints and flags`,
-      mend: 'Delete the leases in kube-system that belong to no server.',
-    },
+    warn(
+      'peers',
+      `leaves out ${leftOut} servers, because too many are named by leases, endpoints and flags`,
+      'Delete the leases in kube-system that belong to no server.',
+    ),
   ];
 }
 
@@ -40,53 +39,44 @@ const checkName = (other: InspectedServer): string => `peer ${other.server.name}
 function straddleFinding(other: InspectedServer, { reading }: Protector, input: CheckInput): Finding {
   const check = checkName(other);
   const { metrics, metricsRefusal } = reading;
-  if (!metrics) return { check, verdict: 'unknown', detail: metricsRefusal ?? 'it has no metrics' };
-  const ages = new Map(
-    metrics.all('straddle_surface_age_seconds').map(({ labels, value }) => [labels.get('server') ?? '', value]),
-  );
+  if (!metrics) return unknown(check, metricsRefusal ?? 'it has no metrics');
   const addresses = new Set(other.server.endpoints.map(({ address }) => address));
-  const peer = peersOf(metrics, ages)?.find(
+  const peer = peersOf(metrics)?.find(
     ({ name, addresses: own }) =>
       name.toLowerCase() === other.server.name || own.some(({ address }) => addresses.has(address)),
   );
   if (!peer) {
-    return {
+    return fail(
       check,
-      verdict: 'FAIL',
-      detail: 'it does not know of it',
-      mend: 'See that it may list and watch leases in kube-system (`straddle rbac | kubectl apply -f -`), or name the other with --peer.',
-    };
+      'it does not know of it',
+      'See that it may list and watch leases in kube-system (`straddle rbac | kubectl apply -f -`), or name the other with --peer.',
+    );
   }
   const age = peer.surfaceAgeSeconds;
   const at = peer.addresses.map(({ address }) => address).join(', ');
   if (peer.usable && age !== null && age <= SURFACE_AGE_SECONDS_MAX) {
     const used = peer.addresses.filter(({ usable }) => usable).map(({ address }) => address);
-    return {
-      check,
-      verdict: 'ok',
-      detail: `reached at ${used.join(', ')}, discovery read ${ageText(age * 1_000)} ago`,
-    };
+    return ok(check, `reached at ${used.join(', ')}, discovery read ${ageText(age * 1_000)} ago`);
   }
   const what = peer.usable
     ? `reached at ${at}, but its discovery was ${age === null ? 'never read' : `last read ${ageText(age * 1_000)} ago`}`
     : `not reached at ${at}`;
-  return { check, verdict: 'FAIL', detail: what, mend: mendFor(other, input, at) };
+  return fail(check, what, mendFor(other, input, at));
 }
 
-/** The likeliest cause, from what is seen of the other from here. */
+/** Returns the next step for the likeliest cause, judged by replies to this machine. */
 function mendFor(other: InspectedServer, { inspection }: CheckInput, at: string): string {
   const { readings, server } = other;
   if (readings.every(({ certificate }) => certificate === undefined)) {
     return `${server.name} does not answer from here either (${readings[0]?.certificateRefusal}): start it, or open its port.`;
   }
-  const faulty = readings.flatMap((each) => certificateFindings(each, inspection.nowMs)).find(isFailed);
+  const findings = readings.flatMap((each) => certificateFindings(each, inspection.nowMs));
+  const faulty = findings.find(({ verdict }) => verdict === 'FAIL');
   if (faulty) return `Its certificate is the likeliest cause: mend ${faulty.check} of ${server.name}.`;
   return `From here it answers, so open ${at} for connections from this server, and see that its --peer-ca-file holds the CA of ${server.name} and that its front-proxy certificate is allowed.`;
 }
 
-const isFailed = ({ verdict }: Finding): boolean => verdict === 'FAIL';
-
-/** A kube-apiserver does not tell whom it sees, but its discovery shows what only a peer serves if it has read it. */
+/** Judges by discovery, because a kube-apiserver does not report its peers. */
 function nativeFinding(
   server: InspectedServer,
   other: InspectedServer,
@@ -96,29 +86,24 @@ function nativeFinding(
   const check = checkName(other);
   const own = surfaces.get(server.server.name);
   const theirs = surfaces.get(other.server.name);
-  if (!own?.merged || !theirs) return { check, verdict: 'unknown', detail: 'what they serve could not be read' };
+  if (!own?.merged || !theirs) return unknown(check, 'what they serve could not be read');
   const extra = missingFrom(builtIn(theirs.local), own.local);
   const hidden = missingFrom(builtIn(theirs.local), own.merged);
   if (hidden.length > 0) {
-    return {
+    return fail(
       check,
-      verdict: 'FAIL',
-      detail: `its discovery lacks ${hidden[0]}${hidden.length > 1 ? ` and ${hidden.length - 1} more` : ''} of it`,
-      mend: `See its log for peer discovery: it must reach ${theirs.address}, verify it with its --peer-ca-file, and be an allowed front proxy there.`,
-    };
+      `its discovery lacks ${hidden[0]}${hidden.length > 1 ? ` and ${hidden.length - 1} more` : ''} of it`,
+      `See its log for peer discovery: it must reach ${theirs.address}, verify it with its --peer-ca-file, and be an allowed front proxy there.`,
+    );
   }
-  if (extra.length > 0) return { check, verdict: 'ok', detail: `its discovery shows ${extra[0]} of it` };
+  if (extra.length > 0) return ok(check, `its discovery shows ${extra[0]} of it`);
   const failed = reading.metrics?.sum('apiserver_peer_discovery_sync_errors_total');
-  if (failed === undefined) return { check, verdict: 'unknown', detail: 'both serve the same, so nothing shows' };
-  if (failed === 0) return { check, verdict: 'ok', detail: 'both serve the same, and no read of a peer has failed' };
-  return {
-    check,
-    verdict: 'warn',
-    detail: `both serve the same; ${failed} reads of peers have failed since it started`,
-  };
+  if (failed === undefined) return unknown(check, 'both serve the same, so nothing shows');
+  if (failed === 0) return ok(check, 'both serve the same, and no read of a peer has failed');
+  return warn(check, `both serve the same; ${failed} reads of peers have failed since it started`);
 }
 
-/** Without the core group, custom resources and aggregated APIs: kube-apiserver leaves those out of what it takes from peers. */
+/** Omits what kube-apiserver does not merge: core, custom resources and aggregated APIs. */
 function builtIn(surface: Surface): Surface {
   const kept = [...surface.resources].filter(([key]) => {
     const group = key.slice(0, key.indexOf('/'));

@@ -1,7 +1,7 @@
-import type { Count, HalfFindings, HalfResult, RehearsalResult } from '../rehearsal-result.js';
+import type { Count, HalfFindings, HalfResult, Latency, RehearsalResult } from '../rehearsal-result.js';
 import { countOfText, countText, millisecondsText } from './words.js';
 
-/** What a cell says beside its figure, so that no colour has to. */
+/** The meaning of a figure, shown by a mark and not by colour alone. */
 export type Standing = 'harm' | 'notice' | 'clean' | 'figure';
 
 export interface FindingCell {
@@ -83,11 +83,6 @@ const MEASURES: readonly Measure[] = [
   },
 ];
 
-interface Latency {
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-}
-
 const LATENCIES: readonly {
   readonly title: string;
   readonly meaning: string;
@@ -110,7 +105,7 @@ const LATENCIES: readonly {
   },
 ];
 
-/** What was found, a row for each thing; the table of both reports. */
+/** Returns the table of findings of both reports, a row for each measure. */
 export function findingRows({ halves }: RehearsalResult): FindingRow[] {
   const counted = MEASURES.map(({ title, meaning, weight, of }) => ({
     title,
@@ -121,7 +116,7 @@ export function findingRows({ halves }: RehearsalResult): FindingRow[] {
   return [requestsRow(halves), ...counted, leftRow(halves), ...execRow(halves), ...timed];
 }
 
-/** Where nothing was watched over nothing can be clean. */
+/** A count of nothing observed is a figure, not clean. */
 function countCell(found: number | Count, weight: 'harm' | 'notice'): FindingCell {
   if (typeof found === 'number') {
     return { text: countText(found), standing: found > 0 ? weight : 'clean', added: undefined };
@@ -134,15 +129,11 @@ function requestsRow(halves: readonly HalfResult[]): FindingRow {
   return {
     title: 'Requests',
     meaning: 'What the load clients asked for at the front door.',
-    cells: halves.map(({ findings }) => ({
-      text: countText(findings.requests),
-      standing: 'figure',
-      added: undefined,
-    })),
+    cells: halves.map(({ findings }) => ({ text: countText(findings.requests), standing: 'figure', added: undefined })),
   };
 }
 
-/** No proxy can help there: it is a matter of what was written before the way back. */
+/** Objects that no proxy can save: they were written before the rollback. */
 function leftRow(halves: readonly HalfResult[]): FindingRow {
   return {
     title: 'Left behind by the rollback',

@@ -29,10 +29,10 @@ const valuesOf = (plot: string) =>
 const timesOf = (plot: string) =>
   [.../class="times">(.*?)<\/g>/s.exec(plot)![1]!.matchAll(/>([^<]+)<\/text>/g)].map(([, text]) => text);
 
-describe('the report as a page', () => {
+describe('the HTML report', () => {
   const page = htmlReport(rehearsal());
 
-  it('needs nothing from anywhere and no script', () => {
+  it('loads nothing from elsewhere and has no script', () => {
     expect(page).not.toMatch(/<(script|link|img|iframe|object|embed|form|a|base)\b/);
     expect(page).not.toMatch(/\bon[a-z]+=|url\(|@import|https?:|javascript:/);
     expect(page).toContain(`content="default-src 'none'; style-src 'unsafe-inline'`);
@@ -40,7 +40,7 @@ describe('the report as a page', () => {
     expect(unbalanced(page)).toEqual([]);
   });
 
-  it('escapes whatever comes from outside, in text and in attributes', () => {
+  it('escapes all text of servers and programs, in content and in attributes', () => {
     const hostile = htmlReport({
       from: HOSTILE,
       to: HOSTILE,
@@ -85,7 +85,7 @@ describe('the report as a page', () => {
     ]);
   });
 
-  it('draws a bar for each second with failures, and says none in words', () => {
+  it('draws a bar for each second with failures, and the word none without failures', () => {
     const { seconds } = half(false);
     const bad = seconds.filter(({ wrong404s }) => wrong404s > 0).length;
     const off = plotNamed(page, 'Wrong 404s per second, proxy off');
@@ -94,7 +94,7 @@ describe('the report as a page', () => {
     expect(plotNamed(page, 'Wrong 404s per second, proxy on')).toContain('>none</text>');
   });
 
-  it('interrupts a line where nothing was answered', () => {
+  it('interrupts the latency line in seconds without successful requests', () => {
     const on = half(true);
     const seconds = on.seconds.map((each, index) =>
       index === 5 || index === 7 ? { ...each, p50Ms: undefined, p99Ms: undefined } : each,
@@ -106,7 +106,7 @@ describe('the report as a page', () => {
     expect(/class="p50" d="([^"]*)"/.exec(plot)![1]!.match(/M/g)).toHaveLength(3);
   });
 
-  it('puts several seconds into one bar where there are very many, and loses none', () => {
+  it('draws several seconds as one bar in a long rehearsal, with the same totals', () => {
     const second: SecondSample = {
       requests: 1,
       wrong404s: 1,
@@ -130,7 +130,7 @@ describe('the report as a page', () => {
     );
   });
 
-  it('says in words what colours say', () => {
+  it('has a word for each colour', () => {
     expect(page).toContain('<td class="figure harm"><i role="img" aria-label="harm">✗</i>762</td>');
     expect(page).toContain('<td class="figure clean"><i role="img" aria-label="clean">✓</i>0</td>');
     for (const [, content] of page.matchAll(/<table[^>]*>(.*?)<\/table>/gs)) expect(content).toMatch(/^<caption>/);

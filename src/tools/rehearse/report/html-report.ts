@@ -1,6 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Example, ExecResult, HalfResult, RehearsalResult } from '../rehearsal-result.js';
 import { type FindingCell, findingRows, type Standing } from './finding-rows.js';
-import { STYLE } from './html-style.js';
 import { sentenceCase, timelineSection } from './html-timeline.js';
 import { Markup, markup } from './markup.js';
 import { type StepCell, stepRows } from './step-rows.js';
@@ -8,14 +8,15 @@ import { verdictOf } from './verdict.js';
 import { clockText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural } from './words.js';
 
 const MARKS: Readonly<Record<Standing, string>> = { harm: '✗', notice: '!', clean: '✓', figure: '' };
-/** For those who hear the page: marks are read as signs, or not at all. */
+/** Words for screen readers, which do not read the marks. */
 const SPOKEN: Readonly<Record<Standing, string>> = { harm: 'harm', notice: 'worth a look', clean: 'clean', figure: '' };
 
-/** Neither scripts nor anything from elsewhere, should some text ever slip through as markup. */
+/** Allows neither scripts nor anything from elsewhere, in case text is ever rendered as markup. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/** The whole report as one page that needs nothing else: no script, no font, no picture from anywhere. */
+/** Returns the report as one page that loads nothing: no script, no font, no picture. */
 export function htmlReport(result: RehearsalResult): string {
+  const style = readFileSync(new URL('html-style.css', import.meta.url), 'utf8');
   const { from, to, halves } = result;
   const title = `Upgrade rehearsal ${from} → ${to}`;
   return markup`<!doctype html>
@@ -26,7 +27,7 @@ export function htmlReport(result: RehearsalResult): string {
 <meta http-equiv="Content-Security-Policy" content="${new Markup(POLICY)}">
 <meta name="generator" content="straddle rehearse">
 <title>${title}</title>
-<style>${new Markup(STYLE)}</style>
+<style>${new Markup(style)}</style>
 </head>
 <body><main>
 ${header(result)}

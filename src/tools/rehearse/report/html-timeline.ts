@@ -16,7 +16,7 @@ const BARS: readonly {
   { title: 'Discovery flaps', noun: 'flap', tint: 'flap', value: ({ discoveryFlaps }) => discoveryFlaps },
 ];
 
-/** Latencies below this are noise of the clock, and a logarithm wants a lowest value. */
+/** Lowest value of the logarithmic scale; smaller latencies are noise of the clock. */
 const LATENCY_MS_MIN = 0.1;
 
 interface Timeline {
@@ -25,7 +25,7 @@ interface Timeline {
   readonly frame: Omit<PlotFrame, 'id' | 'title' | 'description'>;
 }
 
-/** The plots of all halves, row by row, each row with one scale. */
+/** Returns the plots of all halves, row by row; each row has one scale. */
 export function timelineSection(halves: readonly HalfResult[]): Markup {
   const size = binSeconds(Math.max(1, ...halves.map(({ seconds }) => seconds.length)));
   const time = timeScale(Math.max(...halves.map(({ durationMs }) => durationMs)), ACROSS);

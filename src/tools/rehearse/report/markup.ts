@@ -1,6 +1,6 @@
 import { printable } from './words.js';
 
-/** Text that is HTML or SVG already; only `markup` makes it. */
+/** HTML or SVG text; made by `markup`. */
 export class Markup {
   constructor(readonly text: string) {}
 
@@ -9,7 +9,7 @@ export class Markup {
   }
 }
 
-export type Part = string | number | Markup | undefined | readonly Part[];
+type Part = string | number | Markup | undefined | readonly Part[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -20,8 +20,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A template whose literal parts are HTML and whose values are text: these are escaped, without any way to forget it, for
- * an element's content and for quoted attributes alike. Markup within markup stays what it is; undefined is nothing.
+ * Template tag: literal parts are HTML, values are text, which is always escaped, for content of
+ * elements and quoted attributes. Markup values are not escaped again; undefined is empty.
  */
 export function markup(literals: TemplateStringsArray, ...values: readonly Part[]): Markup {
   return new Markup(

@@ -5,19 +5,19 @@ import type { Scale, Span } from './scales.js';
 import { clockText, isQuiet, plural } from './words.js';
 
 /** All plots of a report have the same width and the same time axis, so that they can be read from top to bottom. */
-export const PLOT_WIDTH = 560;
+const PLOT_WIDTH = 560;
 const PLOT_HEIGHT = 124;
 const RIBBON_HEIGHT = 26;
 export const ACROSS: Span = { from: 48, to: PLOT_WIDTH - 10 };
 /** From the bottom to the top. */
 export const UPWARDS: Span = { from: PLOT_HEIGHT - 22, to: 10 };
-/** A label that is no wider than this in its band, by a generous guess at the letters' width. */
+/** Estimated width of a letter, to decide whether a label fits into its band. */
 const LETTER_WIDTH = 5.9;
 
 export interface PlotFrame {
   /** Unique in the page. */
   readonly id: string;
-  /** For those who cannot see the plot. */
+  /** For screen readers. */
   readonly title: string;
   readonly description: string;
   readonly steps: readonly RehearsalStep[];
@@ -67,7 +67,7 @@ export function latencyPlot(plot: LatencyPlot): Markup {
   ]);
 }
 
-/** Interrupted where nothing was answered; a second between two such gaps is a dot. */
+/** Interrupted where no request succeeded; a single value between two gaps is a dot. */
 function linePath(bins: readonly Bin[], of: (bin: Bin) => number | undefined, time: Scale, scale: Scale): string {
   const points: string[] = [];
   let isOpen = false;
@@ -110,7 +110,7 @@ function bandWidth({ beginMs, endMs }: RehearsalStep, time: Scale): number {
   return Math.max(1, round(time.at(endMs) - time.at(beginMs)));
 }
 
-/** The steps over the plots: each with its number in the table of steps, and with its name where there is room. */
+/** Returns the steps above the plots, with their numbers, and their names if they fit. */
 export function stepRibbon(frame: PlotFrame): Markup {
   const { id, title, description, steps, time } = frame;
   const drawn = steps.flatMap((step, index) => {

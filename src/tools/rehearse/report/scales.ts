@@ -1,4 +1,4 @@
-/** From a value to a place on an axis, and the values that get a line and a label. */
+/** Maps values to positions on an axis. `ticks` are the values with a line and a label. */
 export interface Scale {
   readonly at: (value: number) => number;
   readonly ticks: readonly number[];
@@ -13,7 +13,7 @@ const COUNT_TICKS_MAX = 4;
 const TIME_TICKS_MAX = 7;
 const TIME_STEPS_S = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 14_400, 43_200, 86_400];
 
-/** A single failure should not look like a wall. */
+/** Least top of the axis, so that a single failure is not a full-height bar. */
 const COUNT_TOP_MIN = 4;
 
 /** Whole numbers from 0; the highest tick is at the highest value or above it. */

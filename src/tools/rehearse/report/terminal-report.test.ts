@@ -5,7 +5,7 @@ import { terminalReport } from './terminal-report.js';
 const plain = { color: false };
 const lineOf = (text: string, start: string) => text.split('\n').find((line) => line.startsWith(start))!;
 
-describe('the report on the terminal', () => {
+describe('the terminal report', () => {
   it('shows both halves side by side, with marks that need no colour', () => {
     const text = terminalReport(rehearsal(), plain);
     expect(text).toMatch(/^ +proxy off +proxy on$/m);
@@ -19,7 +19,7 @@ describe('the report on the terminal', () => {
     expect(new Set(columns).size).toBe(1);
   });
 
-  it('says what a finding means where there is one, and only there', () => {
+  it('prints the meaning of a row only if it has a finding', () => {
     const off = terminalReport(rehearsal({ halves: [half(false)] }), plain);
     expect(off).toContain('a garbage collector was told 404');
     const on = terminalReport(rehearsal({ halves: [half(true)] }), plain);
@@ -27,7 +27,7 @@ describe('the report on the terminal', () => {
     expect(on).not.toContain('proxy off');
   });
 
-  it('shows in which step what was met, the middle of a second being what counts', () => {
+  it('counts the failures of a second for the step in which its middle is', () => {
     const seconds = half(false).seconds.map((each, index) => ({
       ...each,
       wrong404s: index >= 10 && index <= 13 ? 10 ** (index - 10) : 0,
@@ -55,7 +55,7 @@ describe('the report on the terminal', () => {
     expect(shown[0]).toMatch(/^ {4}0:00 {2}GET \/n\/0: 404 and more .*…$/);
   });
 
-  it('lets nothing through that steers a terminal', () => {
+  it('replaces terminal control sequences in text of servers and programs', () => {
     const hostile = '\x1b[2J\x1b]0;title\x07\x9b31m\u202eevil\r\n\x00';
     const text = terminalReport(
       rehearsal({
@@ -75,12 +75,12 @@ describe('the report on the terminal', () => {
     expect(text).toContain('evil');
   });
 
-  it('has colours only where they were asked for', () => {
+  it('has colours only if they are requested', () => {
     expect(terminalReport(rehearsal(), { color: true })).toContain('\x1b[31m✗ 762');
     expect(terminalReport(rehearsal(), plain)).not.toContain('\x1b');
   });
 
-  it('shows the last words of a program that failed', () => {
+  it('shows the last lines of output of a failed program', () => {
     const exec = [
       { beginMs: 0, endMs: 2_000, exitCode: 0, output: 'fine' },
       { beginMs: 3_000, endMs: 5_000, exitCode: 1, output: `${'x\n'.repeat(50)}1 test failed\n` },
@@ -92,13 +92,13 @@ describe('the report on the terminal', () => {
     expect(lineOf(text, 'Own program failed')).toMatch(/✗ 1 of 2$/);
   });
 
-  it('does not call clean what was not watched over', () => {
+  it('does not mark a count as clean if nothing was observed', () => {
     const unwatched = findings({ collectedByMistake: { bad: 0, of: 0 } });
     const text = terminalReport(rehearsal({ halves: [half(true, { findings: unwatched })] }), plain);
     expect(lineOf(text, 'Objects deleted by mistake')).toMatch(/mistake +–$/);
   });
 
-  it('sets steps of a half that was cut short beside those of the other', () => {
+  it('pairs the steps of a half that was cut short with those of the other', () => {
     const short = half(true);
     const text = terminalReport(
       rehearsal({ halves: [half(false), { ...short, steps: short.steps.slice(0, 2) }] }),

@@ -14,7 +14,7 @@ const GAP = 3;
 
 const MARKS: Readonly<Record<Standing, string>> = { harm: '✗ ', notice: '! ', clean: '✓ ', figure: '  ' };
 
-/** The report for a person at a terminal; ends with a line end. */
+/** Returns the report for a terminal; it ends with a newline. */
 export function terminalReport(result: RehearsalResult, { color }: { readonly color: boolean }): string {
   const colors = pc.createColors(color);
   const sections = [
@@ -31,17 +31,14 @@ export function terminalReport(result: RehearsalResult, { color }: { readonly co
 function heading({ from, to, servers, made, startedAt, halves }: RehearsalResult, colors: Colors): string {
   const duration = halves.reduce((total, { durationMs }) => total + durationMs, 0);
   const skewed = [...new Set(halves.map((half) => half.skewed))].map((each) => ` · tried with ${each}`);
+  const facts = `${plural(servers, 'server')}: ${made} · ${momentText(startedAt)} · ${durationText(duration)}`;
   return [
     colors.bold(printable(`Rehearsal: ${from} → ${to} and back`)),
-    colors.dim(
-      printable(
-        `${plural(servers, 'server')}: ${made} · ${momentText(startedAt)} · ${durationText(duration)}${skewed.join('')}`,
-      ),
-    ),
+    colors.dim(printable(`${facts}${skewed.join('')}`)),
   ].join('\n');
 }
 
-/** Cells stand side by side; what a row means is said only where it has something to say. */
+/** Returns the table of findings. The meaning of a row is printed only if it has a finding. */
 function findings(result: RehearsalResult, colors: Colors): string {
   const rows = findingRows(result);
   const title = Math.max(...rows.map((row) => row.title.length)) + GAP;
@@ -75,13 +72,9 @@ function steps({ halves }: RehearsalResult, colors: Colors): string {
   const widths = halves.map((_, index) => Math.max(...rows.map(({ cells }) => cells[index]!.length), 10) + GAP);
   const line = (name: string, cells: readonly string[]) =>
     withoutTail(name.padEnd(title) + cells.map((cell, index) => cell.padEnd(widths[index]!)).join(''));
+  const names = halves.map(({ proxy }) => halfName(proxy));
   return [
-    colors.bold(
-      line(
-        'Steps',
-        halves.map(({ proxy }) => halfName(proxy)),
-      ),
-    ),
+    colors.bold(line('Steps', names)),
     ...rows.map(({ name, cells }) => (isQuiet({ name }) ? colors.dim : String)(line(name, cells))),
   ].join('\n');
 }
@@ -112,7 +105,7 @@ function oneLine(text: string): string {
   return line.length > EXAMPLE_CHARACTERS_MAX ? `${line.slice(0, EXAMPLE_CHARACTERS_MAX - 1)}…` : line;
 }
 
-/** Runs that passed need no words; the last failed one is where to look. */
+/** Returns the output of the last failed run; nothing if all runs passed. */
 function ownProgram({ proxy, exec }: HalfResult, colors: Colors): string {
   const failed = exec.filter(({ exitCode }) => exitCode !== 0);
   const last = failed.at(-1);

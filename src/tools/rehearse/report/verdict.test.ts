@@ -5,8 +5,8 @@ import { isHarmful, verdictOf } from './verdict.js';
 const failed = { beginMs: 0, endMs: 1, exitCode: 1, output: '' };
 const clean = (proxy: boolean) => half(proxy, { findings: findings() });
 
-describe('the verdict', () => {
-  it('is good where the proxy prevents what happens without it', () => {
+describe('the verdict of a rehearsal', () => {
+  it('is good if all harm of the first half is absent with the proxy on', () => {
     const verdict = verdictOf(rehearsal());
     expect(verdict.tone).toBe('good');
     expect(verdict.sentence).toMatch(
@@ -14,7 +14,7 @@ describe('the verdict', () => {
     );
   });
 
-  it('is harm where anything is left with the proxy on', () => {
+  it('is harm if there is any harm with the proxy on', () => {
     const on = half(true, { findings: findings({ wrong404s: 1 }) });
     const verdict = verdictOf(rehearsal({ halves: [half(false), on] }));
     expect(verdict.tone).toBe('harm');
@@ -26,18 +26,18 @@ describe('the verdict', () => {
     { namespacesEndedEarly: { bad: 1, of: 2 } },
     { namespacesStuck: { bad: 1, of: 2 } },
     { discoveryFlaps: 1 },
-  ])('takes %o for harm', (changes) => {
+  ])('counts %o as harm', (changes) => {
     expect(isHarmful(half(true, { findings: findings(changes) }))).toBe(true);
   });
 
   it.each([{ unavailable503s: 9 }, { otherErrors: 9 }, { brokenWatches: 9 }, { notCollected: { bad: 1, of: 2 } }])(
-    'takes %o for no harm',
+    'does not count %o as harm',
     (changes) => {
       expect(isHarmful(half(true, { findings: findings(changes) }))).toBe(false);
     },
   );
 
-  it('counts the failed runs of the own program', () => {
+  it('counts failed runs of the program of the user', () => {
     const on = half(true, { exec: [failed, { ...failed, exitCode: 0 }] });
     expect(verdictOf(rehearsal({ halves: [clean(false), on] }))).toMatchObject({
       tone: 'harm',
@@ -45,7 +45,7 @@ describe('the verdict', () => {
     });
   });
 
-  it('promises nothing of a half that was not seen', () => {
+  it('is open without a half with the proxy on', () => {
     expect(verdictOf(rehearsal({ halves: [half(false)] }))).toMatchObject({
       tone: 'open',
       sentence: expect.stringContaining('What the proxy does about it was not rehearsed.'),

@@ -7,7 +7,7 @@ export interface ReportVerdict {
   readonly sentence: string;
 }
 
-/** Nothing but figures of the result goes into it: it is what people quote. */
+/** Returns the verdict of the report, from figures of the result only. */
 export function verdictOf({ from, to, halves }: RehearsalResult): ReportVerdict {
   const off = halves.find(({ proxy }) => !proxy);
   const on = halves.find(({ proxy }) => proxy);
@@ -40,7 +40,7 @@ export function verdictOf({ from, to, halves }: RehearsalResult): ReportVerdict 
   };
 }
 
-/** The program of the user's counts too: it knows what matters to them. */
+/** Returns whether clients met harm. A failed run of the user's program counts too. */
 export function isHarmful(half: HalfResult): boolean {
   return harmOf(half) > 0 || failedRuns(half) > 0;
 }

@@ -1,6 +1,6 @@
 import type { Count, Example, RehearsalStep } from '../rehearsal-result.js';
 
-/** What servers and programs said may hold anything: terminal sequences and marks that turn the direction of text are dropped. */
+/** Replaces terminal sequences and bidirectional controls in text of servers and programs. */
 export function printable(text: string): string {
   return text
     .replace(/\r\n?/g, '\n')
@@ -12,7 +12,7 @@ export function countText(value: number): string {
   return value.toLocaleString('en-US');
 }
 
-/** `4 of 40`; where nothing was watched over, that is said instead of a good-looking 0. */
+/** `4 of 40`; a dash if nothing was observed. */
 export function countOfText({ bad, of }: Count): string {
   return of === 0 ? '–' : `${countText(bad)} of ${countText(of)}`;
 }
@@ -35,7 +35,7 @@ export function durationText(ms: number): string {
   return `${Math.floor(seconds / 60)} min${rest === 0 ? '' : ` ${rest} s`}`;
 }
 
-/** Three digits that count, no more: `0.84`, `3.1`, `127`. */
+/** Two or three significant digits: `0.84`, `3.1`, `127`. */
 export function millisecondsText(ms: number | undefined): string {
   if (ms === undefined || !Number.isFinite(ms)) return '–';
   const size = Math.abs(ms);
@@ -52,7 +52,7 @@ export function halfName(proxy: boolean): string {
   return proxy ? 'proxy on' : 'proxy off';
 }
 
-/** Nothing is changed in such a step: the load runs on. */
+/** Returns whether no server is replaced in a step. */
 export function isQuiet({ name }: Pick<RehearsalStep, 'name'>): boolean {
   return /^(hold|settle)\b/i.test(name);
 }

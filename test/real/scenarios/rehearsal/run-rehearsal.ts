@@ -27,7 +27,7 @@ export interface Rehearsed {
   readonly code: number;
   readonly off: HalfResult;
   readonly on: HalfResult;
-  /** What it said meanwhile. */
+  /** Its output meanwhile. */
   readonly said: string;
 }
 

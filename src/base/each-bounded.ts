@@ -1,4 +1,4 @@
-/** `work` for every item, so many at once, results in the items' order. */
+/** Calls `work` for every item, `atOnceMax` at a time; resolves with the results in order. */
 export async function eachBounded<T, R>(
   items: readonly T[],
   atOnceMax: number,

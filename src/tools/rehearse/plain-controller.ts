@@ -2,7 +2,14 @@ import type { Clock } from '../../base/clock.js';
 import { type ResourceKind, resourceKindsOf } from '../../kube/resource-kind.js';
 import type { Api } from './api-connection.js';
 
-/** A controller's picture of the API: what discovery last said, asked for anew every few seconds, whoever answers. */
+/** A controller that works in rounds and believes every reply. */
+export interface PlainController {
+  /** Interval of the rounds. */
+  readonly everyMs: number;
+  round(): Promise<void>;
+}
+
+/** The resources in the last discovery reply of any server, read again every few seconds. */
 export class PlainDiscovery {
   readonly #api: Api;
   readonly #clock: Clock;
@@ -16,7 +23,7 @@ export class PlainDiscovery {
     this.#refreshMs = refreshMs;
   }
 
-  /** The last good answer where there is no new one. Rejects where there never was one. */
+  /** Resolves with the last reply if a new one cannot be had. Rejects if there never was one. */
   async kinds(): Promise<readonly ResourceKind[]> {
     if (this.#readAtMs + this.#refreshMs > this.#clock.nowMs()) return this.#kinds;
     const found = await this.#api.discover().catch(() => undefined);
