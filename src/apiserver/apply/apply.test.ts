@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import type { JsonObject } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
-import { AppliedObjectError, type ApplyRequest, applyServerSide } from './apply.js';
+import { AppliedObjectError, type ApplyRequest, applySteps } from './apply.js';
 import { readManagers } from './managed-fields.js';
 import { trackUpdate, type Writer } from './track-update.js';
 
@@ -36,7 +37,11 @@ function request(manager: string, more: Partial<ApplyRequest> = {}): ApplyReques
 
 const thing = (spec: JsonObject): JsonObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 't' }, spec });
 
-describe('applyServerSide', () => {
+function applyServerSide(live: JsonObject | undefined, applied: JsonObject, options: ApplyRequest): JsonObject {
+  return runAtOnce(applySteps(live, applied, options));
+}
+
+describe('server-side apply', () => {
   it('leaves its arguments as they were', () => {
     const live = applyServerSide(undefined, thing({ a: '1', parts: [{ id: 'x' }] }), request('one'));
     const applied = thing({ b: '1', parts: [{ id: 'y' }] });

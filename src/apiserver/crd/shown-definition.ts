@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, member } from '../../kube/json.js
 import { goJsonInOrder } from '../schema/go-values.js';
 import type { DefinitionVersion, SharedParts } from './definition.js';
 
-/** Members of a schema under the names that kube-apiserver's own types have for them, with what stands for nothing. */
+/** Members of a schema: their names in the Go type of kube-apiserver, on the wire, and their zero values. */
 const SCHEMA_MEMBERS: readonly (readonly [
   shown: string,
   name: string,
@@ -55,7 +55,7 @@ const SCHEMA_MEMBERS: readonly (readonly [
   ['XValidations', 'x-kubernetes-validations', null],
 ];
 
-/** Names of the members of a schema that say something, as kube-apiserver lists them. */
+/** Returns the Go names of the members of a schema that are not zero. */
 export function saidMembers(openApi: JsonObject): string[] {
   return SCHEMA_MEMBERS.filter(([, name, nothing]) => {
     const value = member(openApi, name);
@@ -64,12 +64,12 @@ export function saidMembers(openApi: JsonObject): string[] {
   }).map(([shown]) => shown);
 }
 
-/** A schema as it stands in the messages of kube-apiserver: JSON of its own types. */
+/** Returns a schema as messages of kube-apiserver show it: the JSON of its Go type. */
 export function shownSchema(openApi: JsonObject): string {
   return goJsonInOrder(internalSchema(openApi));
 }
 
-/** All versions, likewise. What they have in common is not shown. */
+/** Returns all versions in the same form, without the parts that are equal in all of them. */
 export function shownVersions(versions: readonly DefinitionVersion[], shared: SharedParts): string {
   const shown = versions.map((each) => ({
     Name: each.name,

@@ -1,3 +1,5 @@
+import type { Clock } from '../../base/clock.js';
+
 /**
  * The storage contract: keys, bytes and revisions; no objects. Every engine passes the suite in conformance/.
  *
@@ -113,6 +115,23 @@ export interface KeyWriteOptions {
    * usually within two seconds, later if no process with the store open is alive, or in engines that gather keys.
    */
   readonly ttlSeconds?: number;
+}
+
+export interface CompactionPolicy {
+  /** Minimum age of compacted history, unless `historyRevisionsMax` is exceeded. 0 disables compaction. */
+  readonly historyMs: number;
+  /** Bound on the revisions kept, whatever their age. */
+  readonly historyRevisionsMax: number;
+}
+
+/** Options of every engine. */
+export interface EngineOptions {
+  readonly clock?: Clock;
+  readonly compaction?: CompactionPolicy;
+  /** Bound on the bytes of a value. */
+  readonly valueBytesMax?: number;
+  /** Called for failures of background work, which is retried. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface DeleteResult {
