@@ -2,7 +2,7 @@ import { type JsonObject, jsonEqual } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { ApplyConflictError, type Conflict } from './apply-conflict.js';
 import { AppliedObjectError, checkApplied } from './check-applied.js';
-import { compareFields } from './compare-fields.js';
+import { compareFields, type FieldChanges } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
 import { clientSideFields, withLastApplied } from './last-applied.js';
@@ -72,11 +72,13 @@ function* applyChecked(
   const claimed = new Map(managers).set(key, { ...self, fields: owned });
   const merged = mergeApplied(before, applied, schema);
   yield;
-  const pruned = last === undefined ? merged : yield* prune(merged, { last: last.fields, managers: claimed, schema });
+  const pruned = last === undefined ? merged : yield* prune(merged, last.fields, claimed, schema);
   yield;
   const allowed = clientSideFields(live, request);
   yield;
-  const remaining = yield* settle({ before, after: pruned, managers: claimed, key, request, allowed });
+  const changes = compareFields(before, pruned, schema);
+  yield;
+  const remaining = yield* settle(changes, claimed, key, request, allowed);
   yield;
   const settled = (object: JsonObject): JsonObject => (isBuiltIn ? withoutAbsentMembers(object, schema) : object);
   const isSame = live !== undefined && jsonEqual(settled(before), settled(pruned));
@@ -94,27 +96,17 @@ function* managersBefore(live: JsonObject | undefined, request: ApplyRequest): G
   return yield* updated(undefined, live, managers, { ...request, manager: BEFORE_FIRST_APPLY, subresource: '' });
 }
 
-interface Settlement {
-  readonly before: JsonObject;
-  readonly after: JsonObject;
-  readonly managers: Managers;
-  readonly key: string;
-  readonly request: ApplyRequest;
-  /** Fields that may be taken from others without force. */
-  readonly allowed: FieldSet | undefined;
-}
-
-/** Removes changed fields (with `force`) and removed ones from other managers. Throws ApplyConflictError. */
-function* settle({
-  before,
-  after,
-  managers,
-  key,
-  request,
-  allowed,
-}: Settlement): Generator<void, Map<string, Manager>> {
-  const { added, modified, removed } = compareFields(before, after, request.schema);
-  yield;
+/**
+ * Removes changed fields (with `force`) and removed ones from all managers but that of `key`. Fields of
+ * `allowed` need no force. Throws ApplyConflictError.
+ */
+function* settle(
+  { added, modified, removed }: FieldChanges,
+  managers: Managers,
+  key: string,
+  request: ApplyRequest,
+  allowed: FieldSet | undefined,
+): Generator<void, Map<string, Manager>> {
   const changed = visible(added.union(modified), request.ignored);
   const conflicts: Conflict[] = [];
   for (const [each, manager] of managers) {
@@ -127,14 +119,8 @@ function* settle({
   return withoutFields(managers, changed.union(visible(removed, request.ignored)), key);
 }
 
-interface Pruning {
-  readonly last: FieldSet;
-  readonly managers: Managers;
-  readonly schema: Schema;
-}
-
 /** Removes the fields of the last apply that no manager owns now. */
-function* prune(merged: JsonObject, { last, managers, schema }: Pruning): Generator<void, JsonObject> {
+function* prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: Schema): Generator<void, JsonObject> {
   if (last.isEmpty) return merged;
   const named = (set: FieldSet): FieldSet => set.withNamedMembers((path) => isNamedPath(schema, path));
   const mergedSet = named(fieldSetOf(merged, schema));

@@ -41,10 +41,10 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return hasStatus ? withoutStatus(object) : object;
     },
     prepareForUpdate: (object, live) => (hasStatus ? withStatusOf(live, object) : object),
-    validateCreate: (object) => runAtOnce(createProblems(object, options)),
-    validateUpdate: (object, live) => runAtOnce(updateProblems(object, live, options)),
-    createProblemSteps: (object) => createProblems(object, options),
-    updateProblemSteps: (object, live) => updateProblems(object, live, options),
+    validateCreate: (object) => runAtOnce(objectProblems(object, undefined, options)),
+    validateUpdate: (object, live) => runAtOnce(objectProblems(object, live, options)),
+    createProblemSteps: (object) => objectProblems(object, undefined, options),
+    updateProblemSteps: (object, live) => objectProblems(object, live, options),
     warnings: finalizerWarnings,
     hasGeneration: true,
     hasStatus,
@@ -56,25 +56,20 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
 
 type ProblemSteps = Generator<void, FieldProblem[]>;
 
-function* createProblems(object: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
-  const problems = [
-    ...(yield* objectProblemSteps(object, options.schema, { matchesPattern: boundedMatcher() })),
-    ...scaleProblems(object, options),
-  ];
-  return yield* withRuleProblems(problems, object, undefined, options);
-}
-
-function* updateProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
-  const problems = [
-    ...(yield* objectUpdateProblemSteps(object, live, options.schema, { matchesPattern: boundedMatcher() })),
-    ...scaleProblems(object, options),
-  ];
-  return yield* withRuleProblems(problems, object, live, options);
-}
-
-function scaleProblems(object: JsonObject, { scalePaths }: CustomResourceStrategyOptions): FieldProblem[] {
-  if (scalePaths === undefined) return [];
-  return [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)];
+function* objectProblems(
+  object: JsonObject,
+  live: JsonObject | undefined,
+  options: CustomResourceStrategyOptions,
+): ProblemSteps {
+  const { schema, scalePaths } = options;
+  const checks = { matchesPattern: boundedMatcher() };
+  const problems = yield* live === undefined
+    ? objectProblemSteps(object, schema, checks)
+    : objectUpdateProblemSteps(object, live, schema, checks);
+  const ofScale = scalePaths
+    ? [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)]
+    : [];
+  return yield* withRuleProblems([...problems, ...ofScale], object, live, options);
 }
 
 function* statusProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {

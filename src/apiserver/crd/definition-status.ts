@@ -158,11 +158,8 @@ const knownStructures = new WeakMap<JsonObject, { readonly condition: Definition
 function structureCondition(crd: JsonObject): DefinitionCondition | undefined {
   const spec = objectIn(crd, 'spec');
   if (spec === undefined) return undefined;
-  let known = knownStructures.get(spec);
-  if (known === undefined) {
-    known = { condition: newStructureCondition(crd) };
-    knownStructures.set(spec, known);
-  }
+  const known = knownStructures.get(spec) ?? { condition: newStructureCondition(crd) };
+  knownStructures.set(spec, known);
   return known.condition;
 }
 

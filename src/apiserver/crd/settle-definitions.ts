@@ -80,22 +80,18 @@ interface Ending {
 function ending(crd: JsonObject, { countInstances }: SettleOptions): Ending {
   const type = 'Terminating';
   const definition = readDefinition(crd);
+  const done = (reason: string, message: string): Ending => ({
+    condition: { type, status: 'False', reason, message },
+    isDone: true,
+    isCleanedUp: false,
+  });
   if (hasReservedName(definition) || !isConditionTrue(crd, 'Established')) {
-    const reason = { reason: 'NeverEstablished', message: 'resource was never established' };
-    return { condition: { type, status: 'False', ...reason }, isDone: true, isCleanedUp: false };
+    return done('NeverEstablished', 'resource was never established');
   }
-  const inProgress = { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
-  const isKnown = isConditionTrue(crd, type);
-  const count = isKnown ? countInstances(definition) : undefined;
-  if (count === 0) {
-    const reason = { reason: 'InstanceDeletionCompleted', message: 'removed all instances' };
-    return { condition: { type, status: 'False', ...reason }, isDone: true, isCleanedUp: false };
-  }
-  return {
-    condition: { type, status: 'True', ...inProgress },
-    isDone: false,
-    isCleanedUp: isKnown && count !== undefined,
-  };
+  const count = isConditionTrue(crd, type) ? countInstances(definition) : undefined;
+  if (count === 0) return done('InstanceDeletionCompleted', 'removed all instances');
+  const reason = { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
+  return { condition: { type, status: 'True', ...reason }, isDone: false, isCleanedUp: count !== undefined };
 }
 
 /** Returns a definition after the first request to delete it: marked, with its finalizer and its condition. */

@@ -66,7 +66,7 @@ export async function createObject(call: ApiCall, object: JsonObject, options: W
   demandCreateRight(call);
   await machinery.admission.validate(request);
   const isGenerated = (metadataOf(object)['name'] ?? '') === '';
-  return store(call, prepared, { dryRun: options.dryRun, attemptsMax: isGenerated ? NAME_ATTEMPTS_MAX : 1 });
+  return store(call, prepared, options, isGenerated ? NAME_ATTEMPTS_MAX : 1);
 }
 
 /** Throws Forbidden for a PUT or an apply that creates an object if its user may only change objects. */
@@ -79,7 +79,8 @@ function demandCreateRight(call: ApiCall): void {
 async function store(
   call: ApiCall,
   prepared: JsonObject,
-  { dryRun, attemptsMax }: { readonly dryRun: boolean; readonly attemptsMax: number },
+  { dryRun }: WriteOptions,
+  attemptsMax: number,
 ): Promise<ServedView> {
   const { type, machinery } = call;
   let object = prepared;

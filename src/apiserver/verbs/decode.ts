@@ -74,7 +74,8 @@ interface ExpectedKind {
 
 /** Parses JSON or YAML, or decodes a protobuf message, within bounds. Throws BadRequest. */
 export function parseDocument(bytes: Buffer, encoding: BodyEncoding, what: string, expected?: ExpectedKind): Json {
-  if (encoding === 'protobuf') return fromMessage(bytes, what, expected);
+  const prefix = what === '' ? '' : `${what}: `;
+  if (encoding === 'protobuf') return fromMessage(bytes, prefix, expected);
   const text = bytes.toString('utf8');
   let value: Json;
   try {
@@ -82,9 +83,9 @@ export function parseDocument(bytes: Buffer, encoding: BodyEncoding, what: strin
   } catch (error) {
     const why =
       encoding === 'json' ? (goJsonSyntaxError(text) ?? 'not JSON') : (error as Error).message.split('\n', 1)[0];
-    throw new StatusError('BadRequest', `${what}: ${why}`);
+    throw new StatusError('BadRequest', prefix + why);
   }
-  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
+  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
   return value;
 }
 
@@ -116,17 +117,17 @@ function yamlDuplicateMessage(line: number): string {
   return `yaml: line ${line}: key already set in map`;
 }
 
-function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
+function fromMessage(bytes: Buffer, prefix: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
   let decoded: DecodedObject;
   try {
     decoded = decodeProtobuf(bytes, expected);
   } catch (error) {
-    if (error instanceof ProtobufError) throw new StatusError('BadRequest', `${what}: ${error.message}`);
+    if (error instanceof ProtobufError) throw new StatusError('BadRequest', prefix + error.message);
     throw error;
   }
   // A message may contain JSON and packed numbers, whose decoded form is larger.
   checkObjectSize(decoded.object);
-  if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
+  if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
   return decoded.object;
 }
 
@@ -166,7 +167,13 @@ function duplicatesIn(bytes: Buffer, encoding: BodyEncoding, object: JsonObject)
     if (line !== undefined) return [yamlDuplicateMessage(line)];
     return parsedJson(text) !== undefined && namesEachOnce(text, object) ? [] : yamlDuplicates(text);
   }
-  return namesEachOnce(text, object) ? [] : duplicateFields(text).map(duplicateFieldMessage);
+  return jsonDuplicates(text, object);
+}
+
+/** Returns messages about the duplicate members of a JSON text. */
+export function jsonDuplicates(text: string, parsed: Json): string[] {
+  if (namesEachOnce(text, parsed)) return [];
+  return duplicateFields(text).map((field) => `duplicate field ${JSON.stringify(field)}`);
 }
 
 /** Throws BadRequest for a document of another kind. A built-in kind may leave out kind and apiVersion. */
@@ -223,10 +230,6 @@ export function checkFields(document: JsonObject, type: ResourceType, checks: Fi
   }
   for (const message of messages) warnings.add(message);
   return object;
-}
-
-export function duplicateFieldMessage(field: string): string {
-  return `duplicate field ${JSON.stringify(field)}`;
 }
 
 /** Returns the document without unknown fields, or the problem with the types of its fields. */

@@ -27,26 +27,11 @@ const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
 /** Resources whose deletion returns the object; the others return a Status. */
-const ANSWERS_WITH_OBJECT = new Set([
-  '/namespaces',
-  '/persistentvolumeclaims',
-  '/persistentvolumes',
-  '/pods',
-  '/podtemplates',
-  '/resourcequotas',
-  '/serviceaccounts',
-  '/services',
-  'resource.k8s.io/deviceclasses',
-  'resource.k8s.io/devicetaintrules',
-  'resource.k8s.io/resourceclaims',
-  'resource.k8s.io/resourceclaimtemplates',
-  'resource.k8s.io/resourceslices',
-  'storage.k8s.io/csidrivers',
-  'storage.k8s.io/csinodes',
-  'storage.k8s.io/storageclasses',
-  'storage.k8s.io/volumeattachments',
-  'storage.k8s.io/volumeattributesclasses',
-]);
+const ANSWERS_WITH_OBJECT: Readonly<Record<string, string>> = {
+  '': 'namespaces persistentvolumeclaims persistentvolumes pods podtemplates resourcequotas serviceaccounts services',
+  'resource.k8s.io': 'deviceclasses devicetaintrules resourceclaims resourceclaimtemplates resourceslices',
+  'storage.k8s.io': 'csidrivers csinodes storageclasses volumeattachments volumeattributesclasses',
+};
 
 /** Resources whose dependents are orphaned by default. */
 const ORPHANS_BY_DEFAULT = new Set(['/replicationcontrollers', 'batch/jobs']);
@@ -61,9 +46,9 @@ export async function deleteOne(call: ApiCall): Promise<Reply> {
   const options = await deleteOptions(call);
   warnOfOrphans(call, options);
   const { object, gone } = await deleteObject(call, call.info.name, options);
-  if (!gone || ANSWERS_WITH_OBJECT.has(`${call.type.group}/${call.type.resource}`))
-    return objectAnswer(call, 200, object);
-  return plainAnswer(call, 200, successOf(call.type, object));
+  const { group, resource } = call.type;
+  const withObject = !gone || ANSWERS_WITH_OBJECT[group]?.split(' ').includes(resource);
+  return withObject ? objectAnswer(call, 200, object) : plainAnswer(call, 200, successOf(call.type, object));
 }
 
 /** Removes an object, or marks it as being deleted if finalizers or a grace period hold it. */

@@ -13,11 +13,9 @@ import { strategicMergeSteps } from '../patch/strategic-merge-patch.js';
 import { withMetadata } from '../registry/metadata.js';
 import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { forbidden, invalid, required } from '../schema/field-problems.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
 import { formatProblems } from '../schema/validate.js';
-import { goJsonSyntaxError } from '../values/go-json-syntax.js';
 import { goJsonKind, goText } from '../values/go-text.js';
 import { objectAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
@@ -25,8 +23,8 @@ import { type Change, changeObject } from './change-object.js';
 import { createObject, withNamespace } from './create.js';
 import {
   checkFields,
-  duplicateFieldMessage,
   examineFields,
+  jsonDuplicates,
   mediaTypeOf,
   parseDocument,
   unsupportedMediaType,
@@ -163,7 +161,7 @@ function patcherOf(
   const shown = (patched: JsonObject): string => JSON.stringify(patched);
   const told = (problem: string): string => problem;
   if (patchType === 'application/json-patch+json') {
-    const parsed = parsePatch(body, '');
+    const parsed = parseDocument(body, 'json', '');
     try {
       const { operations, problems } = parseJsonPatch(parsed);
       const apply = function* (live: JsonObject): Generator<void, JsonObject> {
@@ -175,9 +173,8 @@ function patcherOf(
     }
   }
   const isMerge = patchType === 'application/merge-patch+json';
-  const parsed = parsePatch(body, isMerge ? 'error decoding patch: ' : '');
-  const mistakes =
-    options.fieldValidation === 'Ignore' ? [] : duplicatesOf(body.toString('utf8'), parsed).map(duplicateFieldMessage);
+  const parsed = parseDocument(body, 'json', isMerge ? 'error decoding patch' : '');
+  const mistakes = options.fieldValidation === 'Ignore' ? [] : jsonDuplicates(body.toString('utf8'), parsed);
   if (!isObject(parsed)) {
     const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
     throw new StatusError('BadRequest', isMerge ? `error decoding patch: ${why}` : why);
@@ -206,18 +203,6 @@ function inConvertersWords(problem: string): string {
   if (wanted.startsWith('[]')) return `cannot restore slice from ${kind}`;
   if (wanted.startsWith('map[')) return `cannot restore map from ${kind}`;
   return wanted.includes('.') ? `cannot restore struct from: ${kind}` : `unrecognized type: ${wanted}`;
-}
-
-function parsePatch(body: Buffer, prefix: string): Json {
-  const text = body.toString('utf8');
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
-    throw new StatusError('BadRequest', `${prefix}${goJsonSyntaxError(text) ?? 'not JSON'}`);
-  }
-  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
-  return value;
 }
 
 function asObject(value: Json): JsonObject {
@@ -253,7 +238,7 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   }
   // Only duplicates are checked here: apply itself refuses unknown fields.
   const text = body.toString('utf8');
-  if (text.trimStart().startsWith('{')) reportDuplicates(duplicatesOf(text, parsed), options, warnings);
+  if (text.trimStart().startsWith('{')) reportDuplicates(jsonDuplicates(text, parsed), options, warnings);
   const named = withNamespace(call, withMetadata(parsed, { ...metadataOf(parsed), name: info.name }));
   const request = { ...writerOf(call, options, info.subresource), force: options.force };
   const apply = async (live: JsonObject | undefined): Promise<JsonObject> => {
@@ -282,12 +267,7 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   };
 }
 
-function duplicatesOf(text: string, parsed: Json): string[] {
-  return namesEachOnce(text, parsed) ? [] : duplicateFields(text);
-}
-
-function reportDuplicates(fields: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {
-  const messages = fields.map(duplicateFieldMessage);
+function reportDuplicates(messages: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {
   if (messages.length > 0 && fieldValidation === 'Strict') {
     throw new StatusError('BadRequest', `error strict decoding YAML: ${messages.join(', ')}`);
   }
