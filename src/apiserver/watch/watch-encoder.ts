@@ -51,7 +51,10 @@ export class WatchEncoder {
   bookmark(revision: number, endOfInitialEvents: boolean): Buffer {
     const annotations = endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
     const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
-    if (this.#form.as === 'object') return this.#event('BOOKMARK', { ...this.#identity(), metadata });
+    const { kind, group, version } = this.#type;
+    if (this.#form.as === 'object') {
+      return this.#event('BOOKMARK', { kind, apiVersion: groupVersion(group, version), metadata });
+    }
     if (this.#form.as === 'metadata') return this.#event('BOOKMARK', this.#meta('PartialObjectMetadata', { metadata }));
     const row = { cells: [], object: this.#meta('PartialObjectMetadata', { metadata }) };
     return this.#event(
@@ -82,10 +85,6 @@ export class WatchEncoder {
     });
     this.#columnsSent = true;
     return this.#event(type, table);
-  }
-
-  #identity(): JsonObject {
-    return { kind: this.#type.kind, apiVersion: groupVersion(this.#type.group, this.#type.version) };
   }
 
   #meta(kind: string, rest: JsonObject): JsonObject {
