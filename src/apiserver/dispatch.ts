@@ -13,7 +13,7 @@ import type { TypeRegistry } from './registry/type-registry.js';
 import type { ReviewDependencies } from './reviews/reviews.js';
 import { bind, bindByName } from './subresources/binding.js';
 import { evict } from './subresources/eviction.js';
-import { connect, podLog } from './subresources/kubelet.js';
+import { connect, kubeletUnreachable } from './subresources/kubelet.js';
 import { review } from './subresources/review-subresource.js';
 import { scale } from './subresources/scale.js';
 import type { ApiCall, Machinery, Verb } from './verbs/api-call.js';
@@ -49,7 +49,7 @@ const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/pods/eviction', evict],
   ['/pods/attach', connect],
   ['/pods/exec', connect],
-  ['/pods/log', podLog],
+  ['/pods/log', kubeletUnreachable],
   ['/pods/portforward', connect],
   ['/pods/proxy', connect],
   ['/nodes/proxy', connect],

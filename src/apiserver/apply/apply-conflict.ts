@@ -8,7 +8,7 @@ export interface Conflict {
   readonly fields: FieldSet;
 }
 
-/** Fields that others own would change: answered as Conflict (409) with these causes. */
+/** An apply would change fields of other managers: answered as Conflict (409) with these causes. */
 export class ApplyConflictError extends Error {
   readonly details: StatusDetails;
 
@@ -37,6 +37,6 @@ function messageOf(all: readonly { who: string; paths: readonly string[] }[]): s
 
 function describe({ name, operation, apiVersion, subresource }: Manager): string {
   const who = JSON.stringify(name) + (subresource === '' ? '' : ` with subresource ${JSON.stringify(subresource)}`);
-  // An applier is one over all versions, an updater is not.
+  // The version is part of the identity of an updater only.
   return operation === 'Apply' ? who : `${who} using ${apiVersion}`;
 }

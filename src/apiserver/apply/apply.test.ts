@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import type { JsonObject } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
-import { AppliedObjectError, type ApplyRequest, applyServerSide } from './apply.js';
+import { AppliedObjectError, type ApplyRequest, applySteps } from './apply.js';
 import { readManagers } from './managed-fields.js';
 import { trackUpdate, type Writer } from './track-update.js';
 
@@ -36,8 +37,12 @@ function request(manager: string, more: Partial<ApplyRequest> = {}): ApplyReques
 
 const thing = (spec: JsonObject): JsonObject => ({ apiVersion: 'v1', kind: 'Thing', metadata: { name: 't' }, spec });
 
-describe('applyServerSide', () => {
-  it('leaves its arguments as they were', () => {
+function applyServerSide(live: JsonObject | undefined, applied: JsonObject, options: ApplyRequest): JsonObject {
+  return runAtOnce(applySteps(live, applied, options));
+}
+
+describe('server-side apply', () => {
+  it('does not change its arguments', () => {
     const live = applyServerSide(undefined, thing({ a: '1', parts: [{ id: 'x' }] }), request('one'));
     const applied = thing({ b: '1', parts: [{ id: 'y' }] });
     const before = JSON.stringify([live, applied]);
@@ -51,12 +56,12 @@ describe('applyServerSide', () => {
     expect(again).toEqual(live);
   });
 
-  it('refuses when the live object cannot be told apart, as an error of the server', () => {
+  it('fails with an internal error if the live object has items without keys', () => {
     const live = thing({ parts: [{ v: '1' }] });
     expect(() => applyServerSide(live, thing({ a: '1' }), request('one'))).toThrow(AppliedObjectError);
   });
 
-  it('ends where it began when all appliers leave, whatever they applied', () => {
+  it('restores the original object after all appliers have removed their fields', () => {
     const spec = fc.record(
       {
         a: fc.constantFrom('1', '2'),
@@ -97,21 +102,21 @@ function withoutLists({ set: _, parts: __, ...scalars }: JsonObject): JsonObject
   return scalars;
 }
 
-describe('trackUpdate', () => {
+describe('the managed fields of an update', () => {
   const writer: Writer = request('maker');
 
-  it('forgets managers when items cannot be told apart: validation has the word', () => {
+  it('are removed if items lack their keys, which validation refuses', () => {
     const object = trackUpdate(undefined, thing({ parts: [{ v: '1' }] }), writer);
     expect(object['metadata']).toEqual({ name: 't' });
   });
 
-  it('takes no managers from a subresource', () => {
+  it('are not changed by managers sent to a subresource', () => {
     const live = trackUpdate(undefined, thing({ a: '1' }), writer);
     const sent = { ...live, metadata: { name: 't', managedFields: [{}] } };
     expect(trackUpdate(live, sent, { ...writer, subresource: 'status' })).toEqual(live);
   });
 
-  it('lets a client write managers, and ignores those that are broken', () => {
+  it('can be set by a client unless they are invalid', () => {
     const live = trackUpdate(undefined, thing({ a: '1' }), writer);
     const broken = { ...live, metadata: { name: 't', managedFields: [{ manager: 'x', operation: 'Odd' }] } };
     expect(trackUpdate(live, broken, writer)).toEqual(live);

@@ -1,40 +1,42 @@
-import { runAtOnce } from '../../base/work-slices.js';
 import { type JsonObject, jsonEqual } from '../../kube/json.js';
 import type { Schema } from '../schema/schema.js';
 import { ApplyConflictError, type Conflict } from './apply-conflict.js';
 import { AppliedObjectError, checkApplied } from './check-applied.js';
-import { compareFields } from './compare-fields.js';
+import { compareFields, type FieldChanges } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
 import { clientSideFields, withLastApplied } from './last-applied.js';
-import { type Manager, type Managers, managerKey, readManagers, withManagers } from './managed-fields.js';
+import {
+  type Manager,
+  type Managers,
+  managerKey,
+  readManagers,
+  withManagers,
+  withoutManagers,
+} from './managed-fields.js';
 import { BEFORE_FIRST_APPLY, ownable, visible, withoutFields } from './manager-changes.js';
 import { mergeApplied } from './merge-applied.js';
 import { ItemError } from './path-element.js';
 import { removeFields } from './remove-fields.js';
 import { isNamedField, schemaAt, withConstantMembers, withoutAbsentMembers } from './structure.js';
-import { placeOf, updated, type Writer, withoutManagers } from './track-update.js';
+import { updated, type Writer } from './track-update.js';
 
 export { ApplyConflictError } from './apply-conflict.js';
 export { AppliedObjectError } from './check-applied.js';
 
 export interface ApplyRequest extends Writer {
-  /** Takes fields over from other managers instead of refusing. */
+  /** Takes fields from other managers instead of a conflict. */
   readonly force: boolean;
 }
 
 /**
- * Server-side apply: the object with what is applied merged in, what this manager applied before and no longer does (and
- * no one else owns) taken out, and the managed fields of it all. `live` is undefined when the object does not exist yet.
- * Neither argument is changed. Throws ApplyConflictError and AppliedObjectError.
+ * Server-side apply: merges the applied configuration into the live object, removes the fields that this
+ * manager applied before and no longer does unless another one owns them, and sets the managed fields.
+ * `live` is undefined if the object does not exist yet. Changes neither argument, and yields between
+ * passes over the whole object. Throws ApplyConflictError and AppliedObjectError.
  *
- * Managers of other versions of the kind are compared with the object as it is: their versions have the same fields.
+ * Managers of other versions are compared with the object in this version: the fields are the same.
  */
-export function applyServerSide(live: JsonObject | undefined, applied: JsonObject, request: ApplyRequest): JsonObject {
-  return runAtOnce(applySteps(live, applied, request));
-}
-
-/** The same, yielding between passes over the whole object. */
 export function* applySteps(
   live: JsonObject | undefined,
   applied: JsonObject,
@@ -60,26 +62,29 @@ function* applyChecked(
   yield;
   const managers = yield* managersBefore(live, request);
   yield;
-  const self = { name: request.manager, operation: 'Apply', ...placeOf(request) } as const;
+  const { manager: name, apiVersion, subresource } = request;
+  const self = { name, operation: 'Apply', apiVersion, subresource } as const;
   const key = managerKey(self);
   const last = managers.get(key);
-  // What says which object it is counts while pruning: it must not be taken for something no longer applied.
-  const own = visible(fieldSetOf(applied, schema), request.ignored);
+  // With the identity of the object: pruning must not take that for fields that are no longer applied.
+  const owned = visible(fieldSetOf(applied, schema), request.ignored);
   yield;
-  const claimed = new Map(managers).set(key, { ...self, fields: own });
+  const claimed = new Map(managers).set(key, { ...self, fields: owned });
   const merged = mergeApplied(before, applied, schema);
   yield;
-  const pruned = last === undefined ? merged : yield* prune(merged, { last: last.fields, managers: claimed, schema });
+  const pruned = last === undefined ? merged : yield* prune(merged, last.fields, claimed, schema);
   yield;
   const allowed = clientSideFields(live, request);
   yield;
-  const remaining = yield* settle({ before, after: pruned, managers: claimed, key, request, allowed });
+  const changes = compareFields(before, pruned, schema);
+  yield;
+  const remaining = yield* settle(changes, claimed, key, request, allowed);
   yield;
   const settled = (object: JsonObject): JsonObject => (isBuiltIn ? withoutAbsentMembers(object, schema) : object);
   const isSame = live !== undefined && jsonEqual(settled(before), settled(pruned));
   yield;
   const time = isSame ? last?.time : request.now;
-  const fields = ownable(own);
+  const fields = ownable(owned);
   if (fields.isEmpty) remaining.delete(key);
   else remaining.set(key, { ...self, fields, ...(time === undefined ? {} : { time }) });
   return withLastApplied(withManagers(isSame ? live : settled(pruned), remaining), applied, request);
@@ -91,27 +96,17 @@ function* managersBefore(live: JsonObject | undefined, request: ApplyRequest): G
   return yield* updated(undefined, live, managers, { ...request, manager: BEFORE_FIRST_APPLY, subresource: '' });
 }
 
-interface Settlement {
-  readonly before: JsonObject;
-  readonly after: JsonObject;
-  readonly managers: Managers;
-  readonly key: string;
-  readonly request: ApplyRequest;
-  /** Fields that may be taken from others without force. */
-  readonly allowed: FieldSet | undefined;
-}
-
-/** Others lose what changed, if they are forced to, and what is gone. */
-function* settle({
-  before,
-  after,
-  managers,
-  key,
-  request,
-  allowed,
-}: Settlement): Generator<void, Map<string, Manager>> {
-  const { added, modified, removed } = compareFields(before, after, request.schema);
-  yield;
+/**
+ * Removes changed fields (with `force`) and removed ones from all managers but that of `key`. Fields of
+ * `allowed` need no force. Throws ApplyConflictError.
+ */
+function* settle(
+  { added, modified, removed }: FieldChanges,
+  managers: Managers,
+  key: string,
+  request: ApplyRequest,
+  allowed: FieldSet | undefined,
+): Generator<void, Map<string, Manager>> {
   const changed = visible(added.union(modified), request.ignored);
   const conflicts: Conflict[] = [];
   for (const [each, manager] of managers) {
@@ -124,14 +119,8 @@ function* settle({
   return withoutFields(managers, changed.union(visible(removed, request.ignored)), key);
 }
 
-interface Pruning {
-  readonly last: FieldSet;
-  readonly managers: Managers;
-  readonly schema: Schema;
-}
-
-/** Takes out what was applied last time, puts back what anyone owns now, and then what was never applied. */
-function* prune(merged: JsonObject, { last, managers, schema }: Pruning): Generator<void, JsonObject> {
+/** Removes the fields of the last apply that no manager owns now. */
+function* prune(merged: JsonObject, last: FieldSet, managers: Managers, schema: Schema): Generator<void, JsonObject> {
   if (last.isEmpty) return merged;
   const named = (set: FieldSet): FieldSet => set.withNamedMembers((path) => isNamedPath(schema, path));
   const mergedSet = named(fieldSetOf(merged, schema));

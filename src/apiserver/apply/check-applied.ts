@@ -1,11 +1,12 @@
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { ANY, memberSchema, type Schema } from '../schema/schema.js';
 import { goText } from '../values/go-text.js';
 import { fieldElement, formatPath, ItemError, itemElement } from './path-element.js';
 import { isAtomic, shapeOf } from './structure.js';
 import type { Writer } from './track-update.js';
 
-/** What is applied cannot be applied. */
+/** An applied configuration that is not valid for its kind. */
 export class AppliedObjectError extends Error {
   constructor(
     readonly reason: 'BadRequest' | 'InternalError',
@@ -16,16 +17,16 @@ export class AppliedObjectError extends Error {
   }
 }
 
-/** Many problems help no one more than some. */
+/** Bound on the reported problems. */
 const PROBLEMS_MAX = 100;
 
-/** Checks an applied object against its schema, in which everything must be declared and no item may come twice. */
+/** Throws AppliedObjectError for an applied object with undeclared fields, wrong types or duplicate items. */
 export function checkApplied(applied: JsonObject, writer: Writer): void {
-  const { apiVersion, kind, metadata } = applied;
+  const { apiVersion, kind } = applied;
   if (apiVersion !== writer.apiVersion) {
     throw new AppliedObjectError('BadRequest', `invalid object type: ${goVersion(apiVersion)}, Kind=${kind}`);
   }
-  const meta = isObject(metadata) ? metadata : {};
+  const meta = metadataOf(applied);
   if (Array.isArray(member(meta, 'managedFields'))) {
     throw new AppliedObjectError('BadRequest', 'metadata.managedFields must be nil');
   }
@@ -37,7 +38,7 @@ export function checkApplied(applied: JsonObject, writer: Writer): void {
   throw new AppliedObjectError('InternalError', `failed to create typed patch object (${place}): ${text}`);
 }
 
-/** Go prints the core group as an empty name before the slash. */
+/** Go prints the core group as an empty string before the slash. */
 function goVersion(apiVersion: Json | undefined): string {
   const text = String(apiVersion ?? '');
   return text.includes('/') ? text : `/${text}`;
@@ -87,7 +88,7 @@ function checkItems(items: readonly Json[], schema: Schema, path: readonly strin
   }
 }
 
-/** What was wanted instead; undefined when the value will do. */
+/** Returns the expected type; undefined if the value has it. */
 function scalarProblem(value: Json, { type, format }: Schema): string | undefined {
   if (format === 'quantity' || format === 'int-or-string') {
     return typeof value === 'string' || typeof value === 'number' ? undefined : 'string';
@@ -97,7 +98,7 @@ function scalarProblem(value: Json, { type, format }: Schema): string | undefine
   return typeof value === 'number' ? undefined : 'numeric (int or float)';
 }
 
-/** Numbers and strings are refused in Go's two ways of printing a value. */
+/** Go prints the value in one of two forms, depending on the expected type. */
 function goScalar(value: Json, { type }: Schema): string {
   const text = typeof value === 'string' ? JSON.stringify(value) : goText(value);
   return type === 'string' ? `&value.valueUnstructured{Value:${text}}` : `&{${goText(value)}}`;

@@ -2,7 +2,7 @@ import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../k
 import { ANY, type Schema } from '../schema/schema.js';
 import { FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
-import { fieldSchema, isAtomic, shapeOf } from './structure.js';
+import { fieldSchema, isAtomic, isBare, shapeOf } from './structure.js';
 
 export interface FieldChanges {
   readonly added: FieldSet;
@@ -10,14 +10,14 @@ export interface FieldChanges {
   readonly removed: FieldSet;
 }
 
-/** What differs between two objects of one kind, path by path. */
+/** Returns the differences between two objects of one kind, path by path. */
 export function compareFields(before: JsonObject, after: JsonObject, schema: Schema): FieldChanges {
   const walk = new Walk();
   compare(before, after, schema, walk);
   return walk;
 }
 
-/** Where the comparison is, and what it has found. Every write of an object walks all of it: the path is one list that grows and shrinks. */
+/** The position and the results of a comparison. One path grows and shrinks, because every write walks its object. */
 class Walk implements FieldChanges {
   readonly added = new FieldSet();
   readonly modified = new FieldSet();
@@ -38,7 +38,7 @@ class Walk implements FieldChanges {
     if (removed.length > length) removed.length = length;
   }
 
-  /** The value at this place is one of these. */
+  /** Notes a change of the value at the current path. */
   note(change: keyof FieldChanges): void {
     this[change].insertAlong(this.#path, this.#trails[change]);
   }
@@ -58,17 +58,6 @@ function compare(before: Json | undefined, after: Json | undefined, schema: Sche
   }
   if (before === undefined) walk.note('added');
   else if (after === undefined) walk.note('removed');
-}
-
-/** Null, absent and empty: compared as a whole, so that they stay told apart. */
-function isBare(value: Json | undefined): boolean {
-  if (value === undefined || value === null) return true;
-  return Array.isArray(value) ? value.length === 0 : isObject(value) && hasNoMembers(value);
-}
-
-function hasNoMembers(object: JsonObject): boolean {
-  for (const name in object) if (Object.hasOwn(object, name)) return false;
-  return true;
 }
 
 const NO_MEMBERS: JsonObject = {};
@@ -101,7 +90,7 @@ function compareItems(before: Json | undefined, after: Json | undefined, schema:
   }
 }
 
-/** Items that one element stands for: one each, but for lists that hold an item twice. */
+/** Compares the items with one element: one of each list unless it has duplicates. */
 function compareSameItems(former: readonly Json[], latter: readonly Json[], schema: Schema, walk: Walk): void {
   if (former.length <= 1 && latter.length <= 1) {
     compare(former[0], latter[0], schema, walk);

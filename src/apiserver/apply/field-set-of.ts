@@ -1,10 +1,10 @@
-import { isObject, type Json } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
-import { fieldSchema, isAtomic, isNamedField, shapeOf } from './structure.js';
+import { fieldSchema, isAtomic, isBare, isNamedField, shapeOf } from './structure.js';
 
-/** The fields that a value sets: what an applier owns by applying it. */
+/** Returns the fields that a value sets, which its applier owns. */
 export function fieldSetOf(value: Json, schema: Schema): FieldSet {
   const set = new FieldSet();
   visit(value, schema, [], set);
@@ -18,13 +18,13 @@ function visit(value: Json, schema: Schema, path: readonly string[], set: FieldS
   else if (shape === 'list' && Array.isArray(value)) visitItems(value, schema, path, set);
 }
 
-function visitMembers(value: { [key: string]: Json }, schema: Schema, path: readonly string[], set: FieldSet): void {
+function visitMembers(value: JsonObject, schema: Schema, path: readonly string[], set: FieldSet): void {
   for (const [name, each] of Object.entries(value)) {
     const below = [...path, fieldElement(name)];
     visit(each, fieldSchema(schema, name), below, set);
-    // A map's own keys are owned, a type's fields only by what they hold.
-    const isBare = each === null || (isObject(each) && Object.keys(each).length === 0);
-    if (isBare || !isNamedField(schema, name)) set.insert(below);
+    // Keys of a map are owned themselves; fields of a struct only if they are null or an empty object.
+    const isEmpty = !Array.isArray(each) && isBare(each);
+    if (isEmpty || !isNamedField(schema, name)) set.insert(below);
   }
 }
 
@@ -34,7 +34,7 @@ function visitItems(items: readonly Json[], schema: Schema, path: readonly strin
   const twice = new Set(elements.filter((element) => seen.size === seen.add(element).size));
   for (const [index, item] of items.entries()) {
     const below = [...path, elements[index]!];
-    // Items that cannot be told apart are owned as one.
+    // Duplicate items are owned as one.
     if (!twice.has(elements[index]!)) visit(item, schema.items ?? ANY, below, set);
     set.insert(below);
   }

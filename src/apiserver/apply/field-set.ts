@@ -2,9 +2,9 @@ import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { comparePathElements } from './path-element.js';
 
 /**
- * A set of paths into an object, as managed fields name them: a tree whose edges are path elements in their written form
- * (`f:`, `k:`, `v:`, `i:`). A path in the set does not mean that the paths below it are. Immutable from outside except by
- * `insert`, which only those who make a set may call.
+ * A set of paths into an object, as in managed fields: a tree whose edges are path elements in their
+ * wire format (`f:`, `k:`, `v:`, `i:`). A path in the set does not imply the paths below it. Only the
+ * creator of a set may call the insert methods.
  */
 export class FieldSet {
   readonly #members = new Set<string>();
@@ -25,8 +25,8 @@ export class FieldSet {
   }
 
   /**
-   * Like `insert`, for somebody who walks an object: `trail` holds the sets on the way to the path before, and is to be cut to
-   * the length of what both paths have in common. Deep objects with many members would take the whole way for each.
+   * Like `insert`, for a walk through an object: `trail` holds the sets on the path of the last call, which
+   * the caller cuts to the part that both paths share. It saves the descent from the root for each member.
    */
   insertAlong(path: readonly string[], trail: FieldSet[]): void {
     if (path.length === 0) return;
@@ -35,29 +35,29 @@ export class FieldSet {
     trail[path.length - 1]!.#members.add(path.at(-1)!);
   }
 
-  /** Like `union`, but into this set: what many sets have in common is then not copied for each of them. */
+  /** Like `union`, but into this set, without a copy for each of many sets. */
   insertAll(other: FieldSet): void {
     for (const element of other.#members) this.#members.add(element);
     for (const [element, child] of other.#children) this.#child(element).insertAll(child);
   }
 
   get isEmpty(): boolean {
-    // No child is ever empty: each is made to hold a path.
+    // No child is empty: each is made for a path.
     return this.#members.size === 0 && this.#children.size === 0;
   }
 
-  /** Whether the path of this one element is in the set. */
+  /** Returns whether the path of this one element is in the set. */
   hasMember(element: string): boolean {
     return this.#members.has(element);
   }
 
-  /** The paths below an element; undefined when there is none. */
+  /** Returns the paths below an element; undefined if there are none. */
   below(element: string): FieldSet | undefined {
     const child = this.#children.get(element);
     return child === undefined || child.isEmpty ? undefined : child;
   }
 
-  /** One of the two themselves where the other has nothing to add. */
+  /** Returns one of the two sets itself if the other is empty. */
   union(other: FieldSet): FieldSet {
     if (other.isEmpty) return this;
     if (this.isEmpty) return other;
@@ -67,7 +67,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Costs as much as this set is large, however large the other is. */
+  /** Takes time in proportion to this set, not to the other. */
   intersection(other: FieldSet): FieldSet {
     const result = new FieldSet();
     for (const element of this.#members) if (other.#members.has(element)) result.#members.add(element);
@@ -78,7 +78,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Path by path: what stands below a path of `other` stays. */
+  /** Path by path: paths below a path of `other` stay. */
   difference(other: FieldSet): FieldSet {
     const result = new FieldSet();
     for (const element of this.#members) if (!other.#members.has(element)) result.#members.add(element);
@@ -89,7 +89,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Without the paths of `other` and everything below them. */
+  /** Removes the paths of `other` and all paths below them. */
   withoutBelow(other: FieldSet): FieldSet {
     if (other.isEmpty) return this;
     const result = new FieldSet();
@@ -102,18 +102,14 @@ export class FieldSet {
     return result;
   }
 
-  equals(other: FieldSet): boolean {
-    return this.difference(other).isEmpty && other.difference(this).isEmpty;
-  }
-
-  /** Every path: on each level those that end there first, then those that go on. */
+  /** Returns all paths: on each level first those that end there. */
   paths(prefix: readonly string[] = []): string[][] {
     const here = sorted(this.#members).map((element) => [...prefix, element]);
     const below = sorted(this.#children.keys()).flatMap((each) => this.#children.get(each)!.paths([...prefix, each]));
     return [...here, ...below];
   }
 
-  /** A copy in which `isNamed` decides which inner elements count as paths of their own. */
+  /** Returns a copy with the inner elements as paths for which `isNamed` returns true. */
   withNamedMembers(isNamed: (path: readonly string[]) => boolean, prefix: readonly string[] = []): FieldSet {
     const result = new FieldSet();
     for (const element of this.#members) result.#members.add(element);
@@ -141,7 +137,7 @@ export class FieldSet {
     return result;
   }
 
-  /** Of members and of what lies deeper, each once, in order. */
+  /** Returns the first elements of all paths, each once, in order. */
   #elements(): string[] {
     const elements = [...this.#members];
     for (const element of this.#children.keys()) if (!this.#members.has(element)) elements.push(element);

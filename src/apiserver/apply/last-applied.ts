@@ -1,18 +1,20 @@
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, member, objectMember, objectOrEmpty } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { compareFields } from './compare-fields.js';
 import type { FieldSet } from './field-set.js';
 import { fieldSetOf } from './field-set-of.js';
+import { withoutManagers } from './managed-fields.js';
 import { ItemError } from './path-element.js';
-import { type Writer, withoutManagers } from './track-update.js';
+import type { Writer } from './track-update.js';
 
-/** What `kubectl apply` keeps on the client's side. */
-export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-/** kubectl's own name as an applier: only it moves from client-side to server-side apply in this way. */
+/** The annotation in which client-side `kubectl apply` keeps the applied configuration. */
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+/** Only the manager of this name migrates from client-side to server-side apply. */
 const KUBECTL = 'kubectl';
 
 /**
- * The fields that kubectl owned as a client-side applier: those it applied last and that still are as it applied them.
- * Taking them over as a server-side applier is no conflict. Undefined when there are none.
+ * Returns the fields that kubectl owned as a client-side applier: those of the last applied configuration
+ * that have not changed since. A server-side apply takes them without a conflict.
  */
 export function clientSideFields(
   live: JsonObject | undefined,
@@ -26,13 +28,13 @@ export function clientSideFields(
     const { added, modified, removed } = compareFields(last, withoutManagers(live), schema);
     return fieldSetOf(last, schema).difference(modified).difference(added).difference(removed);
   } catch (error) {
-    // Anyone may write the annotation: what cannot be read says nothing.
+    // Any client may write the annotation: an invalid one is ignored.
     if (error instanceof SyntaxError || error instanceof ItemError) return undefined;
     throw error;
   }
 }
 
-/** An object that kubectl applies server-side keeps its annotation true, so that client-side apply still works after. */
+/** Updates the annotation of an object that kubectl applies server-side, so that client-side apply works after. */
 export function withLastApplied(object: JsonObject, applied: JsonObject, { manager }: Writer): JsonObject {
   if (manager !== KUBECTL || lastAppliedOf(object) === undefined) return object;
   const metadata = object['metadata'] as JsonObject;
@@ -40,18 +42,15 @@ export function withLastApplied(object: JsonObject, applied: JsonObject, { manag
   return { ...object, metadata: { ...metadata, annotations } };
 }
 
-function lastAppliedOf(object: JsonObject | undefined): string | undefined {
-  const metadata = object === undefined ? undefined : member(object, 'metadata');
-  const annotations = isObject(metadata) ? member(metadata, 'annotations') : undefined;
-  const text = isObject(annotations) ? member(annotations, LAST_APPLIED) : undefined;
+function lastAppliedOf(object: JsonObject = {}): string | undefined {
+  const text = member(objectMember(metadataOf(object), 'annotations'), LAST_APPLIED);
   return typeof text === 'string' && text !== '' ? text : undefined;
 }
 
-/** Without the annotation itself, members in the order Go writes them. */
+/** Encodes without the annotation itself, with members in the order of Go. */
 function encode(applied: JsonObject): string {
-  const metadata = isObject(applied['metadata']) ? applied['metadata'] : {};
-  const { [LAST_APPLIED]: _, ...annotations } = isObject(metadata['annotations']) ? metadata['annotations'] : {};
-  const { annotations: __, ...rest } = metadata;
+  const { annotations: sent, ...rest } = metadataOf(applied);
+  const { [LAST_APPLIED]: _, ...annotations } = objectOrEmpty(sent);
   const bare = { ...rest, ...(Object.keys(annotations).length > 0 ? { annotations } : {}) };
   return JSON.stringify(sorted({ ...applied, metadata: bare }));
 }

@@ -1,23 +1,22 @@
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { FieldSet } from './field-set.js';
 
-export type ManagerOperation = 'Apply' | 'Update';
-
-/** Who owns which fields: one entry of `metadata.managedFields`. */
+/** A manager and the fields it owns: one entry of `metadata.managedFields`. */
 export interface Manager {
   readonly name: string;
-  readonly operation: ManagerOperation;
+  readonly operation: 'Apply' | 'Update';
   readonly apiVersion: string;
   readonly subresource: string;
-  /** RFC 3339; absent in entries that no one has dated. */
+  /** RFC 3339; absent in entries without a time. */
   readonly time?: string;
   readonly fields: FieldSet;
 }
 
-/** By what makes a manager one: see `managerKey`. */
+/** Managers by `managerKey`. */
 export type Managers = ReadonlyMap<string, Manager>;
 
-/** An applier stays the same over versions, an updater is one per version. */
+/** Returns the identity of a manager, which contains the version of an updater but not of an applier. */
 export function managerKey({ name, operation, apiVersion, subresource }: Omit<Manager, 'fields' | 'time'>): string {
   const key: JsonObject = { manager: name, operation };
   if (operation === 'Update') key['apiVersion'] = apiVersion;
@@ -25,7 +24,7 @@ export function managerKey({ name, operation, apiVersion, subresource }: Omit<Ma
   return JSON.stringify(key);
 }
 
-/** Undefined when an entry cannot be understood: then none of them counts. */
+/** Returns undefined if any entry is invalid: then all are ignored. */
 export function readManagers(object: JsonObject | undefined): Managers | undefined {
   const entries = managedFieldsOf(object);
   if (entries === undefined) return new Map();
@@ -41,33 +40,31 @@ export function readManagers(object: JsonObject | undefined): Managers | undefin
   }
 }
 
-/** A request may clear all managers with an empty list or one empty entry. */
+/** Returns whether a request clears all managers: with an empty list or one empty entry. */
 export function isReset(object: JsonObject): boolean {
   const entries = managedFieldsOf(object);
   if (entries === undefined) return false;
   return entries.length === 0 || (entries.length === 1 && isObject(entries[0]) && Object.keys(entries[0]).length === 0);
 }
 
-export function managedFieldsOf(object: JsonObject | undefined): Json[] | undefined {
-  const metadata = object === undefined ? undefined : member(object, 'metadata');
-  const entries = isObject(metadata) ? member(metadata, 'managedFields') : undefined;
+function managedFieldsOf(object: JsonObject = {}): Json[] | undefined {
+  const entries = member(metadataOf(object), 'managedFields');
   return Array.isArray(entries) ? entries : undefined;
 }
 
-/** The object with these managers and no others; a copy down to `metadata`. */
+/** Returns the object with these managers and no others; a copy down to `metadata`. */
 export function withManagers(object: JsonObject, managers: Managers): JsonObject {
-  const metadata = metadataWithoutManagers(object);
+  const metadata = metadataOf(withoutManagers(object));
   const entries = [...managers.values()].sort(byAge).map(writeManager);
   return { ...object, metadata: entries.length === 0 ? { ...metadata } : { ...metadata, managedFields: entries } };
 }
 
-/** Not to be changed: it may be the object's own. */
-function metadataWithoutManagers(object: JsonObject): JsonObject {
-  const metadata = member(object, 'metadata');
-  if (!isObject(metadata)) return {};
-  if (!Object.hasOwn(metadata, 'managedFields')) return metadata;
+/** Returns the object itself if it has no managers. */
+export function withoutManagers(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  if (!Object.hasOwn(metadata, 'managedFields')) return object;
   const { managedFields: _, ...rest } = metadata;
-  return rest;
+  return { ...object, metadata: rest };
 }
 
 function readManager(entry: Json): Manager {
@@ -98,7 +95,7 @@ function writeManager({ name, operation, apiVersion, subresource, time, fields }
   return entry;
 }
 
-/** Appliers first, then the oldest; kube-apiserver writes them in this order. */
+/** The order of kube-apiserver: appliers first, then by time. */
 function byAge(left: Manager, right: Manager): number {
   return (
     compare(left.operation, right.operation) ||

@@ -1,13 +1,13 @@
 import { FieldSet } from './field-set.js';
 import { compare, type Manager, type Managers, managerKey, seconds } from './managed-fields.js';
 
-/** More updaters than this are joined, oldest first, under one name. */
-export const UPDATERS_MAX = 10;
+/** Bound on updaters: the oldest ones beyond it are joined under one name. */
+const UPDATERS_MAX = 10;
 const JOINED_NAME = 'ancient-changes';
-/** What existed before anyone was tracked belongs to this name. */
+/** The manager of fields that existed before tracking. */
 export const BEFORE_FIRST_APPLY = 'before-first-apply';
 
-/** Fields that no one owns: they say which object it is, or are the server's. */
+/** Fields without an owner: the identity of the object, and fields that the server sets. */
 const UNOWNED = FieldSet.of(
   ['f:apiVersion'],
   ['f:kind'],
@@ -25,17 +25,17 @@ const UNOWNED = FieldSet.of(
   ].map((name) => ['f:metadata', `f:${name}`]),
 );
 
-/** Without the fields that no one owns. */
+/** Removes the fields that cannot have an owner. */
 export function ownable(fields: FieldSet): FieldSet {
   return fields.difference(UNOWNED);
 }
 
-/** Without the fields that a request cannot change, and what is below them. */
+/** Removes the fields that a request cannot change, with everything below them. */
 export function visible(fields: FieldSet, ignored: FieldSet | undefined): FieldSet {
   return ignored === undefined ? fields : fields.withoutBelow(ignored);
 }
 
-/** All managers but `self` without these fields; who has none left is gone. */
+/** Removes fields from all managers but `self`, and managers without fields. */
 export function withoutFields(managers: Managers, lost: FieldSet, self?: string): Map<string, Manager> {
   const remaining = new Map<string, Manager>();
   for (const [key, manager] of managers) {
@@ -69,7 +69,7 @@ export function capUpdaters(managers: Managers): Managers {
   return capped;
 }
 
-/** `joinedFields` are sets of this joining's own, by their bucket: they grow, instead of being copied for each that is joined. */
+/** `joinedFields` are new sets by bucket, which grow instead of being copied for each joined manager. */
 function join(
   managers: Map<string, Manager>,
   joinedFields: Map<string, FieldSet>,
@@ -81,7 +81,7 @@ function join(
   const joined = managers.get(bucketKey) ?? managers.get(first)!;
   managers.delete(managers.has(bucketKey) ? key : first);
   managers.delete(key);
-  // The youngest time of what was joined.
+  // The bucket has the time of the youngest joined manager.
   let fields = joinedFields.get(bucketKey);
   if (fields === undefined) {
     fields = new FieldSet();

@@ -1,14 +1,14 @@
 import { cloneJson, isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { itemElement } from './path-element.js';
-import { fieldSchema, isAtomic, shapeOf } from './structure.js';
+import { fieldSchema, isAtomic, isBare, shapeOf } from './structure.js';
 
-/** The live object with what is applied merged into it; neither is changed. */
+/** Merges the applied configuration into the live object; changes neither. */
 export function mergeApplied(live: JsonObject, applied: JsonObject, schema: Schema): JsonObject {
   return (merge(live, applied, schema) as JsonObject | undefined) ?? {};
 }
 
-/** Undefined where nothing is left. */
+/** Returns undefined if nothing is left. */
 function merge(live: Json | undefined, applied: Json | undefined, schema: Schema): Json | undefined {
   const value = applied ?? live;
   const shape = shapeOf(schema, value);
@@ -17,11 +17,6 @@ function merge(live: Json | undefined, applied: Json | undefined, schema: Schema
   if (!isReplaced && shape === 'list') return mergeItems(live, applied, schema);
   const winner = applied === undefined ? live : applied;
   return winner === undefined ? undefined : cloneJson(winner);
-}
-
-function isBare(value: Json | undefined): boolean {
-  if (value === undefined || value === null) return true;
-  return Array.isArray(value) ? value.length === 0 : isObject(value) && Object.keys(value).length === 0;
 }
 
 function mergeMembers(live: Json | undefined, applied: Json | undefined, schema: Schema): Json | undefined {
@@ -36,8 +31,8 @@ function mergeMembers(live: Json | undefined, applied: Json | undefined, schema:
 }
 
 /**
- * Items of both keep the order in which they are applied; items that only the live list has keep their place before the
- * item they stood before.
+ * Items of both lists get the order of the applied list. An item of the live list only stays before the
+ * item that it preceded.
  */
 function mergeItems(live: Json | undefined, applied: Json | undefined, schema: Schema): Json | undefined {
   const itemSchema = schema.items ?? ANY;
@@ -70,7 +65,7 @@ function mergeItems(live: Json | undefined, applied: Json | undefined, schema: S
         rightIndex++;
         continue;
       }
-      // In both, but its turn comes elsewhere.
+      // In both lists, but at another position of the applied one.
       const due = shared[sharedIndex];
       if (appliedAt.has(former.element) && due !== undefined && due !== former.element) {
         leftIndex++;
@@ -102,7 +97,7 @@ function elementsOf(list: Json | undefined, schema: Schema): Element[] {
   return (Array.isArray(list) ? list : []).map((item) => ({ element: itemElement(schema, item), item }));
 }
 
-/** Live items that cannot be told apart are not merged with what is applied: null stands for them. */
+/** Duplicate live items are not merged with applied ones: null stands for them. */
 function firstByElement(elements: readonly Element[]): Map<string, Json> {
   const items = new Map<string, Json>();
   for (const { element, item } of elements) items.set(element, items.has(element) ? null : item);

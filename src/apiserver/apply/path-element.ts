@@ -5,10 +5,7 @@ export function fieldElement(name: string): string {
   return `f:${name}`;
 }
 
-/**
- * What tells an item of a set or map list from the others: its value, or its keys with their defaults. Throws a text that
- * says why the item has none.
- */
+/** Returns the element of an item of a set or map list: its value, or its keys with their defaults. Throws ItemError. */
 export function itemElement(list: Schema, item: Json): string {
   if (list.listType !== 'map') {
     if (isObject(item)) throw new ItemError("associative list without keys has an element that's a map type");
@@ -35,7 +32,7 @@ export function itemElement(list: Schema, item: Json): string {
 
 export class ItemError extends Error {}
 
-/** Fields, then keyed items, then values, then indices; each by its text. */
+/** Orders fields before keyed items, values and indices, each by its text. */
 export function comparePathElements(left: string, right: string): number {
   const isSameKind = left.charCodeAt(0) === right.charCodeAt(0);
   if (!isSameKind) return ORDER.indexOf(left[0]!) - ORDER.indexOf(right[0]!);
@@ -44,12 +41,12 @@ export function comparePathElements(left: string, right: string): number {
 
 const ORDER = 'fkvi';
 
-/** `.spec.containers[name="web"].image`, as messages name a path. */
+/** Returns a path as messages show it: `.spec.containers[name="web"].image`. */
 export function formatPath(path: readonly string[]): string {
   return path.map(formatElement).join('');
 }
 
-export function formatElement(element: string): string {
+function formatElement(element: string): string {
   const text = element.slice(2);
   switch (element[0]) {
     case 'f':

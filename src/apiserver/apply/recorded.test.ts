@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js';
 import { PatchError } from '../patch/json-patch-error.js';
@@ -10,7 +11,7 @@ import { withDefaults } from '../schema/defaults.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
 import type { Schema } from '../schema/schema.js';
 import { loadSurface } from '../surfaces/load-surface.js';
-import { AppliedObjectError, ApplyConflictError, applyServerSide } from './apply.js';
+import { AppliedObjectError, ApplyConflictError, applySteps } from './apply.js';
 import { FieldSet } from './field-set.js';
 import { trackUpdate, type Writer } from './track-update.js';
 
@@ -75,7 +76,7 @@ function replay(kind: string, live: JsonObject | undefined, step: RecordedStep):
   const body = step.body as JsonObject;
   switch (step.verb) {
     case 'apply':
-      return defaulted(applyServerSide(live, body, { ...writer, force: step.force === true }), writer);
+      return defaulted(runAtOnce(applySteps(live, body, { ...writer, force: step.force === true })), writer);
     case 'create':
       return trackUpdate(undefined, body, writer);
     case 'merge':

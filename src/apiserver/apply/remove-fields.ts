@@ -4,12 +4,12 @@ import type { FieldSet } from './field-set.js';
 import { fieldElement, itemElement } from './path-element.js';
 import { fieldSchema, isAtomic, shapeOf } from './structure.js';
 
-/** The object without the fields and items of the set. What that leaves empty is left out, too. */
+/** Removes the fields and items of the set, and members that this leaves empty. */
 export function removeFields(object: JsonObject, fields: FieldSet, schema: Schema): JsonObject {
   return (remove(object, fields, schema) as JsonObject | null) ?? {};
 }
 
-/** Null where nothing is left: the member stays, as null, until someone drops nulls. */
+/** Returns null if nothing is left: the member stays, as null, until `withoutAbsentMembers`. */
 function remove(value: Json, fields: FieldSet, schema: Schema): Json {
   const shape = shapeOf(schema, value);
   if (shape === 'scalar') return value;

@@ -3,7 +3,7 @@ import { ANY, memberSchema, type Schema } from '../schema/schema.js';
 
 export type Shape = 'map' | 'list' | 'scalar';
 
-/** How a value is walked: what its type says, or what the value is where the type leaves it open. */
+/** Returns the shape of a value: by its type, or by the value itself if the schema has no type. */
 export function shapeOf(schema: Schema, value: Json | undefined): Shape {
   switch (schema.type) {
     case 'object':
@@ -12,7 +12,7 @@ export function shapeOf(schema: Schema, value: Json | undefined): Shape {
       return 'list';
     case undefined:
       if (Array.isArray(value)) return 'list';
-      // Null is anything; kube-apiserver takes it for a map here.
+      // kube-apiserver treats null as a map here.
       return value === null || value === undefined || isObject(value) ? 'map' : 'scalar';
     default:
       return 'scalar';
@@ -25,16 +25,28 @@ export function isAtomic(schema: Schema, shape: Shape): boolean {
   return shape === 'scalar' || (schema.listType !== 'map' && schema.listType !== 'set');
 }
 
+/** Returns whether a value is absent, null or empty: it is owned and compared as a whole. */
+export function isBare(value: Json | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  return Array.isArray(value) ? value.length === 0 : isObject(value) && hasNoMembers(value);
+}
+
+/** Object.keys would allocate; every write compares all of its object. */
+function hasNoMembers(object: JsonObject): boolean {
+  for (const name in object) if (Object.hasOwn(object, name)) return false;
+  return true;
+}
+
 export function isNamedField(schema: Schema, name: string): boolean {
   return schema.properties !== undefined && Object.hasOwn(schema.properties, name);
 }
 
-/** Of stored objects: a field that a newer version has written is kept, whatever it is. */
+/** Returns ANY for a field that only a newer version knows. */
 export function fieldSchema(schema: Schema, name: string): Schema {
   return memberSchema(schema, name) ?? ANY;
 }
 
-/** The schema at a path of elements. */
+/** Returns the schema at a path of elements. */
 export function schemaAt(root: Schema, path: readonly string[]): Schema {
   let schema = root;
   for (const element of path) {
@@ -44,9 +56,9 @@ export function schemaAt(root: Schema, path: readonly string[]): Schema {
 }
 
 /**
- * An object of a built-in kind with what kube-apiserver's own types always write: structs that are never absent (their
- * default is `{}`) and required members (null where they have no value). Without it, the first writer of an object would
- * own these members themselves, which it does not at kube-apiserver.
+ * Adds the members that the Go types of kube-apiserver always write: structs with the default `{}`, and
+ * required members (null without a value). Without them, the first writer of an object would own these
+ * members, which it does not in kube-apiserver.
  */
 export function withConstantMembers(value: JsonObject, schema: Schema): JsonObject {
   const result: JsonObject = {};
@@ -58,7 +70,7 @@ export function withConstantMembers(value: JsonObject, schema: Schema): JsonObje
   return result;
 }
 
-/** Of an object that has nothing else: what every new one is compared with. Shared: not to be changed. */
+/** The constant members of an empty object, with which new objects are compared. Shared: not to be changed. */
 export function constantMembers(schema: Schema): JsonObject {
   let known = bareObjects.get(schema);
   if (known === undefined) {
@@ -77,7 +89,7 @@ interface ConstantMember {
   readonly zero: Json;
 }
 
-/** Worked out once: every write asks for it. */
+/** Kept for each schema, because every write needs them. */
 const constants = new WeakMap<Schema, readonly ConstantMember[]>();
 
 function constantsOf(schema: Schema): readonly ConstantMember[] {
@@ -102,8 +114,8 @@ function constantMembersOf(value: Json, schema: Schema): Json {
 }
 
 /**
- * An object of a built-in kind without what kube-apiserver's own types never write: nulls (an applied one, or a required
- * member without a value) and empty lists and maps that need not be there.
+ * Removes the members that the Go types of kube-apiserver never write: nulls (applied, or of a required
+ * member without a value) and empty lists and maps that are not required.
  */
 export function withoutAbsentMembers(object: JsonObject, schema: Schema): JsonObject {
   const kept: JsonObject = {};

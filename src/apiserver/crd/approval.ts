@@ -1,21 +1,22 @@
-import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { type JsonObject, objectMember } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { type FieldProblem, invalid, required } from '../schema/field-problems.js';
-import type { DefinitionCondition } from './definition.js';
+import { type DefinitionCondition, textIn } from './definition.js';
 
-export const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io';
+const APPROVAL_ANNOTATION = 'api-approved.kubernetes.io';
 const MORE = 'see https://github.com/kubernetes/enhancements/pull/1111';
 
-export interface Approval {
+interface Approval {
   readonly state: 'invalid' | 'approved' | 'bypassed' | 'missing';
   readonly reason: string;
 }
 
-/** Groups that belong to the Kubernetes project: whoever defines something there must say who approved it. */
-export function isProtectedGroup(group: string): boolean {
+/** Groups of the Kubernetes project, whose definitions must name their approval. */
+function isProtectedGroup(group: string): boolean {
   return ['k8s.io', 'kubernetes.io'].some((owner) => group === owner || group.endsWith(`.${owner}`));
 }
 
-export function approvalOf(crd: JsonObject): Approval {
+function approvalOf(crd: JsonObject): Approval {
   const annotation = annotationOf(crd);
   const wanted = `protected groups must have approval annotation ${JSON.stringify(APPROVAL_ANNOTATION)}`;
   if (annotation === '') return { state: 'missing', reason: `${wanted}, ${MORE}` };
@@ -51,8 +52,5 @@ export function approvalCondition(crd: JsonObject, group: string): DefinitionCon
 }
 
 function annotationOf(crd: JsonObject): string {
-  const metadata = member(crd, 'metadata');
-  const annotations = isObject(metadata) ? member(metadata, 'annotations') : undefined;
-  const value = isObject(annotations) ? member(annotations, APPROVAL_ANNOTATION) : undefined;
-  return typeof value === 'string' ? value : '';
+  return textIn(objectMember(metadataOf(crd), 'annotations'), APPROVAL_ANNOTATION);
 }

@@ -1,26 +1,26 @@
 import { X509Certificate } from 'node:crypto';
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, notSupported, required } from '../schema/field-problems.js';
 import { dns1035LabelProblems, dnsSubdomainProblems } from '../values/object-meta.js';
 import { objectIn, textIn, textsIn } from './definition.js';
 
-/** Versions of ConversionReview that are spoken here. */
+/** Supported versions of ConversionReview. */
 export const REVIEW_VERSIONS = ['v1', 'v1beta1'];
 const FIELD = 'spec.conversion';
 const CLIENT_CONFIG = `${FIELD}.webhookClientConfig`;
 const URL_FORM = '; desired format: https://host[/path]';
 
 export interface ConversionRuleOptions {
-  /** A definition that is not served yet may have a bundle that is no good; it just never becomes served. */
+  /** A definition that is not served yet may have an invalid bundle; it does not become established. */
   readonly allowsInvalidCaBundle: boolean;
 }
 
 export function conversionProblems(conversion: JsonObject | undefined, options: ConversionRuleOptions): FieldProblem[] {
   if (conversion === undefined) return [];
   const strategy = textIn(conversion, 'strategy');
-  const webhook = objectIn(conversion, 'webhook');
-  const clientConfig = webhook === undefined ? undefined : objectIn(webhook, 'clientConfig');
-  const versions = webhook === undefined ? [] : textsIn(webhook, 'conversionReviewVersions');
+  const webhook = objectMember(conversion, 'webhook');
+  const clientConfig = objectIn(webhook, 'clientConfig');
+  const versions = textsIn(webhook, 'conversionReviewVersions');
   const problems = strategyProblems(strategy);
   if (strategy === 'Webhook') {
     return [...problems, ...clientConfigProblems(clientConfig, options), ...reviewVersionProblems(versions)];
@@ -53,8 +53,8 @@ function clientConfigProblems(config: JsonObject | undefined, options: Conversio
   return problems;
 }
 
-/** What is wrong with a bundle (base64 of PEM), in the words of kube-apiserver. */
-export function caBundleProblem(bundle: string): string | undefined {
+/** Returns the message of kube-apiserver about an invalid bundle (base64 of PEM). */
+function caBundleProblem(bundle: string): string | undefined {
   const text = Buffer.from(bundle, 'base64').toString('latin1');
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g) ?? [];
   if (blocks.length === 0) return 'unable to load root certificates: unable to parse bytes as PEM block';
@@ -68,7 +68,7 @@ export function caBundleProblem(bundle: string): string | undefined {
 
 function urlProblems(text: string): FieldProblem[] {
   const field = `${CLIENT_CONFIG}.url`;
-  // Not the URL of the web: an empty host must be told from one that is missing.
+  // Not the class URL, which does not distinguish an empty host from a missing one.
   const match =
     /^(?:([a-zA-Z][a-zA-Z0-9+.-]*):)?(?:\/\/(?:([^/?#]*)@)?([^/?#]*))?[^?#]*(?:\?([^#]*))?(?:#(.*))?$/s.exec(text);
   if (match === null) return [required(field, `url must be a valid URL: ${JSON.stringify(text)}${URL_FORM}`)];
@@ -123,10 +123,7 @@ function reviewVersionProblems(versions: readonly string[]): FieldProblem[] {
   return [...problems, invalid(field, [...versions], `must include at least one of ${REVIEW_VERSIONS.join(', ')}`)];
 }
 
-/** Whether the bundle of a webhook, if there is one, could be used. */
-export function hasInvalidCaBundle(conversion: JsonObject | undefined): boolean {
-  const webhook = conversion === undefined ? undefined : member(conversion, 'webhook');
-  const config = isObject(webhook) ? objectIn(webhook, 'clientConfig') : undefined;
-  const bundle = config === undefined ? '' : textIn(config, 'caBundle');
+export function hasInvalidCaBundle(conversion: JsonObject = {}): boolean {
+  const bundle = textIn(objectMember(objectMember(conversion, 'webhook'), 'clientConfig'), 'caBundle');
   return bundle !== '' && caBundleProblem(bundle) !== undefined;
 }

@@ -54,7 +54,7 @@ function converter(answer: Answer, config: JsonObject = { url: 'https://hook.tes
 }
 
 describe('trivialConversion', () => {
-  it('only exchanges the version', async () => {
+  it('changes only the apiVersion', async () => {
     const conversion = trivialConversion(VERSIONS);
     expect(await conversion.toServed([widget('a')])).toEqual([widget('a', 'example.com/v2')]);
     expect(await conversion.toStored([widget('a', 'example.com/v2')])).toEqual([widget('a')]);
@@ -62,7 +62,7 @@ describe('trivialConversion', () => {
 });
 
 describe('webhookConversion', () => {
-  it('sends what is in another version, and keeps the order', async () => {
+  it('sends only objects of another version, and keeps their order', async () => {
     const { conversion, calls } = converter((review) => renamed(review));
     const converted = await conversion.toServed([widget('a'), widget('b', 'example.com/v2'), widget('c')]);
     expect(converted).toEqual(['a', 'b', 'c'].map((name) => widget(name, 'example.com/v2')));
@@ -74,27 +74,27 @@ describe('webhookConversion', () => {
     expect(request).toMatchObject({ method: 'POST', path: '/convert?timeout=30s', timeoutMs: 30_000 });
   });
 
-  it('asks nobody where every object is in the right version', async () => {
+  it('does not call the webhook if every object has the wanted version', async () => {
     const { conversion, calls } = converter(() => new Error('called'));
     expect(await conversion.toServed([widget('b', 'example.com/v2')])).toEqual([widget('b', 'example.com/v2')]);
     expect(calls).toEqual([]);
   });
 
-  it('finds a service at every call', async () => {
+  it('resolves the service of the webhook for every call', async () => {
     const service = { namespace: 'ns', name: 'svc', path: '/c', port: 8443 };
     const { conversion, calls } = converter((review) => renamed(review), { service });
     await conversion.toServed([widget('a')]);
     expect(calls[0]!.target).toMatchObject({ address: '10.0.0.1:8443', serverName: 'svc.ns.svc', caBundle: undefined });
   });
 
-  it('splits a long list', async () => {
+  it('splits a long list into several requests', async () => {
     const { conversion, calls } = converter((review) => renamed(review));
     const many = Array.from({ length: CONVERSION_BATCH_MAX + 1 }, (_, index) => widget(`w${index}`));
     expect(await conversion.toServed(many)).toHaveLength(many.length);
     expect(calls.map(({ review }) => review.request.objects.length)).toEqual([CONVERSION_BATCH_MAX, 1]);
   });
 
-  it('takes labels and annotations of the webhook and no other metadata', async () => {
+  it('takes labels and annotations from the webhook and no other metadata', async () => {
     const change = (object: JsonObject): JsonObject => ({
       ...object,
       spec: { m: 1 },

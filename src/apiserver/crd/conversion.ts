@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { formatHostPort, hostPortOf } from '../../base/address.js';
 import {
   isDeeperThan,
   isObject,
@@ -7,19 +8,19 @@ import {
   type JsonObject,
   jsonEqual,
   member,
+  objectMember,
 } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { ServiceAddress, ServiceReference } from '../aggregation/service-address.js';
-import type { Outbound, OutboundAnswer } from '../outbound/outbound.js';
+import type { Outbound, OutboundAnswer, OutboundTarget } from '../outbound/outbound.js';
 import type { Conversion } from '../registry/resource-type.js';
 import { labelKeyProblems, labelValueProblems } from '../values/object-meta.js';
 import { REVIEW_VERSIONS } from './conversion-rules.js';
-import { conversionTarget } from './conversion-target.js';
 import { objectIn, textIn, textsIn } from './definition.js';
 
-/** A webhook that takes longer has failed. */
-export const CONVERSION_TIMEOUT_SECONDS = 30;
-/** Objects of a long list go to the webhook in several requests, one after the other. */
+/** Timeout of one request to a webhook. */
+const CONVERSION_TIMEOUT_SECONDS = 30;
+/** Objects of one request to a webhook; a longer list takes several requests, one after the other. */
 export const CONVERSION_BATCH_MAX = 500;
 
 export interface ConversionDependencies {
@@ -32,7 +33,7 @@ export interface ConversionVersions {
   readonly storedApiVersion: string;
 }
 
-/** All versions are the same but for their names. */
+/** Versions differ in `apiVersion` only. */
 export function trivialConversion({ servedApiVersion, storedApiVersion }: ConversionVersions): Conversion {
   const renamed = (objects: readonly JsonObject[], apiVersion: string): Promise<JsonObject[]> =>
     Promise.resolve(objects.map((object) => ({ ...object, apiVersion })));
@@ -43,7 +44,7 @@ export function trivialConversion({ servedApiVersion, storedApiVersion }: Conver
   };
 }
 
-/** Objects in another version than the wanted one are sent to the webhook that the definition names. */
+/** Objects in another version than the wanted one are converted by the webhook of the definition. */
 export function webhookConversion(
   conversion: JsonObject,
   { servedApiVersion, storedApiVersion }: ConversionVersions,
@@ -59,14 +60,13 @@ export function webhookConversion(
 
 class WebhookConverter {
   readonly #reviewVersion: string | undefined;
-
   readonly #conversion: JsonObject;
   readonly #dependencies: ConversionDependencies;
 
   constructor(conversion: JsonObject, dependencies: ConversionDependencies) {
     this.#conversion = conversion;
     this.#dependencies = dependencies;
-    const spoken = textsIn(objectIn(conversion, 'webhook') ?? {}, 'conversionReviewVersions');
+    const spoken = textsIn(objectMember(conversion, 'webhook'), 'conversionReviewVersions');
     this.#reviewVersion = spoken.find((version) => REVIEW_VERSIONS.includes(version));
   }
 
@@ -110,7 +110,7 @@ class WebhookConverter {
 
   async #call(request: JsonObject): Promise<Json> {
     const { outbound, resolveService } = this.#dependencies;
-    const target = conversionTarget(this.#conversion, CONVERSION_TIMEOUT_SECONDS, resolveService);
+    const target = conversionTarget(this.#conversion, resolveService);
     let answer: OutboundAnswer;
     try {
       answer = await outbound.call(target, {
@@ -125,6 +125,36 @@ class WebhookConverter {
     }
     return parsedAnswer(answer);
   }
+}
+
+interface ConversionTarget extends OutboundTarget {
+  readonly path: string;
+  /** The URL in messages. */
+  readonly url: string;
+}
+
+/** Resolved for every call, because the address of a service may change. Throws what `resolveService` throws. */
+function conversionTarget(
+  conversion: JsonObject,
+  resolveService: (reference: ServiceReference) => ServiceAddress,
+): ConversionTarget {
+  const config = objectMember(objectMember(conversion, 'webhook'), 'clientConfig');
+  const bundle = Buffer.from(textIn(config, 'caBundle'), 'base64').toString('utf8');
+  const caBundle = bundle.trim() === '' ? undefined : bundle;
+  const query = `?timeout=${CONVERSION_TIMEOUT_SECONDS}s`;
+  const service = objectIn(config, 'service');
+  if (service === undefined) {
+    const url = new URL(textIn(config, 'url'));
+    const path = url.pathname + query;
+    const target = hostPortOf(url);
+    const address = formatHostPort(target);
+    return { address, serverName: target.host, caBundle, path, url: `https://${url.host}${path}` };
+  }
+  const [namespace, name] = [textIn(service, 'namespace'), textIn(service, 'name')];
+  const port = typeof service['port'] === 'number' ? service['port'] : 443;
+  const { address, serverName } = resolveService({ namespace, name, port });
+  const path = (textIn(service, 'path') || '/') + query;
+  return { address, serverName, caBundle, path, url: `https://${serverName}:${port}${path}` };
 }
 
 function failure(message: string): StatusError {
@@ -155,7 +185,7 @@ function convertedObjects(review: Json, version: string, uid: string): readonly 
   if (response === undefined) throw new Error('no response provided');
   const actual = textIn(response, 'uid');
   if (isV1 && actual !== uid) throw new Error(`expected response.uid="${uid}", got ${JSON.stringify(actual)}`);
-  const result = objectIn(response, 'result') ?? {};
+  const result = objectMember(response, 'result');
   if (textIn(result, 'status') !== 'Success') {
     const message = textIn(result, 'message');
     throw new Error(
@@ -166,7 +196,7 @@ function convertedObjects(review: Json, version: string, uid: string): readonly 
   return Array.isArray(objects) ? objects : [];
 }
 
-/** A webhook converts what an object says, never which object it is. */
+/** Checks that a webhook has not changed the identity of an object. */
 function convertedProblem(original: JsonObject, converted: Json, apiVersion: string): string | undefined {
   if (!isObject(converted)) return 'the converted object is no object';
   const actual = textIn(converted, 'apiVersion');
@@ -176,7 +206,7 @@ function convertedProblem(original: JsonObject, converted: Json, apiVersion: str
   const metadata = member(converted, 'metadata');
   if (metadata === undefined) return 'missing metadata in converted object';
   if (!isObject(metadata)) return 'invalid metadata in converted object';
-  const before = objectIn(original, 'metadata') ?? {};
+  const before = objectMember(original, 'metadata');
   for (const [name, shown] of [
     ['name', 'name'],
     ['namespace', 'namespace'],
@@ -218,10 +248,10 @@ function textMapProblem(value: Json | undefined, name: string): string | undefin
   return odd === undefined ? undefined : `metadata.${name}[${odd}] must be a string in converted object`;
 }
 
-/** Labels and annotations are the webhook's to change, nothing else of the metadata is. */
+/** Takes labels and annotations from the webhook, all other metadata from the original. */
 function withOriginalMetadata(original: JsonObject, converted: JsonObject): JsonObject {
   const metadata = { ...objectIn(original, 'metadata') };
-  const changed = objectIn(converted, 'metadata') ?? {};
+  const changed = objectMember(converted, 'metadata');
   for (const name of ['labels', 'annotations']) {
     const value = member(changed, name);
     if (isObject(value)) metadata[name] = value;

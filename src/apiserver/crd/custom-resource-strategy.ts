@@ -1,7 +1,9 @@
 import { runAtOnce } from '../../base/work-slices.js';
-import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { type JsonObject, member } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { hasRules } from '../cel/validate-rules.js';
+import { STANDARD_FINALIZERS } from '../registry/metadata.js';
 import type { ScalePaths } from '../registry/resource-type.js';
 import type { PartStrategy, Strategy } from '../registry/strategy.js';
 import { Correlation } from '../schema/correlation.js';
@@ -14,21 +16,21 @@ import { objectProblemSteps, objectUpdateProblemSteps } from '../schema/validate
 import { valueProblemSteps } from '../schema/validate-value.js';
 import { dnsSubdomainProblems, labelKeyProblems } from '../values/object-meta.js';
 import type { RuleProblemSteps } from './default-rules.js';
-import { objectIn, textsIn } from './definition.js';
+import { textsIn } from './definition.js';
 import { scaleSpecProblems, scaleStatusProblems } from './scale-values.js';
 
 export interface CustomResourceStrategyOptions {
   readonly schema: Schema;
   readonly hasStatus: boolean;
   readonly scalePaths: ScalePaths | undefined;
-  /** `widgets.example.com`, to refuse in its name. */
+  /** `widgets.example.com`, for messages. */
   readonly qualifiedResource: string;
-  /** The definition is being deleted: nothing new is made. */
+  /** The definition is being deleted: new objects are refused. */
   readonly isTerminating: boolean;
   readonly ruleProblems?: RuleProblemSteps | undefined;
 }
 
-/** How objects of one version of a custom resource come into the store. */
+/** The strategy of one version of a custom resource. */
 export function customResourceStrategy(options: CustomResourceStrategyOptions): Strategy {
   const { schema, hasStatus } = options;
   return {
@@ -39,10 +41,10 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
       return hasStatus ? withoutStatus(object) : object;
     },
     prepareForUpdate: (object, live) => (hasStatus ? withStatusOf(live, object) : object),
-    validateCreate: (object) => runAtOnce(createProblems(object, options)),
-    validateUpdate: (object, live) => runAtOnce(updateProblems(object, live, options)),
-    createProblemSteps: (object) => createProblems(object, options),
-    updateProblemSteps: (object, live) => updateProblems(object, live, options),
+    validateCreate: (object) => runAtOnce(objectProblems(object, undefined, options)),
+    validateUpdate: (object, live) => runAtOnce(objectProblems(object, live, options)),
+    createProblemSteps: (object) => objectProblems(object, undefined, options),
+    updateProblemSteps: (object, live) => objectProblems(object, live, options),
     warnings: finalizerWarnings,
     hasGeneration: true,
     hasStatus,
@@ -54,25 +56,20 @@ export function customResourceStrategy(options: CustomResourceStrategyOptions): 
 
 type ProblemSteps = Generator<void, FieldProblem[]>;
 
-function* createProblems(object: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
-  const problems = [
-    ...(yield* objectProblemSteps(object, options.schema, { matchesPattern: boundedMatcher() })),
-    ...scaleProblems(object, options),
-  ];
-  return yield* withRuleProblems(problems, object, undefined, options);
-}
-
-function* updateProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
-  const problems = [
-    ...(yield* objectUpdateProblemSteps(object, live, options.schema, { matchesPattern: boundedMatcher() })),
-    ...scaleProblems(object, options),
-  ];
-  return yield* withRuleProblems(problems, object, live, options);
-}
-
-function scaleProblems(object: JsonObject, { scalePaths }: CustomResourceStrategyOptions): FieldProblem[] {
-  if (scalePaths === undefined) return [];
-  return [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)];
+function* objectProblems(
+  object: JsonObject,
+  live: JsonObject | undefined,
+  options: CustomResourceStrategyOptions,
+): ProblemSteps {
+  const { schema, scalePaths } = options;
+  const checks = { matchesPattern: boundedMatcher() };
+  const problems = yield* live === undefined
+    ? objectProblemSteps(object, schema, checks)
+    : objectUpdateProblemSteps(object, live, schema, checks);
+  const ofScale = scalePaths
+    ? [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)]
+    : [];
+  return yield* withRuleProblems([...problems, ...ofScale], object, live, options);
 }
 
 function* statusProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
@@ -103,7 +100,7 @@ const BLOCKING = [
   'FieldValueTypeInvalid',
 ];
 
-/** Rules are written for objects that fit their schema, so some problems keep them from being asked. */
+/** CEL rules assume that the object fits its schema: after some problems they are not evaluated. */
 function* withRuleProblems(
   problems: readonly FieldProblem[],
   object: JsonObject,
@@ -123,8 +120,8 @@ function* withRuleProblems(
 function statusPart(options: CustomResourceStrategyOptions): PartStrategy {
   return {
     prepareForUpdate: (object, live) => {
-      const managedFields = member(objectIn(object, 'metadata') ?? {}, 'managedFields');
-      const metadata = { ...objectIn(live, 'metadata') };
+      const managedFields = member(metadataOf(object), 'managedFields');
+      const metadata = { ...metadataOf(live) };
       if (managedFields === undefined) delete metadata['managedFields'];
       else metadata['managedFields'] = managedFields;
       return withStatusOf(object, { ...live, metadata });
@@ -146,7 +143,7 @@ function withStatusOf(source: JsonObject, object: JsonObject): JsonObject {
 }
 
 function terminating(object: JsonObject, resource: string): StatusError {
-  const name = String(objectIn(object, 'metadata')?.['name'] ?? '');
+  const name = nameOf(object);
   const [kind, ...group] = resource.split('.');
   return new StatusError(
     'Forbidden',
@@ -155,27 +152,20 @@ function terminating(object: JsonObject, resource: string): StatusError {
   );
 }
 
-/** A name follows the prefix, so a hyphen at its end is none at the end of the name. */
+/** A hyphen at the end of a prefix is not at the end of the generated name. */
 function withoutTrailingHyphen(prefix: string): string {
   return prefix.length > 1 && prefix.endsWith('-') ? `${prefix.slice(0, -2)}a` : prefix;
 }
 
-const STANDARD_FINALIZERS = ['orphan', 'foregroundDeletion', 'kubernetes'];
-
 function finalizerWarnings(object: JsonObject, live: JsonObject | undefined): string[] {
-  const before = new Set(live === undefined ? [] : finalizersOf(live));
-  const added = [...new Set(finalizersOf(object))].filter((each) => !before.has(each)).sort();
+  const before = new Set(textsIn(metadataOf(live ?? {}), 'finalizers'));
+  const added = [...new Set(textsIn(metadataOf(object), 'finalizers'))].filter((each) => !before.has(each)).sort();
   return added.flatMap((each) => {
     const head = `metadata.finalizers: ${JSON.stringify(each)}:`;
     const problems = labelKeyProblems(each).map((text) => `${head} ${text}`);
-    if (each.includes('/') || STANDARD_FINALIZERS.includes(each)) return problems;
+    if (each.includes('/') || STANDARD_FINALIZERS.has(each)) return problems;
     const path = each.includes('.') ? ' including a path (/)' : '';
     const why = `prefer a domain-qualified finalizer name${path} to avoid accidental conflicts with other finalizer writers`;
     return [...problems, `${head} ${why}`];
   });
-}
-
-function finalizersOf(object: JsonObject): string[] {
-  const metadata = member(object, 'metadata');
-  return isObject(metadata) ? textsIn(metadata, 'finalizers') : [];
 }

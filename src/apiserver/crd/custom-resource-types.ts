@@ -12,13 +12,13 @@ import { type ConversionDependencies, trivialConversion, webhookConversion } fro
 import { customResourceStrategy } from './custom-resource-strategy.js';
 import type { RuleProblemSteps } from './default-rules.js';
 import {
+  acceptedNamesOf,
   type Definition,
   type DefinitionNames,
   type DefinitionVersion,
   isConditionTrue,
   objectIn,
   readDefinition,
-  readNames,
   textIn,
 } from './definition.js';
 
@@ -32,15 +32,14 @@ const VERBS = ['create', 'delete', 'deletecollection', 'get', 'list', 'patch', '
 const PART_VERBS = ['get', 'patch', 'update'];
 
 /**
- * One type for each served version of a definition, under the names it was given. Throws SchemaError for a schema that
- * was never validated, and ReservedPrefixError for the name of a built-in resource. While a definition ends everything
- * but the making of new objects goes on, or their finalizers could not be removed.
+ * Returns a type for each served version of a definition, with its accepted names. Throws SchemaError
+ * for a schema that was never validated, and ReservedPrefixError for the name of a built-in resource. A
+ * definition that is being deleted refuses new objects only, so that finalizers can still be removed.
  */
 export function customResourceTypes(crd: JsonObject, dependencies: CustomResourceDependencies): ResourceType[] {
   const definition = readDefinition(crd);
-  const accepted = readNames(objectIn(objectIn(crd, 'status') ?? {}, 'acceptedNames') ?? {});
-  // The status is writable, and the plural name selects the objects: only the immutable one in the spec is trusted.
-  const names = { ...accepted, plural: definition.names.plural };
+  // Clients may write the status. The plural name selects the stored objects: that of the spec is immutable.
+  const names = { ...acceptedNamesOf(crd), plural: definition.names.plural };
   const isTerminating = isConditionTrue(crd, 'Terminating');
   const place = { definition, names, isTerminating, dependencies };
   return definition.versions.filter(({ isServed }) => isServed).map((version) => typeOf(version, place));
@@ -59,6 +58,14 @@ function typeOf(version: DefinitionVersion, place: Place): ResourceType {
   const schema = schemaOf(definition, version, dependencies.objectMeta);
   const scalePaths = scalePathsOf(version);
   const hasStatus = objectIn(version.subresources ?? {}, 'status') !== undefined;
+  const verbs = new Set(PART_VERBS);
+  const subresources: Subresource[] = [];
+  if (hasStatus) {
+    subresources.push({ name: 'status', kind: names.kind, kindGroup: group, kindVersion: version.name, verbs });
+  }
+  if (scalePaths !== undefined) {
+    subresources.push({ name: 'scale', kind: 'Scale', kindGroup: 'autoscaling', kindVersion: 'v1', verbs, scalePaths });
+  }
   const namespaced = definition.scope === 'Namespaced';
   const warning = deprecationWarning(version, definition);
   return {
@@ -72,7 +79,7 @@ function typeOf(version: DefinitionVersion, place: Place): ResourceType {
     verbs: new Set(VERBS),
     shortNames: names.shortNames,
     categories: names.categories,
-    subresources: subresourcesOf({ group, version: version.name, kind: names.kind, hasStatus, scalePaths }),
+    subresources: new Map(subresources.map((each) => [each.name, each])),
     origin: 'custom',
     schema,
     strategy: customResourceStrategy({
@@ -111,27 +118,9 @@ function conversionOf(version: DefinitionVersion, { definition, dependencies }: 
   };
   const { conversion } = definition;
   if (conversion === undefined || textIn(conversion, 'strategy') !== 'Webhook') return trivialConversion(versions);
-  // What was stored while another version was the stored one has to be converted as well.
+  // Objects may still be stored in a former storage version.
   const isEverywhere = definition.versions.length === 1 && definition.storedVersions.length <= 1;
   return isEverywhere ? trivialConversion(versions) : webhookConversion(conversion, versions, dependencies);
-}
-
-interface SubresourcePlace {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
-  readonly hasStatus: boolean;
-  readonly scalePaths: ScalePaths | undefined;
-}
-
-function subresourcesOf({ group, version, kind, hasStatus, scalePaths }: SubresourcePlace): Map<string, Subresource> {
-  const verbs = new Set(PART_VERBS);
-  const all: Subresource[] = [];
-  if (hasStatus) all.push({ name: 'status', kind, kindGroup: group, kindVersion: version, verbs });
-  if (scalePaths !== undefined) {
-    all.push({ name: 'scale', kind: 'Scale', kindGroup: 'autoscaling', kindVersion: 'v1', verbs, scalePaths });
-  }
-  return new Map(all.map((each) => [each.name, each]));
 }
 
 function scalePathsOf({ subresources }: DefinitionVersion): ScalePaths | undefined {
@@ -145,7 +134,7 @@ function scalePathsOf({ subresources }: DefinitionVersion): ScalePaths | undefin
   };
 }
 
-/** Columns whose paths nobody understands are no columns: the definition was accepted with them. */
+/** Columns with an unsupported path are left out: kube-apiserver accepts such definitions. */
 function printerOf({ columns }: DefinitionVersion): TablePrinter {
   try {
     return customPrinter(columns as unknown as PrinterColumn[]);

@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, objectMember } from '../../kube/json.js';
 import { partSchema } from '../schema/custom-resource-schema.js';
 import { embeddedResourceProblems } from '../schema/embedded-resources.js';
 import { type FieldProblem, invalid, NO_FIELD } from '../schema/field-problems.js';
@@ -9,14 +9,14 @@ import { formatProblems } from '../schema/validate.js';
 import { valueProblems } from '../schema/validate-value.js';
 import { objectIn } from './definition.js';
 
-/** The problems of an object by the CEL rules of its schema. */
+/** Validates an object by the CEL rules of its schema. */
 export type RuleProblems = (
   object: JsonObject,
   live: JsonObject | undefined,
   schema: Schema,
 ) => readonly FieldProblem[];
 
-/** The same in steps, for objects that clients send. */
+/** Same in steps, for objects that clients send. */
 export type RuleProblemSteps = (
   object: JsonObject,
   live: JsonObject | undefined,
@@ -24,8 +24,8 @@ export type RuleProblemSteps = (
 ) => Generator<void, FieldProblem[]>;
 
 /**
- * Defaults must be valid where they stand, and hold nothing that would be pruned. Of a structural schema. Yields after each
- * default: the schema below it is looked at as a whole.
+ * Validates the defaults of a structural schema: each must be valid at its place and have no field that
+ * would be pruned. Yields after each default, whose schema is examined as a whole.
  */
 export function* defaultProblemSteps(
   openApi: JsonObject,
@@ -40,7 +40,7 @@ export function* defaultProblemSteps(
 
 interface Place {
   readonly path: string;
-  /** The way from a whole object into its `metadata`, `kind` or `apiVersion`; undefined elsewhere. */
+  /** The path within an object if it leads into `metadata`, `kind` or `apiVersion`; undefined elsewhere. */
   readonly identityPath: readonly (string | 0)[] | undefined;
   readonly rules: RuleProblems | undefined;
 }
@@ -52,22 +52,18 @@ function* visit(node: JsonObject, place: Place, problems: FieldProblem[]): Gener
   const value = node['default'];
   if (value !== undefined && value !== null) {
     const field = `${path}.default`;
-    const own =
+    const found =
       identityPath === undefined ? contentProblems(value, node, field) : identityProblems(value, identityPath, field);
-    problems.push(
-      ...(own.isFatal ? own.problems : [...own.problems, ...schemaProblems(value, node, field, place.rules)]),
-    );
+    problems.push(...found.problems);
+    if (!found.isFatal) problems.push(...schemaProblems(value, node, field, place.rules));
     yield;
   }
   const items = objectIn(node, 'items');
   if (items !== undefined) {
-    yield* visit(
-      items,
-      { ...place, path: `${path}.items`, identityPath: identityPath && [...identityPath, 0] },
-      problems,
-    );
+    const below = identityPath && [...identityPath, 0 as const];
+    yield* visit(items, { ...place, path: `${path}.items`, identityPath: below }, problems);
   }
-  for (const [name, each] of Object.entries(objectIn(node, 'properties') ?? {})) {
+  for (const [name, each] of Object.entries(objectMember(node, 'properties'))) {
     if (!isObject(each)) continue;
     const isIdentity = isEmbedded && (name === 'metadata' || name === 'apiVersion' || name === 'kind');
     const below = isIdentity ? [name] : identityPath && [...identityPath, name];
@@ -77,7 +73,7 @@ function* visit(node: JsonObject, place: Place, problems: FieldProblem[]): Gener
 
 interface Checked {
   readonly problems: readonly FieldProblem[];
-  /** Nothing more is to be said of the value. */
+  /** Whether the value is not validated further. */
   readonly isFatal: boolean;
 }
 
@@ -91,7 +87,7 @@ function contentProblems(value: Json, node: JsonObject, field: string): Checked 
   };
 }
 
-/** Looks at the object that the value would be a part of. */
+/** Validates the object that the value would be a part of. */
 function identityProblems(value: Json, path: readonly (string | 0)[], field: string): Checked {
   const around = path.reduceRight<Json>((inner, name) => (name === 0 ? [inner] : { [name]: inner }), value);
   const whole = { apiVersion: 'validation/v1', kind: 'Validation', ...(around as JsonObject) };

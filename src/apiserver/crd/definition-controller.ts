@@ -20,14 +20,14 @@ export interface DefinitionControllerOptions {
 }
 
 const PATH = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
-/** Definitions come in crowds; they are looked at together. */
+/** Delay after a change, so that definitions created together are settled together. */
 const SETTLE_MS = 5;
-/** While instances are being deleted nothing else may tell when that is over. */
+/** Retry interval after a failure, and polling interval during the deletion of custom resources. */
 const LOOK_AGAIN_MS = 250;
 
 /**
- * Accepts names, says what is established, and ends definitions whose objects are gone. Every server does so; whoever is
- * second is told by a conflict, and finds it done.
+ * Accepts names, sets conditions, and ends definitions whose custom resources are deleted. Every server
+ * runs one; the second writer gets a conflict, and finds the change made.
  */
 export class DefinitionController {
   readonly #options: DefinitionControllerOptions;
@@ -42,7 +42,7 @@ export class DefinitionController {
     this.#stop = options.caches.onChange(DEFINITIONS, () => this.#soon(SETTLE_MS));
   }
 
-  /** Resolves when what is stored now has been looked at. */
+  /** Resolves when the stored definitions have been settled. */
   async start(): Promise<void> {
     await this.#settle();
   }
@@ -68,7 +68,7 @@ export class DefinitionController {
     try {
       await this.#settleOnce();
     } catch (error) {
-      this.#options.logger.warn('definitions could not be looked after; it is tried again', { error });
+      this.#options.logger.warn('the status of CustomResourceDefinitions could not be updated; retrying', { error });
       this.#soon(LOOK_AGAIN_MS);
     }
     this.#running = false;
@@ -97,7 +97,7 @@ export class DefinitionController {
     if (cleanups.length > 0) this.#soon(LOOK_AGAIN_MS);
   }
 
-  /** Only of what is being deleted; nobody may have asked for it since the start. */
+  /** Loads the caches of the definitions that are being deleted, which no request may have used so far. */
   async #loadInstances(definitions: readonly JsonObject[]): Promise<void> {
     const ending = definitions
       .filter((crd) => (crd['metadata'] as JsonObject)['deletionTimestamp'] !== undefined)
@@ -107,8 +107,8 @@ export class DefinitionController {
   }
 
   /**
-   * Namespace by namespace: no request deletes in all of them. Only through a version that is this definition's: a path
-   * whose version is built in on this server leads to built-in objects.
+   * Deletes namespace by namespace: no request deletes in all of them. Uses only a version that this
+   * definition serves: the same path in a built-in version would delete built-in objects.
    */
   async #deleteInstances(definition: Definition): Promise<void> {
     const { group, names, scope, versions } = definition;

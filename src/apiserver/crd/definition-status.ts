@@ -1,16 +1,17 @@
-import { isObject, type JsonObject } from '../../kube/json.js';
+import type { JsonObject } from '../../kube/json.js';
 import { isReserved } from '../registry/storage-layout.js';
-import type { FieldProblem } from '../schema/field-problems.js';
+import { type FieldProblem, invalid } from '../schema/field-problems.js';
 import { formatProblems } from '../schema/validate.js';
 import { approvalCondition } from './approval.js';
 import { hasInvalidCaBundle } from './conversion-rules.js';
 import {
+  acceptedNamesOf,
   conditionOf,
+  conditionsOf,
   type Definition,
   type DefinitionCondition,
   type DefinitionNames,
   isConditionTrue,
-  listIn,
   objectIn,
   readDefinition,
   readNames,
@@ -19,18 +20,16 @@ import { structuralProblems, unsupportedText } from './structural.js';
 import { sizeProblem } from './sub-schemas.js';
 
 /**
- * The status that a definition should have. `all` are all definitions as they are now, this one among them: names are
- * given to whoever had them first. `now` is the time of conditions that change.
+ * Returns the status that a definition should have. `all` are all current definitions with this one: a
+ * name belongs to the definition that had it first. `now` is the time of conditions that change.
  */
 export function definitionStatus(crd: JsonObject, all: readonly JsonObject[], now: string): JsonObject {
   const definition = readDefinition(crd);
-  const status = objectIn(crd, 'status') ?? {};
   const { accepted, condition: naming } = hasReservedName(definition)
     ? refusedNames(definition)
     : acceptNames(crd, all);
   const approval = approvalCondition(crd, definition.group);
-  let conditions = listIn(status, 'conditions').filter(isObject);
-  conditions = withCondition(conditions, naming, now);
+  let conditions = withCondition(conditionsOf(crd), naming, now);
   conditions = withCondition(conditions, establishment(crd, naming), now);
   const nonStructural = structureCondition(crd);
   conditions =
@@ -45,7 +44,7 @@ export function definitionStatus(crd: JsonObject, all: readonly JsonObject[], no
   return { conditions, acceptedNames: shownNames(accepted), storedVersions: stored };
 }
 
-/** The conditions with one set; its time changes only with its status. */
+/** Returns the conditions with one set, whose time changes only with its status. */
 export function withCondition(
   conditions: readonly JsonObject[],
   condition: DefinitionCondition,
@@ -78,7 +77,7 @@ function establishment(crd: JsonObject, naming: DefinitionCondition): Definition
   return { type, status: 'True', reason: 'InitialNamesAccepted', message: 'the initial names have been accepted' };
 }
 
-/** Whether the definition has the name, and so would have the stored objects, of a built-in resource. */
+/** Returns whether the definition has the name, and so would have the stored objects, of a built-in resource. */
 export function hasReservedName({ group, names }: Pick<Definition, 'group' | 'names'>): boolean {
   return isReserved({ group, resource: names.plural });
 }
@@ -91,13 +90,13 @@ function refusedNames({ group, names }: Definition): { accepted: DefinitionNames
   };
 }
 
-/** Names of resources and names of kinds are two spaces, each shared by the definitions of a group. */
+/** Accepts names that no other definition of the group has. Resources and kinds are separate name spaces. */
 function acceptNames(
   crd: JsonObject,
   all: readonly JsonObject[],
 ): { accepted: DefinitionNames; condition: DefinitionCondition } {
   const { group, names } = readDefinition(crd);
-  const before = readNames(objectIn(objectIn(crd, 'status') ?? {}, 'acceptedNames') ?? {});
+  const before = acceptedNamesOf(crd);
   const [resources, kinds] = usedNames(all, group);
   const accepted = { ...before, categories: names.categories };
   let conflict: { reason: string; message: string } | undefined;
@@ -134,14 +133,14 @@ function usedNames(all: readonly JsonObject[], group: string): [resources: Set<s
   const [resources, kinds] = [new Set<string>(), new Set<string>()];
   for (const each of all) {
     if (objectIn(each, 'spec')?.['group'] !== group) continue;
-    const names = readNames(objectIn(objectIn(each, 'status') ?? {}, 'acceptedNames') ?? {});
+    const names = acceptedNamesOf(each);
     for (const name of [names.plural, names.singular, ...names.shortNames]) resources.add(name);
     for (const name of [names.kind, names.listKind]) kinds.add(name);
   }
   return [resources, kinds];
 }
 
-/** In the form of the API: two names are always there. */
+/** Returns the names as the API shows them: empty ones are left out, except two. */
 function shownNames({ plural, singular, shortNames, kind, listKind, categories }: DefinitionNames): JsonObject {
   return {
     plural,
@@ -153,17 +152,14 @@ function shownNames({ plural, singular, shortNames, kind, listKind, categories }
   };
 }
 
-/** Looking at a whole schema takes long: once for each spec is enough. */
+/** Kept for each spec, because the check of a whole schema takes long. */
 const knownStructures = new WeakMap<JsonObject, { readonly condition: DefinitionCondition | undefined }>();
 
 function structureCondition(crd: JsonObject): DefinitionCondition | undefined {
   const spec = objectIn(crd, 'spec');
   if (spec === undefined) return undefined;
-  let known = knownStructures.get(spec);
-  if (known === undefined) {
-    known = { condition: newStructureCondition(crd) };
-    knownStructures.set(spec, known);
-  }
+  const known = knownStructures.get(spec) ?? { condition: newStructureCondition(crd) };
+  knownStructures.set(spec, known);
   return known.condition;
 }
 
@@ -172,8 +168,7 @@ function newStructureCondition(crd: JsonObject): DefinitionCondition | undefined
   const definition = readDefinition(crd);
   const problems: FieldProblem[] = [];
   if (definition.preservesUnknownFields) {
-    const field = 'spec.preserveUnknownFields';
-    problems.push({ reason: 'FieldValueInvalid', message: 'Invalid value: true: must be false', field });
+    problems.push(invalid('spec.preserveUnknownFields', true, 'must be false'));
   }
   for (const [index, { name, openApi }] of definition.versions.entries()) {
     if (openApi === undefined) continue;

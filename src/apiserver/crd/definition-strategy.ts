@@ -1,9 +1,10 @@
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import { type JsonObject, objectMember } from '../../kube/json.js';
 import type { PartStrategy, Strategy } from '../registry/strategy.js';
 import { isKnownFormat } from '../schema/schema-formats.js';
 import { goQuote } from '../values/go-quote.js';
 import { dnsSubdomainProblems } from '../values/object-meta.js';
-import { listIn, objectIn, readDefinition, textIn, textsIn } from './definition.js';
+import { readDefinition, textIn, textsIn } from './definition.js';
 import { setDefinitionDefaults } from './set-definition-defaults.js';
 import { markDefinitionDeleted } from './settle-definitions.js';
 import { visitSchemas } from './sub-schemas.js';
@@ -11,21 +12,19 @@ import {
   type DefinitionOptions,
   definitionProblemSteps,
   definitionUpdateProblemSteps,
-  validateDefinition,
   validateDefinitionStatus,
-  validateDefinitionUpdate,
 } from './validate-definition.js';
 
-/** The strategy of the kind CustomResourceDefinition itself. */
+/** The strategy of the kind CustomResourceDefinition. */
 export function definitionStrategy(options: DefinitionOptions = {}): Strategy {
   return {
     nameProblems: (name) => dnsSubdomainProblems(name),
     setDefaults: setDefinitionDefaults,
     prepareForCreate: newDefinition,
     prepareForUpdate: (crd, live) => withStoredVersion({ ...crd, status: live['status'] ?? {} }),
-    validateCreate: (crd) => validateDefinition(crd, { ...options, isNameChecked: true }),
-    validateUpdate: (crd, live) => validateDefinitionUpdate(crd, live, options),
-    createProblemSteps: (crd) => definitionProblemSteps(crd, { ...options, isNameChecked: true }),
+    validateCreate: (crd) => runAtOnce(definitionProblemSteps(crd, options)),
+    validateUpdate: (crd, live) => runAtOnce(definitionUpdateProblemSteps(crd, live, options)),
+    createProblemSteps: (crd) => definitionProblemSteps(crd, options),
     updateProblemSteps: (crd, live) => definitionUpdateProblemSteps(crd, live, options),
     warnings: formatWarnings,
     hasGeneration: true,
@@ -37,7 +36,7 @@ export function definitionStrategy(options: DefinitionOptions = {}): Strategy {
   };
 }
 
-/** The status is written together with finalizers: whoever cleans up does both at once. */
+/** A write to the status also writes finalizers: the controller removes its finalizer with it. */
 const STATUS: PartStrategy = {
   prepareForUpdate: (crd, live) => ({ ...crd, spec: live['spec'] ?? {} }),
   validateUpdate: (crd) => validateDefinitionStatus(crd),
@@ -48,9 +47,9 @@ function newDefinition(crd: JsonObject): JsonObject {
   return withStoredVersion({ ...crd, status: { conditions: null, acceptedNames: { plural: '', kind: '' } } });
 }
 
-/** Every version that objects were ever stored in is remembered. */
+/** Adds the storage version to the list of all versions in which objects were stored. */
 function withStoredVersion(crd: JsonObject): JsonObject {
-  const status = objectIn(crd, 'status') ?? {};
+  const status = objectMember(crd, 'status');
   const stored = textsIn(status, 'storedVersions');
   const storage = readDefinition(crd).versions.find(({ isStorage }) => isStorage);
   if (storage === undefined || stored.includes(storage.name)) return crd;
@@ -66,8 +65,7 @@ function formatWarnings(crd: JsonObject, live: JsonObject | undefined): string[]
 
 function unknownFormats(crd: JsonObject): string[] {
   const formats: string[] = [];
-  for (const version of listIn(objectIn(crd, 'spec') ?? {}, 'versions').filter(isObject)) {
-    const openApi = objectIn(objectIn(version, 'schema') ?? {}, 'openAPIV3Schema');
+  for (const { openApi } of readDefinition(crd).versions) {
     if (openApi === undefined) continue;
     visitSchemas(openApi, (each) => {
       const format = textIn(each, 'format');

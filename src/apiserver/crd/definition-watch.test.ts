@@ -73,7 +73,7 @@ describe('DefinitionWatch', () => {
     expect(watch.isOrWasServed('widgets.example.com')).toBe(false);
   });
 
-  it('makes a type of every served version', () => {
+  it('makes a type for each served version', () => {
     const [old, current, ...others] = watching(definition('widgets')).watch.types();
     expect(others).toEqual([]);
     expect(old).toMatchObject({
@@ -93,11 +93,11 @@ describe('DefinitionWatch', () => {
     expect(current!.selectable.translate('spec.n')).toBe('spec.n');
   });
 
-  it('does not serve what is not established', () => {
+  it('does not serve a definition that is not established', () => {
     expect(watching(definition('widgets', { conditions: ['NamesAccepted'] })).watch.types()).toEqual([]);
   });
 
-  it('keeps the types of what did not change', () => {
+  it('keeps the types of definitions that did not change', () => {
     const { objects, watch } = watching(definition('widgets'), definition('gadgets'));
     const before = watch.types();
     objects.put(DEFINITIONS, {
@@ -113,14 +113,14 @@ describe('DefinitionWatch', () => {
     expect(of(after, 'widgets')[0]!.namespaced).toBe(false);
   });
 
-  it('takes a definition that was made anew for another one', () => {
+  it('makes new types for a definition that was deleted and created again', () => {
     const { objects, watch } = watching(definition('widgets'));
     const [before] = watch.types();
     objects.put(DEFINITIONS, definition('widgets', { uid: 'another' }));
     expect(watch.types()[0]).not.toBe(before);
   });
 
-  it('serves on while a definition ends, but nothing new', () => {
+  it('serves a definition that is being deleted, except for creates', () => {
     const { watch, objects } = watching(definition('widgets', { conditions: ['Established', 'Terminating'] }));
     const [type] = watch.types();
     const context = { now: '', objects };
@@ -131,7 +131,7 @@ describe('DefinitionWatch', () => {
     expect(type!.strategy.prepareForUpdate({ a: 1 }, {}, context)).toEqual({ a: 1 });
   });
 
-  it('tells of a definition it cannot serve and serves the others', () => {
+  it('reports a definition that it cannot serve, and serves the others', () => {
     let schema: JsonObject = { type: 'string' };
     for (let level = 0; level < 500; level++) schema = { type: 'object', properties: { a: schema } };
     const versions = [{ name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: schema } }];
@@ -140,7 +140,7 @@ describe('DefinitionWatch', () => {
     expect(defects).toEqual(['gadgets.example.com']);
   });
 
-  it('calls back until it is closed', () => {
+  it('calls its listeners until it is closed', () => {
     const { objects, watch } = watching(definition('widgets'));
     let count = 0;
     watch.onChange(() => count++);

@@ -1,29 +1,29 @@
-import { type JsonObject, jsonEqual } from '../../kube/json.js';
+import { type JsonObject, jsonEqual, objectMember } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { type CustomResourceDependencies, customResourceTypes } from './custom-resource-types.js';
-import { isConditionTrue, objectIn, textIn } from './definition.js';
-import { openApiSchemaOf } from './published-schema.js';
+import { isConditionTrue, readDefinition, textIn } from './definition.js';
 
 export const DEFINITIONS = { group: 'apiextensions.k8s.io', resource: 'customresourcedefinitions' };
 
 export interface DefinitionWatchOptions extends CustomResourceDependencies {
   readonly objects: ObjectReader;
   readonly nowMs: () => number;
-  /** Told once of a definition that cannot be served, of each version of it. */
+  /** Called once for each change of a definition that cannot be served. */
   readonly onDefect?: (name: string, error: Error) => void;
 }
 
-/** How long other servers may still serve, by their discovery, a definition that is gone from the store. */
+/** Time in which the discovery of other servers may still show a deleted definition. */
 const GONE_FOR_MS = 60_000;
 
-/** The types that definitions make, as they are now. Made when asked for, not at every change. */
+/** The types of the current definitions, made at the next read after a change. */
 export class DefinitionWatch {
   readonly #options: DefinitionWatchOptions;
   readonly #listeners = new Set<() => void>();
   readonly #stop: () => void;
   #served = new Map<string, Served>();
-  /** When definitions were gone, oldest first, for `GONE_FOR_MS`. */
+  /** Times at which definitions were deleted, oldest first, for `GONE_FOR_MS`. */
   readonly #goneAtMs = new Map<string, number>();
   #types: readonly ResourceType[] = [];
   #isStale = true;
@@ -33,27 +33,27 @@ export class DefinitionWatch {
     this.#stop = options.objects.onChange(DEFINITIONS, () => this.#changed());
   }
 
-  /** The same array until a definition changes what is served; types of definitions that did not change stay the same. */
+  /** Returns the same array, and the same types, until a definition changes them. */
   types(): readonly ResourceType[] {
     if (this.#isStale) this.#refresh();
     return this.#types;
   }
 
-  /** The schema of one of `types()`, for documents; undefined where its definition has none. */
+  /** Returns the schema of one of `types()`, for documents; undefined if its definition has none. */
   openApiSchema({ group, version, resource }: ResourceType): JsonObject | undefined {
     if (this.#isStale) this.#refresh();
     const served = this.#served.get(`${resource}.${group}`);
     return served === undefined ? undefined : openApiSchemaOf(served.crd, version);
   }
 
-  /** Whether a definition of this name is served, or was until a moment ago. */
+  /** Returns whether a definition of this name is served, or was within `GONE_FOR_MS`. */
   isOrWasServed(name: string): boolean {
     if (this.#isStale) this.#refresh();
     const goneAtMs = this.#goneAtMs.get(name);
     return this.#served.has(name) || (goneAtMs !== undefined && this.#options.nowMs() - goneAtMs < GONE_FOR_MS);
   }
 
-  /** Calls back after definitions changed; `types()` may or may not be another then. */
+  /** Calls back after definitions changed, whether or not `types()` changes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -74,7 +74,7 @@ export class DefinitionWatch {
     const served = new Map<string, Served>();
     for (const crd of this.#options.objects.list(DEFINITIONS)) {
       if (!isConditionTrue(crd, 'Established')) continue;
-      const name = textIn(objectIn(crd, 'metadata') ?? {}, 'name');
+      const name = nameOf(crd);
       served.set(name, this.#servedBy(crd, this.#served.get(name), name));
     }
     const types = [...served.values()].flatMap((each) => each.types);
@@ -113,10 +113,21 @@ interface Served {
   readonly types: readonly ResourceType[];
 }
 
-/** Everything that types are made from. A definition that was deleted and made again is another one. */
+/**
+ * Returns the published schema of a version: that of its definition with the selectable fields. Members
+ * of all custom resources, such as `metadata`, are added by the documents.
+ */
+export function openApiSchemaOf(crd: JsonObject, version: string): JsonObject | undefined {
+  const found = readDefinition(crd).versions.find(({ name }) => name === version);
+  if (found?.openApi === undefined) return undefined;
+  const paths = found.selectablePaths.map((path) => ({ fieldPath: path.replace(/^\./, '') }));
+  return paths.length === 0 ? found.openApi : { ...found.openApi, 'x-kubernetes-selectable-fields': paths };
+}
+
+/** Compares everything that types are made from. A definition that was deleted and created again differs. */
 function isServedAlike(left: JsonObject, right: JsonObject): boolean {
-  const uidOf = (crd: JsonObject): string => textIn(objectIn(crd, 'metadata') ?? {}, 'uid');
-  const [before, after] = [objectIn(left, 'status') ?? {}, objectIn(right, 'status') ?? {}];
+  const uidOf = (crd: JsonObject): string => textIn(metadataOf(crd), 'uid');
+  const [before, after] = [objectMember(left, 'status'), objectMember(right, 'status')];
   return (
     uidOf(left) === uidOf(right) &&
     isConditionTrue(left, 'Terminating') === isConditionTrue(right, 'Terminating') &&

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member, objectMember } from '../../kube/json.js';
 
-/** What is read of a CustomResourceDefinition. Whatever a document leaves out or has of another type is empty here. */
+/** A parsed CustomResourceDefinition. Members that are missing or of a wrong type are empty. */
 export interface Definition {
   readonly name: string;
   readonly group: string;
@@ -27,7 +27,7 @@ export interface DefinitionVersion {
   readonly isStorage: boolean;
   readonly isDeprecated: boolean;
   readonly deprecationWarning: string | undefined;
-  /** `schema`, which may be there without an `openAPIV3Schema`. */
+  /** `schema`, which may lack `openAPIV3Schema`. */
   readonly validation: JsonObject | undefined;
   readonly openApi: JsonObject | undefined;
   readonly subresources: JsonObject | undefined;
@@ -36,18 +36,22 @@ export interface DefinitionVersion {
 }
 
 export function readDefinition(crd: JsonObject): Definition {
-  const spec = objectIn(crd, 'spec') ?? {};
-  const conversion = objectIn(spec, 'conversion');
+  const spec = objectMember(crd, 'spec');
   return {
-    name: textIn(objectIn(crd, 'metadata') ?? {}, 'name'),
+    name: textIn(objectMember(crd, 'metadata'), 'name'),
     group: textIn(spec, 'group'),
     scope: textIn(spec, 'scope'),
-    names: readNames(objectIn(spec, 'names') ?? {}),
+    names: readNames(objectMember(spec, 'names')),
     versions: listIn(spec, 'versions').filter(isObject).map(readVersion),
-    conversion,
+    conversion: objectIn(spec, 'conversion'),
     preservesUnknownFields: member(spec, 'preserveUnknownFields') === true,
-    storedVersions: textsIn(objectIn(crd, 'status') ?? {}, 'storedVersions'),
+    storedVersions: textsIn(objectMember(crd, 'status'), 'storedVersions'),
   };
+}
+
+/** Returns the names in the status, which are those that are served. */
+export function acceptedNamesOf(crd: JsonObject): DefinitionNames {
+  return readNames(objectMember(objectMember(crd, 'status'), 'acceptedNames'));
 }
 
 export function readNames(names: JsonObject): DefinitionNames {
@@ -71,7 +75,7 @@ function readVersion(version: JsonObject): DefinitionVersion {
     isDeprecated: member(version, 'deprecated') === true,
     deprecationWarning: typeof warning === 'string' ? warning : undefined,
     validation,
-    openApi: validation === undefined ? undefined : objectIn(validation, 'openAPIV3Schema'),
+    openApi: validation && objectIn(validation, 'openAPIV3Schema'),
     subresources: objectIn(version, 'subresources'),
     columns: listIn(version, 'additionalPrinterColumns').filter(isObject),
     selectablePaths: listIn(version, 'selectableFields').map((each) =>
@@ -80,7 +84,7 @@ function readVersion(version: JsonObject): DefinitionVersion {
   };
 }
 
-/** What all versions have the same of: kube-apiserver names such parts by the definition, others by their version. */
+/** The parts that are equal in all versions: messages name them by the definition, others by their version. */
 export interface SharedParts {
   readonly validation: boolean;
   readonly subresources: boolean;
@@ -107,9 +111,12 @@ export interface DefinitionCondition {
   readonly message: string;
 }
 
+export function conditionsOf(crd: JsonObject): JsonObject[] {
+  return listIn(objectMember(crd, 'status'), 'conditions').filter(isObject);
+}
+
 export function conditionOf(crd: JsonObject, type: string): JsonObject | undefined {
-  const conditions = listIn(objectIn(crd, 'status') ?? {}, 'conditions').filter(isObject);
-  return conditions.find((each) => each['type'] === type);
+  return conditionsOf(crd).find((each) => each['type'] === type);
 }
 
 export function isConditionTrue(crd: JsonObject, type: string): boolean {

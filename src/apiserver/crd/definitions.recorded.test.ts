@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { cloneJson, type Json, type JsonObject } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
 import { FakeObjects } from '../contracts/object-reader.fixture.js';
-import type { FieldProblem } from '../schema/field-problems.js';
+import { type FieldProblem, invalid } from '../schema/field-problems.js';
 import { definitionStatus } from './definition-status.js';
 import { definitionStrategy } from './definition-strategy.js';
 import { setDefinitionDefaults } from './set-definition-defaults.js';
-import { validateDefinition } from './validate-definition.js';
 
 interface RecordedCase {
   readonly name: string;
@@ -38,7 +38,16 @@ const established = (): JsonObject => ({
   status: cloneJson(recorded.statuses[0]!.status),
 });
 
-describe('validateDefinition', () => {
+const strategy = definitionStrategy();
+const context = { now: '2026-01-02T03:04:05Z', objects: new FakeObjects() };
+
+function validateDefinition(crd: JsonObject): FieldProblem[] {
+  const name = nameOf(crd);
+  const ofName = strategy.nameProblems(name, false).map((text) => invalid('metadata.name', name, text));
+  return [...ofName, ...strategy.validateCreate(crd, context)];
+}
+
+describe('the validation of a new CustomResourceDefinition', () => {
   it.each(recorded.created)('answers $name as kube-apiserver does', ({ crd, answer }) => {
     const defaulted = setDefinitionDefaults(cloneJson(crd));
     expect(sorted(validateDefinition(defaulted))).toEqual(sorted(answer.causes ?? []));
@@ -63,13 +72,13 @@ describe('validateDefinition', () => {
     expect(validateDefinition(withSchema({ type: 'object', properties }))).toHaveLength(1);
   });
 
-  it.each(['__proto__', 'constructor', 'hasOwnProperty'])('takes a field called %s for one like any other', (name) => {
+  it.each(['__proto__', 'constructor', 'hasOwnProperty'])('treats a field named %s like any other', (name) => {
     const schema = JSON.parse(`{"type":"object","properties":{"${name}":{"type":"string"}}}`) as JsonObject;
     expect(validateDefinition(withSchema(schema))).toEqual([]);
   });
 
   it.each([null, 5, 'x', [], { versions: 5, names: [], conversion: [] }, { versions: [5, { schema: 5 }] }])(
-    'refuses a spec of %j without falling over',
+    'refuses a spec of %j without an exception',
     (spec) => {
       const crd = setDefinitionDefaults({ metadata: { name: 'a.example.com' }, spec } as unknown as JsonObject);
       expect(validateDefinition(crd).length).toBeGreaterThan(0);
@@ -82,10 +91,7 @@ describe('validateDefinition', () => {
   });
 });
 
-const strategy = definitionStrategy();
-const context = { now: '2026-01-02T03:04:05Z', objects: new FakeObjects() };
-
-describe('definitionStrategy', () => {
+describe('the strategy of CustomResourceDefinitions', () => {
   it.each(recorded.created.filter(({ answer }) => answer.code === 201))(
     'makes of $name what kube-apiserver makes of it',
     ({ crd, answer }) => {
@@ -98,7 +104,7 @@ describe('definitionStrategy', () => {
     },
   );
 
-  it('takes only the status through its subresource', () => {
+  it('changes only the status through the status subresource', () => {
     const live = established();
     const part = strategy.parts.get('status')!;
     const sent = { ...live, spec: {}, status: { acceptedNames: { plural: 'A!', kind: 'A' } } };
@@ -110,22 +116,22 @@ describe('definitionStrategy', () => {
   });
 });
 
-describe('definitionStatus', () => {
-  it.each(recorded.statuses)('gives the status that kube-apiserver gives', ({ crd, status }) => {
+describe('the status of a CustomResourceDefinition', () => {
+  it.each(recorded.statuses)('is that of kube-apiserver', ({ crd, status }) => {
     const fresh = strategy.prepareForCreate(setDefinitionDefaults(cloneJson(crd)), context);
     const others = recorded.statuses[0]!.crd === crd ? [] : [established()];
     expect(timeless(definitionStatus(fresh, [...others, fresh], context.now))).toEqual(status);
   });
 
-  it('leaves the time of what did not change', () => {
+  it('keeps the time of a condition that did not change', () => {
     const fresh = strategy.prepareForCreate(setDefinitionDefaults(cloneJson(recorded.statuses[0]!.crd)), context);
     const first = { ...fresh, status: definitionStatus(fresh, [fresh], '2026-01-01T00:00:00Z') };
     expect(definitionStatus(first, [first], '2027-01-01T00:00:00Z')).toEqual(first.status);
   });
 });
 
-describe('a change of a definition', () => {
-  it.each(recorded.updated)('of its $name is answered as by kube-apiserver', ({ crd, answer }) => {
+describe('an update of a CustomResourceDefinition', () => {
+  it.each(recorded.updated)('of its $name is validated as by kube-apiserver', ({ crd, answer }) => {
     const live = established();
     const sent = setDefinitionDefaults({ ...cloneJson(crd), metadata: live['metadata']! });
     const updated = strategy.prepareForUpdate(sent, live, context);

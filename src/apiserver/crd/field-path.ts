@@ -2,16 +2,16 @@ import { isObject, type JsonObject, member } from '../../kube/json.js';
 import { objectIn } from './definition.js';
 
 export interface FoundField {
-  /** The names on the way, as `spec.a` or `spec.map[key]`. */
+  /** The normalized path: `spec.a` or `spec.map[key]`. */
   readonly path: string;
   readonly root: string;
-  /** Undefined where the field is not described further. */
+  /** Undefined if the field has no schema. */
   readonly openApi: JsonObject | undefined;
 }
 
 /**
- * The field of a schema that a path such as `.spec.a` or `['a.b']` leads to, or why it leads nowhere, in kube-apiserver's
- * words. Only members of objects and maps can be reached.
+ * Returns the field of a schema at a path such as `.spec.a` or `['a.b']`, or the message of
+ * kube-apiserver about the path. Only members of objects and maps can be reached.
  */
 export function findField(jsonPath: string, openApi: JsonObject, allowsBrackets: boolean): FoundField | string {
   const tokens = tokensOf(jsonPath);
@@ -55,7 +55,7 @@ function step({ path, root, openApi }: FoundField, name: string): FoundField | u
   return { path: `${path}[${name}]`, root: root === '' ? `[${name}]` : root, openApi: below };
 }
 
-/** Dots and brackets, and what is between them; a quoted text may hold any of them. */
+/** Splits at dots and brackets outside of quotes. */
 function tokensOf(text: string): string[] {
   return text.match(/'(?:\\.|[^'\\])*'|[.[\]]|[^.[\]]+/gs) ?? [];
 }

@@ -1,11 +1,11 @@
-import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type JsonObject, member, objectMember } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, required } from '../schema/field-problems.js';
 import { objectIn, textIn, textsIn } from './definition.js';
 
 const LIST_TYPE = 'x-kubernetes-list-type';
 const KEYS = 'x-kubernetes-list-map-keys';
 
-/** Lists of type map: their keys must be scalar members of their items. */
+/** Checks that the keys of a list of type map are scalar members of its items. */
 export function listMapProblems(node: JsonObject, path: string): FieldProblem[] {
   const listType = member(node, LIST_TYPE);
   const keys = textsIn(node, KEYS);
@@ -32,7 +32,7 @@ export function listMapProblems(node: JsonObject, path: string): FieldProblem[] 
 }
 
 function keyProblems(keys: readonly string[], items: JsonObject, path: string): FieldProblem[] {
-  const properties = objectIn(items, 'properties') ?? {};
+  const properties = objectMember(items, 'properties');
   const seen = new Set<string>();
   const problems: FieldProblem[] = [];
   for (const key of keys) {
@@ -42,7 +42,7 @@ function keyProblems(keys: readonly string[], items: JsonObject, path: string): 
     if (each === undefined) {
       problems.push(invalid(`${path}.${KEYS}`, [...keys], 'entries must all be names of item properties'));
     } else if (type === 'array' || type === 'object') {
-      // The type of the item is shown, not that of the key.
+      // kube-apiserver shows the type of the item, not that of the key.
       const detail = `must be a scalar type if parent array's ${LIST_TYPE} is map`;
       problems.push(invalid(`${path}.items.properties[${key}].type`, 'object', detail));
     }
@@ -52,10 +52,10 @@ function keyProblems(keys: readonly string[], items: JsonObject, path: string): 
   return problems;
 }
 
-/** Some of these problems show all keys. */
+/** Bound on problems that each may show all keys. */
 const KEY_PROBLEMS_MAX = 10;
 
-/** Without a key an item could not be told apart: keys are required or have a default, and are never null. */
+/** Keys identify an item: they must be required or have a default, and must not be nullable. */
 export function nullableKeyProblems(node: JsonObject, path: string): FieldProblem[] {
   const listType = member(node, LIST_TYPE);
   const items = objectIn(node, 'items');
@@ -67,7 +67,7 @@ export function nullableKeyProblems(node: JsonObject, path: string): FieldProble
   if (listType === 'set') return problems;
   const needed = new Set(textsIn(items, 'required'));
   for (const key of textsIn(node, KEYS)) {
-    const each = objectIn(objectIn(items, 'properties') ?? {}, key);
+    const each = objectIn(objectMember(items, 'properties'), key);
     if (each === undefined) continue;
     const field = `${path}.items.properties[${key}]`;
     const why = `this property is in ${KEYS}, so it`;

@@ -9,7 +9,7 @@ import { pruneUnknownFields, unknownFieldMessage } from '../schema/unknown-field
 import { loadSurface } from '../surfaces/load-surface.js';
 import { customResourceTypes } from './custom-resource-types.js';
 import { definitionStatus } from './definition-status.js';
-import { openApiSchemaOf } from './published-schema.js';
+import { openApiSchemaOf } from './definition-watch.js';
 
 interface RecordedCase {
   readonly name: string;
@@ -83,7 +83,7 @@ function sorted(problems: readonly FieldProblem[]): string[] {
 }
 
 describe('a custom resource', () => {
-  it.each(recorded.cases)('with $name is answered as by kube-apiserver', (each) => {
+  it.each(recorded.cases)('with $name is validated as by kube-apiserver', (each) => {
     const { object, problems, warnings } = perform(each);
     const { answer } = each;
     expect(sorted(problems)).toEqual(sorted(answer.causes ?? []));
@@ -93,13 +93,13 @@ describe('a custom resource', () => {
     if (answer.code === 201) expect(object).not.toHaveProperty('status');
   });
 
-  it('is not made while its definition ends', () => {
+  it('is not created while its definition is being deleted', () => {
     const ending = gadgets(recorded.terminating.status);
     const attempt = (): unknown => ending.strategy.prepareForCreate({ metadata: { name: 'late' } }, context);
     expect(attempt).toThrow(recorded.terminating.answer.message);
   });
 
-  it('cannot be read in another version while its webhook is not there', async () => {
+  it('cannot be read in another version while its conversion webhook is unreachable', async () => {
     const schema = { openAPIV3Schema: { type: 'object' } };
     const names = { plural: 'gears', kind: 'Gear' };
     const spec = {
@@ -120,7 +120,7 @@ describe('a custom resource', () => {
     await expect(v2!.conversion.toServed([stored])).rejects.toThrow(recorded.conversion.message);
   });
 
-  it('is published as by kube-apiserver, but for descriptions', () => {
+  it('has the published schema of kube-apiserver, except for descriptions', () => {
     const published = customComponents(type, openApiSchemaOf(recorded.definition, 'v1'));
     const gadget = published['com.example.v1.Gadget']!;
     expect(gadget).toEqual(plain(recorded.openApiV3['com.example.v1.Gadget']!));

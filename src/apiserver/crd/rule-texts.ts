@@ -7,7 +7,7 @@ import { unsupportedText } from './structural.js';
 const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 const LINE_BREAK = /[\n\r]/;
 
-/** What is wrong with `x-kubernetes-validations` before any expression is compiled. */
+/** Validates `x-kubernetes-validations` without compiling their expressions. */
 export function ruleTextProblems(node: JsonObject, path: string): FieldProblem[] {
   return listIn(node, 'x-kubernetes-validations').flatMap((each, index) =>
     isObject(each) ? problemsOf(each, node, `${path}.x-kubernetes-validations[${index}]`) : [],

@@ -5,8 +5,9 @@ import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import { invalid } from '../schema/field-problems.js';
 import { customResourceStrategy } from './custom-resource-strategy.js';
 import type { RuleProblems } from './default-rules.js';
+import { definitionStrategy } from './definition-strategy.js';
 import { setDefinitionDefaults } from './set-definition-defaults.js';
-import { validateDefinition, validateDefinitionUpdate } from './validate-definition.js';
+import type { DefinitionOptions } from './validate-definition.js';
 
 const OPEN_API: JsonObject = {
   type: 'object',
@@ -32,10 +33,16 @@ function definition(openAPIV3Schema: JsonObject): JsonObject {
   });
 }
 
-describe('rules of a definition', () => {
+const anytime = { now: '', objects: new FakeObjects() };
+
+function validateDefinition(crd: JsonObject, options: DefinitionOptions) {
+  return definitionStrategy(options).validateCreate(crd, anytime);
+}
+
+describe('the CEL rules of a CustomResourceDefinition', () => {
   const compileRules = () => [invalid('properties[spec].x-kubernetes-validations[0].rule', 'self.a < 3', 'no good')];
 
-  it('are told of with the place of their schema', () => {
+  it('are reported with the path of their schema if they do not compile', () => {
     expect(validateDefinition(definition(OPEN_API), { compileRules })).toEqual([
       invalid(
         'spec.validation.openAPIV3Schema.properties[spec].x-kubernetes-validations[0].rule',
@@ -50,12 +57,13 @@ describe('rules of a definition', () => {
     expect(problems.map(({ field }) => field)).toEqual(['spec.validation.openAPIV3Schema.type']);
   });
 
-  it('are not compiled again where the schema did not change', () => {
+  it('are not compiled again in an update that does not change the schema', () => {
     const crd = definition(OPEN_API);
-    expect(validateDefinitionUpdate(crd, definition(OPEN_API), { compileRules })).toEqual([]);
+    const { validateUpdate } = definitionStrategy({ compileRules });
+    expect(validateUpdate(crd, definition(OPEN_API), anytime)).toEqual([]);
   });
 
-  it('hold for defaults too', () => {
+  it('are evaluated for the defaults of the schema', () => {
     const ruleProblems: RuleProblems = (value) => [invalid('<nil>', Object.keys(value).length, 'broken')];
     expect(validateDefinition(definition(OPEN_API), { ruleProblems })).toEqual([
       invalid('spec.validation.openAPIV3Schema.properties[spec].properties[b].default', 0, 'broken'),
@@ -63,7 +71,7 @@ describe('rules of a definition', () => {
   });
 });
 
-describe('rules of a custom resource', () => {
+describe('the CEL rules of a custom resource', () => {
   const context = { now: '', objects: new FakeObjects() };
   const asked: (JsonObject | undefined)[] = [];
   const strategy = customResourceStrategy({
@@ -79,12 +87,12 @@ describe('rules of a custom resource', () => {
     },
   });
 
-  it('are asked beside other problems', () => {
+  it('are evaluated beside problems that do not block them', () => {
     const fields = strategy.validateCreate({ spec: { a: 9 } }, context).map(({ field }) => field);
     expect(fields).toEqual(['spec.a', 'spec']);
   });
 
-  it('are not asked of what does not fit its schema, and that is said', () => {
+  it('are not evaluated for an object that does not fit its schema, which is reported', () => {
     expect(strategy.validateCreate({ spec: {} }, context)).toEqual([
       { reason: 'FieldValueRequired', message: 'Required value', field: 'spec.a' },
       {
@@ -96,7 +104,7 @@ describe('rules of a custom resource', () => {
     ]);
   });
 
-  it('see what was there before an update', () => {
+  it('see the object before an update', () => {
     const live = { spec: { a: 1 } };
     strategy.validateUpdate({ spec: { a: 2 } }, live, context);
     expect(asked.at(-1)).toBe(live);
@@ -112,7 +120,7 @@ describe('finalizers of a custom resource', () => {
     isTerminating: false,
   });
 
-  it('bring warnings when they are new and not qualified', () => {
+  it('cause warnings if they are new and not qualified', () => {
     const object = { metadata: { finalizers: ['plain', 'a.test', 'a.test/b', 'orphan'] } };
     const end = 'to avoid accidental conflicts with other finalizer writers';
     expect(strategy.warnings!(object, { metadata: { finalizers: ['a.test'] } })).toEqual([

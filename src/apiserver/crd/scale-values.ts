@@ -5,7 +5,7 @@ import { goText } from '../values/go-text.js';
 
 const REPLICAS_MAX = 2 ** 31 - 1;
 
-/** Numbers that a scale could not show, where the definition says it finds them. */
+/** Validates the values at the paths of the scale subresource. */
 export function scaleSpecProblems(object: JsonObject, paths: ScalePaths): FieldProblem[] {
   return replicaProblems(object, paths.specReplicas);
 }

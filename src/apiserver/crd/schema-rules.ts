@@ -1,4 +1,4 @@
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
 import {
   type FieldProblem,
   forbidden,
@@ -11,6 +11,7 @@ import { goJson } from '../schema/go-values.js';
 import { listIn, objectIn, textIn } from './definition.js';
 import { listMapProblems, nullableKeyProblems } from './list-map-rules.js';
 import { ruleTextProblems } from './rule-texts.js';
+import { schemasIn } from './sub-schemas.js';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const IDENTITY = ['metadata', 'kind', 'apiVersion'];
@@ -19,13 +20,13 @@ const NOT_SUPPORTED = ['id', 'additionalItems', 'patternProperties', 'definition
 interface Place {
   readonly path: string;
   readonly isRoot: boolean;
-  /** In `metadata`, `kind` or `apiVersion` of the object or of one embedded in it. */
+  /** Whether the place is in `metadata`, `kind` or `apiVersion` of the object or of an embedded one. */
   readonly isInIdentity: boolean;
-  /** Why there can be no default here. */
+  /** The reason why a default is forbidden here. */
   readonly noDefaultReason: string | undefined;
 }
 
-/** What kube-apiserver does not take of OpenAPI in a definition, whether or not the schema is structural. */
+/** Returns the uses of OpenAPI that kube-apiserver refuses in a definition, structural or not. */
 export function schemaRuleProblems(openApi: JsonObject, path: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
   visit(openApi, { path, isRoot: true, isInIdentity: false, noDefaultReason: undefined }, problems);
@@ -39,20 +40,17 @@ function visit(node: JsonObject, place: Place, problems: FieldProblem[]): void {
   };
   problems.push(...dialectProblems(node, place));
   visitMaps(node, place, below, problems);
-  below(member(node, 'not'), 'not');
-  for (const name of ['allOf', 'oneOf', 'anyOf']) {
-    for (const [index, each] of listIn(node, name).entries()) below(each, `${name}[${index}]`);
+  for (const name of ['not', 'allOf', 'oneOf', 'anyOf', 'definitions', 'items']) {
+    for (const [at, each] of schemasIn(node, name)) below(each, at);
   }
-  for (const [name, each] of entriesOf(node, 'definitions')) below(each, `definitions[${name}]`);
-  below(member(node, 'items'), 'items');
   for (const [index, each] of listIn(node, 'items').entries()) below(each, `items[${index}]`);
-  for (const [name, each] of entriesOf(node, 'dependencies')) below(each, `dependencies[${name}]`);
+  for (const [at, each] of schemasIn(node, 'dependencies')) below(each, at);
   problems.push(...extensionProblems(node, path), ...ruleTextProblems(node, path));
 }
 
 type Below = (each: Json | undefined, name: string, more?: Partial<Place>) => void;
 
-/** Named members are for structs, unnamed ones for maps: one object is not both. */
+/** An object is a struct with `properties` or a map with `additionalProperties`, not both. */
 function visitMaps(
   node: JsonObject,
   { path, isRoot, isInIdentity }: Place,
@@ -60,7 +58,7 @@ function visitMaps(
   problems: FieldProblem[],
 ): void {
   const additional = member(node, 'additionalProperties');
-  const properties = entriesOf(node, 'properties');
+  const properties = Object.entries(objectMember(node, 'properties'));
   if (properties.length > 0 && (additional === false || isObject(additional))) {
     const detail = 'additionalProperties and properties are mutual exclusive';
     problems.push(forbidden(`${path}.additionalProperties`, detail));
@@ -112,27 +110,18 @@ function extensionProblems(node: JsonObject, path: string): FieldProblem[] {
   const preserves = 'x-kubernetes-preserve-unknown-fields';
   return [
     ...(node[preserves] === false ? [invalid(`${path}.${preserves}`, false, 'must be true or undefined')] : []),
-    ...topologyProblems(node, path, {
-      extension: 'x-kubernetes-map-type',
-      type: 'object',
-      known: ['atomic', 'granular'],
-    }),
-    ...topologyProblems(node, path, {
-      extension: 'x-kubernetes-list-type',
-      type: 'array',
-      known: ['atomic', 'set', 'map'],
-    }),
+    ...TOPOLOGIES.flatMap((topology) => topologyProblems(node, path, topology)),
     ...setItemProblems(node, path),
     ...listMapProblems(node, path),
     ...nullableKeyProblems(node, path),
   ];
 }
 
-interface Topology {
-  readonly extension: string;
-  readonly type: string;
-  readonly known: readonly string[];
-}
+const TOPOLOGIES = [
+  { extension: 'x-kubernetes-map-type', type: 'object', known: ['atomic', 'granular'] },
+  { extension: 'x-kubernetes-list-type', type: 'array', known: ['atomic', 'set', 'map'] },
+];
+type Topology = (typeof TOPOLOGIES)[number];
 
 function topologyProblems(node: JsonObject, path: string, { extension, type, known }: Topology): FieldProblem[] {
   const value = member(node, extension);
@@ -147,7 +136,7 @@ function topologyProblems(node: JsonObject, path: string, { extension, type, kno
   return problems;
 }
 
-/** Items of a set are compared as a whole, so nothing below them can have owners of its own. */
+/** Items of a set are compared as a whole, so they must be atomic. */
 function setItemProblems(node: JsonObject, path: string): FieldProblem[] {
   const items = objectIn(node, 'items');
   const isSet = textIn(node, 'x-kubernetes-list-type') === 'set' && textIn(node, 'type') === 'array';
@@ -159,14 +148,10 @@ function setItemProblems(node: JsonObject, path: string): FieldProblem[] {
     return [invalidText(`${path}.items.x-kubernetes-list-type`, goJson(listType), detail)];
   }
   if (type === 'object' && member(items, 'x-kubernetes-map-type') !== 'atomic') {
-    // The list's type is shown, not the map's.
+    // kube-apiserver shows the type of the list, not that of the map.
     return [invalidText(`${path}.items.x-kubernetes-map-type`, goJson(listType), detail)];
   }
   return [];
-}
-
-function entriesOf(node: JsonObject, name: string): [string, Json][] {
-  return Object.entries(objectIn(node, name) ?? {});
 }
 
 function isSaid(value: Json | undefined): boolean {

@@ -26,14 +26,14 @@ const settle = (all: readonly JsonObject[], count?: number) =>
   settleDefinitions(all, { now: NOW, countInstances: () => count });
 
 describe('settleDefinitions', () => {
-  it('establishes a new definition and then leaves it alone', () => {
+  it('establishes a new definition and does not update it again', () => {
     const { updates } = settle([definition('widgets', 'Widget')]);
     expect(updates).toHaveLength(1);
     expect(isConditionTrue(updates[0]!, 'Established')).toBe(true);
     expect(settle(updates)).toEqual({ updates: [], cleanups: [] });
   });
 
-  it('gives a name to the elder of two that come at once, and to the other when it is free', () => {
+  it('accepts a name for the older of two definitions, and for the other one after its deletion', () => {
     const younger = definition('apples', 'Thing', { creationTimestamp: '2026-02-01T00:00:00Z' });
     const elder = definition('pears', 'Thing', { creationTimestamp: '2026-01-01T00:00:00Z' });
     const { updates } = settle([younger, elder]);
@@ -44,7 +44,7 @@ describe('settleDefinitions', () => {
     expect(isConditionTrue(settle([second]).updates[0]!, 'Established')).toBe(true);
   });
 
-  it('does not serve a definition whose webhook has a bundle that is no good', () => {
+  it('does not establish a definition whose conversion webhook has an invalid CA bundle', () => {
     const crd = definition('widgets', 'Widget');
     const clientConfig = { url: 'https://a.test', caBundle: 'bm8=' };
     const conversion = { strategy: 'Webhook', webhook: { conversionReviewVersions: ['v1'], clientConfig } };
@@ -52,7 +52,7 @@ describe('settleDefinitions', () => {
     expect(conditionOf(updates[0]!, 'Established')).toMatchObject({ status: 'False', reason: 'InvalidCABundle' });
   });
 
-  it('says of a protected group who approved it', () => {
+  it('sets the approval condition of a definition in a protected group', () => {
     const crd = definition('widgets', 'Widget', { annotations: { 'api-approved.kubernetes.io': 'https://a.test/1' } });
     const { updates } = settle([{ ...crd, spec: { ...(crd['spec'] as JsonObject), group: 'example.k8s.io' } }]);
     expect(conditionOf(updates[0]!, 'KubernetesAPIApprovalPolicyConformant')).toMatchObject({
@@ -61,7 +61,7 @@ describe('settleDefinitions', () => {
     });
   });
 
-  it('lets a definition go only when nothing is left of what it defines', () => {
+  it('removes the finalizer of a definition only after its custom resources are deleted', () => {
     const established = settle([definition('widgets', 'Widget')]).updates[0]!;
     const marked = markDefinitionDeleted(established, NOW);
     expect(marked['metadata']).toMatchObject({ finalizers: [CLEANUP_FINALIZER], deletionTimestamp: NOW });
@@ -78,14 +78,14 @@ describe('settleDefinitions', () => {
     });
   });
 
-  it('ends nothing while it is not known how many there are', () => {
+  it('ends no definition while the number of its custom resources is unknown', () => {
     const marked = markDefinitionDeleted(settle([definition('widgets', 'Widget')]).updates[0]!, NOW);
     const { updates, cleanups } = settle([marked], undefined);
     expect(updates[0]!['metadata']).toMatchObject({ finalizers: [CLEANUP_FINALIZER] });
     expect(cleanups).toEqual([]);
   });
 
-  it('says first that a definition ends before it counts', () => {
+  it('sets the Terminating condition of a definition before it counts custom resources', () => {
     const established = settle([definition('widgets', 'Widget', { finalizers: [CLEANUP_FINALIZER] })]).updates[0]!;
     const deleted = {
       ...established,
@@ -97,7 +97,7 @@ describe('settleDefinitions', () => {
     expect(updates[0]!['metadata']).toMatchObject({ finalizers: [CLEANUP_FINALIZER] });
   });
 
-  it('lets a definition go at once that was never served', () => {
+  it('removes the finalizer of a definition at once if it was never established', () => {
     const marked = markDefinitionDeleted(definition('widgets', 'Widget'), NOW);
     expect(conditionOf(settle([marked], 5).updates[0]!, 'Terminating')).toMatchObject({ reason: 'NeverEstablished' });
   });

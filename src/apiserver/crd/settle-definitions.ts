@@ -1,36 +1,36 @@
-import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { type JsonObject, jsonEqual, objectMember } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import {
+  conditionsOf,
   type Definition,
   type DefinitionCondition,
   isConditionTrue,
-  listIn,
-  objectIn,
   readDefinition,
   textsIn,
 } from './definition.js';
 import { definitionStatus, hasReservedName, withCondition } from './definition-status.js';
 
-/** Keeps a definition until nothing of what it defines is left. */
+/** Keeps a definition until all its custom resources are deleted. */
 export const CLEANUP_FINALIZER = 'customresourcecleanup.apiextensions.k8s.io';
 
 export interface SettleOptions {
   /** RFC 3339. */
   readonly now: string;
-  /** How many objects there still are of what is defined; undefined where that is not known, and then nothing is ended. */
+  /** Returns the number of custom resources of a definition; undefined if unknown, which ends nothing. */
   countInstances(definition: Definition): number | undefined;
 }
 
 export interface Settlement {
   /**
-   * Definitions whose status is not what it should be, whole, with the resourceVersion they were read with. To be written
-   * through `status`, where finalizers may change as well. The first of two that want one name is given it.
+   * Whole definitions with a changed status and the resourceVersion they were read with, to be written
+   * through `status`, which also writes finalizers.
    */
   readonly updates: readonly JsonObject[];
-  /** Definitions being deleted whose instances are to be deleted now. */
+  /** Definitions that are being deleted, whose custom resources are to be deleted now. */
   readonly cleanups: readonly Definition[];
 }
 
-/** What there is to do about definitions, from nothing but what they look like now. */
+/** Returns the changes that definitions need, as a pure function. Of two that want one name the older gets it. */
 export function settleDefinitions(definitions: readonly JsonObject[], options: SettleOptions): Settlement {
   const current = [...definitions];
   const updates: JsonObject[] = [];
@@ -52,27 +52,22 @@ function settled(
   options: SettleOptions,
 ): { readonly object: JsonObject; readonly isCleanedUp: boolean } {
   const { now } = options;
-  const metadata = objectIn(crd, 'metadata') ?? {};
+  const metadata = metadataOf(crd);
   const finalizers = textsIn(metadata, 'finalizers');
   const isEnding = typeof metadata['deletionTimestamp'] === 'string' && finalizers.includes(CLEANUP_FINALIZER);
-  if (!isEnding) return { object: { ...crd, status: statusOf(crd, all, now) }, isCleanedUp: false };
+  if (!isEnding) {
+    // Unknown members of the status are kept.
+    const status = { ...objectMember(crd, 'status'), ...definitionStatus(crd, all, now) };
+    return { object: { ...crd, status }, isCleanedUp: false };
+  }
   const { condition, isDone, isCleanedUp } = ending(crd, options);
-  const status = objectIn(crd, 'status') ?? {};
-  const conditions = withCondition(listIn(status, 'conditions').filter(isObject), condition, now);
   const kept = finalizers.filter((each) => each !== CLEANUP_FINALIZER);
-  return {
-    object: {
-      ...crd,
-      ...(isDone ? { metadata: withFinalizers(metadata, kept) } : {}),
-      status: { ...status, conditions },
-    },
-    isCleanedUp,
-  };
+  const object = isDone ? { ...crd, metadata: withFinalizers(metadata, kept) } : crd;
+  return { object: { ...object, status: statusWith(crd, condition, now) }, isCleanedUp };
 }
 
-/** Members that nobody here knows are kept. */
-function statusOf(crd: JsonObject, all: readonly JsonObject[], now: string): JsonObject {
-  return { ...objectIn(crd, 'status'), ...definitionStatus(crd, all, now) };
+function statusWith(crd: JsonObject, condition: DefinitionCondition, now: string): JsonObject {
+  return { ...objectMember(crd, 'status'), conditions: withCondition(conditionsOf(crd), condition, now) };
 }
 
 interface Ending {
@@ -81,33 +76,29 @@ interface Ending {
   readonly isCleanedUp: boolean;
 }
 
-/** Instances are deleted only after everybody can know that there will be no new ones. */
+/** Custom resources are deleted only after the Terminating condition, which refuses new ones, is stored. */
 function ending(crd: JsonObject, { countInstances }: SettleOptions): Ending {
   const type = 'Terminating';
   const definition = readDefinition(crd);
+  const done = (reason: string, message: string): Ending => ({
+    condition: { type, status: 'False', reason, message },
+    isDone: true,
+    isCleanedUp: false,
+  });
   if (hasReservedName(definition) || !isConditionTrue(crd, 'Established')) {
-    const reason = { reason: 'NeverEstablished', message: 'resource was never established' };
-    return { condition: { type, status: 'False', ...reason }, isDone: true, isCleanedUp: false };
+    return done('NeverEstablished', 'resource was never established');
   }
-  const inProgress = { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
-  const isKnown = isConditionTrue(crd, type);
-  const count = isKnown ? countInstances(definition) : undefined;
-  if (count === 0) {
-    const reason = { reason: 'InstanceDeletionCompleted', message: 'removed all instances' };
-    return { condition: { type, status: 'False', ...reason }, isDone: true, isCleanedUp: false };
-  }
-  return {
-    condition: { type, status: 'True', ...inProgress },
-    isDone: false,
-    isCleanedUp: isKnown && count !== undefined,
-  };
+  const count = isConditionTrue(crd, type) ? countInstances(definition) : undefined;
+  if (count === 0) return done('InstanceDeletionCompleted', 'removed all instances');
+  const reason = { reason: 'InstanceDeletionInProgress', message: 'CustomResource deletion is in progress' };
+  return { condition: { type, status: 'True', ...reason }, isDone: false, isCleanedUp: count !== undefined };
 }
 
-/** The definition as the first request to delete it leaves it: marked, held by its finalizer, and no longer filled. */
+/** Returns a definition after the first request to delete it: marked, with its finalizer and its condition. */
 export function markDefinitionDeleted(crd: JsonObject, now: string): JsonObject {
-  const metadata = objectIn(crd, 'metadata') ?? {};
+  const metadata = metadataOf(crd);
   const finalizers = textsIn(metadata, 'finalizers');
-  const status = objectIn(crd, 'status') ?? {};
+  if (!finalizers.includes(CLEANUP_FINALIZER)) finalizers.push(CLEANUP_FINALIZER);
   const condition: DefinitionCondition = {
     type: 'Terminating',
     status: 'True',
@@ -117,13 +108,10 @@ export function markDefinitionDeleted(crd: JsonObject, now: string): JsonObject 
   return {
     ...crd,
     metadata: {
-      ...withFinalizers(
-        metadata,
-        finalizers.includes(CLEANUP_FINALIZER) ? finalizers : [...finalizers, CLEANUP_FINALIZER],
-      ),
+      ...withFinalizers(metadata, finalizers),
       deletionTimestamp: metadata['deletionTimestamp'] ?? now,
     },
-    status: { ...status, conditions: withCondition(listIn(status, 'conditions').filter(isObject), condition, now) },
+    status: statusWith(crd, condition, now),
   };
 }
 
@@ -133,7 +121,7 @@ function withFinalizers(metadata: JsonObject, finalizers: readonly string[]): Js
 }
 
 function inOrderOfAge(definitions: readonly JsonObject[]): number[] {
-  const ageOf = (crd: JsonObject): string => String(objectIn(crd, 'metadata')?.['creationTimestamp'] ?? '');
+  const ageOf = (crd: JsonObject): string => String(metadataOf(crd)['creationTimestamp'] ?? '');
   return definitions
     .map((_, index) => index)
     .sort((left, right) => {

@@ -2,74 +2,43 @@ import { isObject, type Json, type JsonObject, member } from '../../kube/json.js
 import { goJsonInOrder } from '../schema/go-values.js';
 import type { DefinitionVersion, SharedParts } from './definition.js';
 
-/** Members of a schema under the names that kube-apiserver's own types have for them, with what stands for nothing. */
-const SCHEMA_MEMBERS: readonly (readonly [
-  shown: string,
-  name: string,
-  nothing: Json,
-  kind?: 'one' | 'list' | 'map',
-])[] = [
-  ['ID', 'id', ''],
-  ['Schema', '$schema', ''],
-  ['Ref', '$ref', null],
-  ['Description', 'description', ''],
-  ['Type', 'type', ''],
-  ['Nullable', 'nullable', false],
-  ['Format', 'format', ''],
-  ['Title', 'title', ''],
-  ['Default', 'default', null],
-  ['Maximum', 'maximum', null],
-  ['ExclusiveMaximum', 'exclusiveMaximum', false],
-  ['Minimum', 'minimum', null],
-  ['ExclusiveMinimum', 'exclusiveMinimum', false],
-  ['MaxLength', 'maxLength', null],
-  ['MinLength', 'minLength', null],
-  ['Pattern', 'pattern', ''],
-  ['MaxItems', 'maxItems', null],
-  ['MinItems', 'minItems', null],
-  ['UniqueItems', 'uniqueItems', false],
-  ['MultipleOf', 'multipleOf', null],
-  ['Enum', 'enum', null],
-  ['MaxProperties', 'maxProperties', null],
-  ['MinProperties', 'minProperties', null],
-  ['Required', 'required', null],
-  ['Items', 'items', null, 'one'],
-  ['AllOf', 'allOf', null, 'list'],
-  ['OneOf', 'oneOf', null, 'list'],
-  ['AnyOf', 'anyOf', null, 'list'],
-  ['Not', 'not', null, 'one'],
-  ['Properties', 'properties', null, 'map'],
-  ['AdditionalProperties', 'additionalProperties', null, 'one'],
-  ['PatternProperties', 'patternProperties', null, 'map'],
-  ['Dependencies', 'dependencies', null],
-  ['AdditionalItems', 'additionalItems', null, 'one'],
-  ['Definitions', 'definitions', null, 'map'],
-  ['ExternalDocs', 'externalDocs', null],
-  ['Example', 'example', null],
-  ['XPreserveUnknownFields', 'x-kubernetes-preserve-unknown-fields', null],
-  ['XEmbeddedResource', 'x-kubernetes-embedded-resource', false],
-  ['XIntOrString', 'x-kubernetes-int-or-string', false],
-  ['XListMapKeys', 'x-kubernetes-list-map-keys', null],
-  ['XListType', 'x-kubernetes-list-type', null],
-  ['XMapType', 'x-kubernetes-map-type', null],
-  ['XValidations', 'x-kubernetes-validations', null],
-];
+/** The members of a schema on the wire, in the order of the Go type of kube-apiserver. */
+const SCHEMA_MEMBERS = `id $schema $ref description type nullable format title default maximum exclusiveMaximum
+  minimum exclusiveMinimum maxLength minLength pattern maxItems minItems uniqueItems multipleOf enum maxProperties
+  minProperties required items allOf oneOf anyOf not properties additionalProperties patternProperties dependencies
+  additionalItems definitions externalDocs example x-kubernetes-preserve-unknown-fields x-kubernetes-embedded-resource
+  x-kubernetes-int-or-string x-kubernetes-list-map-keys x-kubernetes-list-type x-kubernetes-map-type
+  x-kubernetes-validations`.split(/\s+/);
 
-/** Names of the members of a schema that say something, as kube-apiserver lists them. */
-export function saidMembers(openApi: JsonObject): string[] {
-  return SCHEMA_MEMBERS.filter(([, name, nothing]) => {
-    const value = member(openApi, name);
-    const isEmpty = value === undefined || value === null || value === nothing;
-    return !isEmpty && !(Array.isArray(value) && value.length === 0);
-  }).map(([shown]) => shown);
+/** Zero values of the members that are no pointers in Go; that of all others is null. */
+const ZERO_VALUES: ReadonlyMap<string, Json> = new Map<string, Json>([
+  ...['id', '$schema', 'description', 'type', 'format', 'title', 'pattern'].map((name) => [name, ''] as const),
+  ...['nullable', 'exclusiveMaximum', 'exclusiveMinimum', 'uniqueItems'].map((name) => [name, false] as const),
+  ...['x-kubernetes-embedded-resource', 'x-kubernetes-int-or-string'].map((name) => [name, false] as const),
+]);
+
+/** Returns the name of a member in Go: `XListType` for `x-kubernetes-list-type`. */
+function goName(name: string): string {
+  if (name === 'id') return 'ID';
+  const words = name.replace(/^\$/, '').replace('x-kubernetes', 'x').split('-');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }
 
-/** A schema as it stands in the messages of kube-apiserver: JSON of its own types. */
+/** Returns the Go names of the members of a schema that are not zero. */
+export function saidMembers(openApi: JsonObject): string[] {
+  return SCHEMA_MEMBERS.filter((name) => {
+    const value = member(openApi, name);
+    const isZero = value === undefined || value === null || value === ZERO_VALUES.get(name);
+    return !isZero && !(Array.isArray(value) && value.length === 0);
+  }).map(goName);
+}
+
+/** Returns a schema as messages of kube-apiserver show it: the JSON of its Go type. */
 export function shownSchema(openApi: JsonObject): string {
   return goJsonInOrder(internalSchema(openApi));
 }
 
-/** All versions, likewise. What they have in common is not shown. */
+/** Returns all versions in the same form, without the parts that are equal in all of them. */
 export function shownVersions(versions: readonly DefinitionVersion[], shared: SharedParts): string {
   const shown = versions.map((each) => ({
     Name: each.name,
@@ -93,21 +62,26 @@ export function shownVersions(versions: readonly DefinitionVersion[], shared: Sh
 
 function internalSchema(openApi: JsonObject): JsonObject {
   const shown: JsonObject = {};
-  for (const [name, wire, nothing, kind] of SCHEMA_MEMBERS) {
-    const value = member(openApi, wire);
-    shown[name] = value === undefined || value === null ? nothing : internalMember(wire, value, kind);
+  for (const name of SCHEMA_MEMBERS) {
+    const value = member(openApi, name);
+    const isZero = value === undefined || value === null;
+    shown[goName(name)] = isZero ? (ZERO_VALUES.get(name) ?? null) : internalMember(name, value);
   }
   return shown;
 }
 
-function internalMember(name: string, value: Json, kind: 'one' | 'list' | 'map' | undefined): Json {
-  if (kind === 'list' && Array.isArray(value))
+const WITH_LISTS = ['allOf', 'oneOf', 'anyOf'];
+const WITH_MAPS = ['properties', 'patternProperties', 'definitions'];
+const WITH_ONE = ['items', 'not', 'additionalProperties', 'additionalItems'];
+
+function internalMember(name: string, value: Json): Json {
+  if (WITH_LISTS.includes(name) && Array.isArray(value))
     return value.map((each) => (isObject(each) ? internalSchema(each) : each));
-  if (kind === 'map' && isObject(value)) {
+  if (WITH_MAPS.includes(name) && isObject(value)) {
     const names = Object.keys(value).sort();
     return Object.fromEntries(names.map((each) => [each, isObject(value[each]) ? internalSchema(value[each]) : {}]));
   }
-  if (kind !== 'one') return value;
+  if (!WITH_ONE.includes(name)) return value;
   const schema = isObject(value) ? internalSchema(value) : null;
   if (name === 'not') return schema;
   if (name === 'items') {

@@ -1,8 +1,9 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, member, objectMember } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, required } from '../schema/field-problems.js';
 import { patternProblem } from '../schema/go-pattern.js';
 import { listIn, objectIn, textIn } from './definition.js';
 import { saidMembers } from './shown-definition.js';
+import { schemasIn } from './sub-schemas.js';
 
 type Level = 'root' | 'item' | 'field';
 
@@ -10,8 +11,8 @@ const INT_OR_STRING: Json = [{ type: 'integer' }, { type: 'string' }];
 const UNSUPPORTED = ['id', '$schema', '$ref', 'patternProperties', 'dependencies', 'additionalItems', 'definitions'];
 
 /**
- * What keeps a schema from being structural: pruning and defaulting follow structure alone, so everything that a value
- * may hold must be declared outside of `allOf` and its like. Sorted, as kube-apiserver does.
+ * Returns why a schema is not structural, sorted as in kube-apiserver. Pruning and defaulting follow the
+ * structure alone, so every member of a value must be declared outside of `allOf` and its like.
  */
 export function structuralProblems(openApi: JsonObject, path: string): FieldProblem[] {
   const problems = [...invariantProblems(openApi, 'root', path), ...completenessProblems(openApi, openApi, path, path)];
@@ -19,7 +20,7 @@ export function structuralProblems(openApi: JsonObject, path: string): FieldProb
   return problems.sort((left, right) => (text(left) < text(right) ? -1 : text(left) > text(right) ? 1 : 0));
 }
 
-/** The first thing that cannot be part of a structural schema in any form. */
+/** Returns the message about the first member that no structural schema can have. */
 export function unsupportedText(openApi: JsonObject): string | undefined {
   for (const name of UNSUPPORTED) {
     const value = member(openApi, name);
@@ -41,21 +42,16 @@ function isFilled(value: Json | undefined): boolean {
 }
 
 function invariantProblems(node: JsonObject, level: Level, path: string): FieldProblem[] {
-  const items = objectIn(node, 'items');
-  const properties = objectIn(node, 'properties') ?? {};
   const additional = member(node, 'additionalProperties');
+  const items = schemasIn(node, 'items');
+  const fields = [...schemasIn(node, 'properties'), ...schemasIn(node, 'additionalProperties')];
   return [
-    ...(textIn(node, 'type') === 'array' && items === undefined
-      ? [required(`${path}.items`, 'must be specified')]
-      : []),
-    ...(items === undefined ? [] : invariantProblems(items, 'item', `${path}.items`)),
-    ...Object.entries(properties).flatMap(([name, each]) =>
-      isObject(each) ? invariantProblems(each, 'field', `${path}.properties[${name}]`) : [],
-    ),
+    ...(textIn(node, 'type') === 'array' && items.length === 0 ? [required(`${path}.items`, 'must be specified')] : []),
+    ...items.flatMap(([at, each]) => invariantProblems(each, 'item', `${path}.${at}`)),
+    ...fields.flatMap(([at, each]) => invariantProblems(each, 'field', `${path}.${at}`)),
     ...(level === 'root' && additional !== undefined && additional !== null
       ? [forbidden(`${path}.additionalProperties`, 'must not be used at the root')]
       : []),
-    ...(isObject(additional) ? invariantProblems(additional, 'field', `${path}.additionalProperties`) : []),
     ...extensionProblems(node, path),
     ...alternativeProblems(node, path, isIntOrString(node['anyOf']), isIntOrString(firstAnyOf(node))),
     ...typeProblems(node, level, path),
@@ -102,16 +98,16 @@ function typeProblems(node: JsonObject, level: Level, path: string): FieldProble
   if (level === 'root' && type !== '' && type !== 'object') {
     problems.push(invalid(`${path}.type`, type, 'must be object at the root'));
   }
-  if (isEmbedded && !preserves && Object.keys(objectIn(node, 'properties') ?? {}).length === 0) {
+  if (isEmbedded && !preserves && Object.keys(objectMember(node, 'properties')).length === 0) {
     const when = 'x-kubernetes-embedded-resource is true without x-kubernetes-preserve-unknown-fields';
     problems.push(required(`${path}.properties`, `must not be empty if ${when}`));
   }
   return problems;
 }
 
-/** `metadata` has a type of its own: a definition may only restrict its names. */
+/** The type of `metadata` is fixed: a definition may only restrict its names. */
 function identityProblems(node: JsonObject, level: Level, path: string): FieldProblem[] {
-  const properties = objectIn(node, 'properties') ?? {};
+  const properties = objectMember(node, 'properties');
   const isWhole = level === 'root' || node['x-kubernetes-embedded-resource'] === true;
   const problems: FieldProblem[] = [];
   for (const name of ['kind', 'apiVersion']) {
@@ -133,7 +129,7 @@ function identityProblems(node: JsonObject, level: Level, path: string): FieldPr
 }
 
 function saysMoreThanNames(metadata: JsonObject): boolean {
-  const names = Object.keys(objectIn(metadata, 'properties') ?? {});
+  const names = Object.keys(objectMember(metadata, 'properties'));
   const hasOnlyNames = names.every((name) => name === 'name' || name === 'generateName');
   return saidMembers(metadata).some(
     (name) => name !== 'Type' && name !== 'Default' && (name !== 'Properties' || !hasOnlyNames),
@@ -142,26 +138,23 @@ function saysMoreThanNames(metadata: JsonObject): boolean {
 
 function alternativeProblems(node: JsonObject, path: string, skipsAnyOf: boolean, skipsFirst: boolean): FieldProblem[] {
   const nested = (name: string): FieldProblem[] =>
-    listIn(node, name).flatMap((each, index) =>
-      isObject(each)
-        ? nestedProblems(each, `${path}.${name}[${index}]`, name === 'allOf' && index === 0 && skipsFirst)
-        : [],
+    schemasIn(node, name).flatMap(([at, each]) =>
+      nestedProblems(each, `${path}.${at}`, at === 'allOf[0]' && skipsFirst),
     );
-  const not = objectIn(node, 'not');
   const pattern = textIn(node, 'pattern');
   const defect = pattern === '' ? undefined : patternProblem(pattern);
   return [
     ...(skipsAnyOf ? [] : nested('anyOf')),
     ...nested('allOf'),
     ...nested('oneOf'),
-    ...(not === undefined ? [] : nestedProblems(not, `${path}.not`, false)),
+    ...nested('not'),
     ...(defect === undefined
       ? []
       : [invalid(`${path}.pattern`, pattern, `must be a valid regular expression, but isn't: ${defect}`)]),
   ];
 }
 
-/** What may not stand below `allOf` and its like, with what kube-apiserver says of each. */
+/** Members that are forbidden below `allOf` and its like, with the messages of kube-apiserver. */
 const FORBIDDEN_BELOW: readonly (readonly [name: string, detail: string])[] = [
   ['type', 'must be empty to be structural'],
   ['additionalProperties', 'must be undefined to be structural'],
@@ -179,8 +172,7 @@ const FORBIDDEN_BELOW: readonly (readonly [name: string, detail: string])[] = [
 ];
 
 function nestedProblems(node: JsonObject, path: string, skipsAnyOf: boolean): FieldProblem[] {
-  const items = objectIn(node, 'items');
-  const properties = objectIn(node, 'properties') ?? {};
+  const below = [...schemasIn(node, 'items'), ...schemasIn(node, 'properties')];
   const said = FORBIDDEN_BELOW.filter(([name]) => {
     const value = member(node, name);
     if (value === undefined || value === null || value === false || value === '') return false;
@@ -188,26 +180,19 @@ function nestedProblems(node: JsonObject, path: string, skipsAnyOf: boolean): Fi
   });
   return [
     ...alternativeProblems(node, path, skipsAnyOf, false),
-    ...(items === undefined ? [] : nestedProblems(items, `${path}.items`, false)),
-    ...Object.entries(properties).flatMap(([name, each]) =>
-      isObject(each) ? nestedProblems(each, `${path}.properties[${name}]`, false) : [],
-    ),
+    ...below.flatMap(([at, each]) => nestedProblems(each, `${path}.${at}`, false)),
     ...said.map(([name, detail]) => forbidden(`${path}.${name}`, detail)),
-    ...(Object.hasOwn(properties, 'metadata')
+    ...(Object.hasOwn(objectMember(node, 'properties'), 'metadata')
       ? [forbidden(`${path}.properties[metadata]`, 'must not be specified in a nested context')]
       : []),
   ];
 }
 
-/** Everything that alternatives speak of must be declared where they stand. */
+/** Every member that an alternative restricts must be declared beside the alternatives. */
 function completenessProblems(node: JsonObject, declared: JsonObject, at: string, path: string): FieldProblem[] {
-  const not = objectIn(node, 'not');
-  const all = ['allOf', 'anyOf', 'oneOf'].flatMap((name) =>
-    listIn(node, name).flatMap((each, index) =>
-      isObject(each) ? nestedCompleteness(each, declared, at, `${path}.${name}[${index}]`) : [],
-    ),
-  );
-  return [...(not === undefined ? [] : nestedCompleteness(not, declared, at, `${path}.not`)), ...all];
+  return ['not', 'allOf', 'anyOf', 'oneOf']
+    .flatMap((name) => schemasIn(node, name))
+    .flatMap(([name, each]) => nestedCompleteness(each, declared, at, `${path}.${name}`));
 }
 
 function nestedCompleteness(
@@ -217,22 +202,12 @@ function nestedCompleteness(
   path: string,
 ): FieldProblem[] {
   if (declared === undefined) return [required(at, `because it is defined in ${path}`)];
-  const items = objectIn(node, 'items');
-  const properties = objectIn(declared, 'properties') ?? {};
+  const membersOf = (schema: JsonObject) => [...schemasIn(schema, 'items'), ...schemasIn(schema, 'properties')];
+  const declaredBelow = new Map(membersOf(declared));
   return [
     ...completenessProblems(node, declared, at, path),
-    ...(items === undefined
-      ? []
-      : nestedCompleteness(items, objectIn(declared, 'items'), `${at}.items`, `${path}.items`)),
-    ...Object.entries(objectIn(node, 'properties') ?? {}).flatMap(([name, each]) =>
-      isObject(each)
-        ? nestedCompleteness(
-            each,
-            objectIn(properties, name),
-            `${at}.properties[${name}]`,
-            `${path}.properties[${name}]`,
-          )
-        : [],
+    ...membersOf(node).flatMap(([name, each]) =>
+      nestedCompleteness(each, declaredBelow.get(name), `${at}.${name}`, `${path}.${name}`),
     ),
   ];
 }

@@ -1,32 +1,33 @@
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
 import { SCHEMA_LEVELS_MAX } from '../schema/custom-resource-schema.js';
+import { listIn } from './definition.js';
 
-/** Schemas of more parts are refused: every one is looked at in every request. */
-export const SCHEMA_PARTS_MAX = 100_000;
+/** Bound on the parts of a schema, because every request visits all of them. */
+const SCHEMA_PARTS_MAX = 100_000;
 
-const ONE = ['items', 'not', 'additionalProperties', 'additionalItems'] as const;
-const LISTS = ['allOf', 'anyOf', 'oneOf', 'items'] as const;
-const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'] as const;
+const ONE = ['items', 'not', 'additionalProperties', 'additionalItems'];
+const LISTS = ['allOf', 'anyOf', 'oneOf', 'items'];
+const MAPS = ['properties', 'patternProperties', 'definitions', 'dependencies'];
 
-/** The schemas directly below one, wherever they may stand. */
-export function subSchemas(openApi: JsonObject): JsonObject[] {
-  const found: JsonObject[] = [];
-  const take = (value: Json | undefined): void => {
-    if (isObject(value)) found.push(value);
-  };
-  for (const name of ONE) take(member(openApi, name));
-  for (const name of LISTS) {
-    const value = member(openApi, name);
-    if (Array.isArray(value)) for (const each of value) take(each);
-  }
-  for (const name of MAPS) {
-    const value = member(openApi, name);
-    if (isObject(value)) for (const key of Object.keys(value)) take(value[key]);
-  }
-  return found;
+/** Returns the schemas in a member of a schema with their paths: `items`, `allOf[0]`, `properties[a]`. */
+export function schemasIn(openApi: JsonObject, name: string): [path: string, schema: JsonObject][] {
+  const value = member(openApi, name);
+  if (ONE.includes(name)) return isObject(value) ? [[name, value]] : [];
+  const isThere = LISTS.includes(name) ? Array.isArray(value) : isObject(value);
+  // The keys of a list are its indices.
+  return Object.entries(isThere ? (value as JsonObject) : {}).flatMap(([key, each]) =>
+    isObject(each) ? [[`${name}[${key}]`, each] as [string, JsonObject]] : [],
+  );
 }
 
-/** Calls back for a schema and all below it, without recursion. False where there are too many, or they are too deep. */
+function subSchemas(openApi: JsonObject): JsonObject[] {
+  const found: (Json | undefined)[] = ONE.map((name) => member(openApi, name));
+  for (const name of LISTS) for (const each of listIn(openApi, name)) found.push(each);
+  for (const name of MAPS) for (const each of Object.values(objectMember(openApi, name))) found.push(each);
+  return found.filter(isObject);
+}
+
+/** Calls back for a schema and all below it, without recursion. Returns false if they are too many or too deep. */
 export function visitSchemas(root: JsonObject, visit: (openApi: JsonObject) => void): boolean {
   let level: JsonObject[] = [root];
   let count = 0;
@@ -43,7 +44,7 @@ export function visitSchemas(root: JsonObject, visit: (openApi: JsonObject) => v
   return true;
 }
 
-/** Why a schema is not looked at any further, or undefined. */
+/** Returns the message about a schema that is too large or too deep to be examined. */
 export function sizeProblem(openApi: JsonObject): string | undefined {
   return visitSchemas(openApi, () => {})
     ? undefined

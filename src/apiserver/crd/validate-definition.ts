@@ -1,4 +1,3 @@
-import { runAtOnce } from '../../base/work-slices.js';
 import { type Json, type JsonObject, jsonEqual } from '../../kube/json.js';
 import type { GroupResource } from '../contracts/object-reader.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
@@ -18,13 +17,13 @@ import { approvalProblems } from './approval.js';
 import { conversionProblems, hasInvalidCaBundle } from './conversion-rules.js';
 import { defaultProblemSteps, type RuleProblems } from './default-rules.js';
 import {
+  acceptedNamesOf,
   type Definition,
   type DefinitionNames,
   type DefinitionVersion,
   isConditionTrue,
   objectIn,
   readDefinition,
-  readNames,
   type SharedParts,
   sharedParts,
   textIn,
@@ -42,19 +41,17 @@ import {
 } from './version-rules.js';
 
 export interface DefinitionOptions {
-  /** What is wrong with the CEL rules of a schema; fields are relative to it, empty for the schema itself. */
+  /** Compiles the CEL rules of a schema. Fields of problems are relative to it, empty for the schema itself. */
   readonly compileRules?: (
     schema: Schema,
     options: { readonly path: string },
   ) => readonly FieldProblem[] | Generator<void, FieldProblem[]>;
-  /** The problems of an object by CEL rules: defaults have to keep them too. */
+  /** Validates defaults by CEL rules. */
   readonly ruleProblems?: RuleProblems;
   /** The built-in type of `metadata`, for rules that look at it. */
   readonly objectMeta?: Schema;
-  /** Where a resource is built in, such as `Kubernetes` or a server of the control plane; undefined for nowhere. */
+  /** Returns where a resource is built in, such as `Kubernetes` or a server of the control plane. */
   readonly builtInAt?: (what: GroupResource) => string | undefined;
-  /** Somebody else tells whether the name is one at all. */
-  readonly isNameChecked?: boolean;
 }
 
 interface Checks extends DefinitionOptions {
@@ -62,21 +59,19 @@ interface Checks extends DefinitionOptions {
   readonly allowsInvalidCaBundle: boolean;
 }
 
-/** What is wrong with a new CustomResourceDefinition, with the fields and words of kube-apiserver. Expects defaults. */
-export function validateDefinition(crd: JsonObject, options: DefinitionOptions = {}): FieldProblem[] {
-  return runAtOnce(definitionProblemSteps(crd, options));
-}
-
 type ProblemSteps = Generator<void, FieldProblem[]>;
 
-/** The same, yielding between passes over a schema. */
-export function* definitionProblemSteps(crd: JsonObject, options: DefinitionOptions = {}): ProblemSteps {
+/**
+ * Validates a new CustomResourceDefinition that has its defaults, with the fields and messages of
+ * kube-apiserver. The syntax of its name is checked elsewhere. Yields between passes over a schema.
+ */
+export function* definitionProblemSteps(crd: JsonObject, options: DefinitionOptions): ProblemSteps {
   const definition = readDefinition(crd);
   const { name, names, group } = definition;
-  const nameTexts = options.isNameChecked === true ? [] : dnsSubdomainProblems(name);
-  if (name !== `${names.plural}.${group}`) nameTexts.push('must be spec.names.plural+"."+spec.group');
   return [
-    ...nameTexts.map((text) => invalid('metadata.name', name, text)),
+    ...(name === `${names.plural}.${group}`
+      ? []
+      : [invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group')]),
     ...(yield* definitionProblems(crd, definition, { ...options, live: undefined, allowsInvalidCaBundle: true })),
     ...builtInProblems(definition, options),
     ...approvalProblems(crd, group, undefined),
@@ -84,7 +79,7 @@ export function* definitionProblemSteps(crd: JsonObject, options: DefinitionOpti
   ];
 }
 
-/** Beyond kube-apiserver, which accepts such names because it stores built-in objects elsewhere (ADR 0007). */
+/** kube-apiserver accepts such names because it stores built-in objects elsewhere (ADR 0007). */
 function builtInProblems({ group, names: { plural } }: Definition, { builtInAt }: DefinitionOptions): FieldProblem[] {
   const place = builtInAt?.({ group, resource: plural });
   if (place === undefined) return [];
@@ -92,19 +87,10 @@ function builtInProblems({ group, names: { plural } }: Definition, { builtInAt }
   return [invalid('spec.names.plural', plural, detail)];
 }
 
-export function validateDefinitionUpdate(
-  crd: JsonObject,
-  live: JsonObject,
-  options: DefinitionOptions = {},
-): FieldProblem[] {
-  return runAtOnce(definitionUpdateProblemSteps(crd, live, options));
-}
-
-/** The same, yielding between passes over a schema. */
 export function* definitionUpdateProblemSteps(
   crd: JsonObject,
   live: JsonObject,
-  options: DefinitionOptions = {},
+  options: DefinitionOptions,
 ): ProblemSteps {
   const [definition, before] = [readDefinition(crd), readDefinition(live)];
   const isEstablished = isConditionTrue(live, 'Established');
@@ -120,17 +106,16 @@ export function* definitionUpdateProblemSteps(
   ];
 }
 
-/** Of a write to the status alone. */
+/** Validates a write to the status alone. */
 export function validateDefinitionStatus(crd: JsonObject): FieldProblem[] {
-  const accepted = readNames(objectIn(objectIn(crd, 'status') ?? {}, 'acceptedNames') ?? {});
-  return nameFormatProblems(accepted, 'status.acceptedNames');
+  return nameFormatProblems(acceptedNamesOf(crd), 'status.acceptedNames');
 }
 
 function immutable(field: string, value: string, before: string): FieldProblem[] {
   return value === before ? [] : [invalid(field, value, 'field is immutable')];
 }
 
-/** An old way to keep everything, which newer things do not go together with. */
+/** `spec.preserveUnknownFields` is deprecated and excludes defaults and conversion. */
 function preservationProblems(definition: Definition, live: Definition | undefined): FieldProblem[] {
   if (!definition.preservesUnknownFields) return [];
   const field = 'spec.preserveUnknownFields';
@@ -159,7 +144,7 @@ function hasDefaults({ openApi }: DefinitionVersion): boolean {
 function* definitionProblems(crd: JsonObject, definition: Definition, checks: Checks): ProblemSteps {
   const { versions, names } = definition;
   const tooBig = versions.flatMap(sizeProblems);
-  // Nothing else may look at what is too deep to be walked.
+  // No other check may walk a schema that is too deep.
   if (tooBig.length > 0) return tooBig;
   yield;
   const shared = sharedParts(versions);
@@ -215,9 +200,8 @@ function* versionProblems(
   checks: Checks,
 ): ProblemSteps {
   const field = `spec.versions[${index}]`;
-  const texts = dns1035LabelProblems(version.name);
   return [
-    ...(texts.length === 0 ? [] : [invalid(`${field}.name`, version.name, texts.join(','))]),
+    ...labelProblems(version.name, `${field}.name`),
     ...deprecationProblems(version, `${field}.deprecationWarning`),
     ...(shared.validation ? [] : yield* schemaProblems(version, `${field}.schema`, checks)),
     ...(shared.subresources ? [] : subresourceProblems(version.subresources, `${field}.subresources`)),
@@ -226,7 +210,7 @@ function* versionProblems(
   ];
 }
 
-/** What all versions share is told once. */
+/** Validates the parts that are equal in all versions, once. */
 function* sharedPartProblems(
   versions: readonly DefinitionVersion[],
   shared: SharedParts,
@@ -234,10 +218,9 @@ function* sharedPartProblems(
 ): ProblemSteps {
   const [first] = versions;
   if (first === undefined) return [];
-  const texts = dns1035LabelProblems(first.name);
   const withStatus = versions.find(({ subresources }) => hasStatus(subresources)) ?? first;
   return [
-    ...(texts.length === 0 ? [] : [invalid('spec.version', first.name, texts.join(','))]),
+    ...labelProblems(first.name, 'spec.version'),
     ...(shared.validation
       ? yield* schemaProblems({ ...first, subresources: withStatus.subresources }, 'spec.validation', checks)
       : []),
@@ -272,27 +255,27 @@ function requiredNameProblems(names: DefinitionNames): FieldProblem[] {
 }
 
 function nameFormatProblems(names: DefinitionNames, field: string): FieldProblem[] {
-  const { plural, singular, kind, listKind, shortNames, categories } = names;
-  const label = (value: string, at: string): FieldProblem[] => {
-    const texts = dns1035LabelProblems(value);
-    return texts.length === 0 ? [] : [invalid(at, value, texts.join(','))];
-  };
-  const mixed = (value: string, at: string): FieldProblem[] => {
-    const texts = dns1035LabelProblems(value.toLowerCase());
-    if (texts.length === 0) return [];
-    return [invalid(at, value, `may have mixed case, but should otherwise match: ${texts.join(',')}`)];
-  };
+  const { kind, listKind, shortNames, categories } = names;
+  const resources = (['plural', 'singular'] as const).filter((name) => names[name] !== '');
+  const kinds = (['kind', 'listKind'] as const).filter((name) => names[name] !== '');
   return [
-    ...(plural === '' ? [] : label(plural, `${field}.plural`)),
-    ...(singular === '' ? [] : label(singular, `${field}.singular`)),
-    ...(kind === '' ? [] : mixed(kind, `${field}.kind`)),
-    ...(listKind === '' ? [] : mixed(listKind, `${field}.listKind`)),
-    ...shortNames.flatMap((each, index) => label(each, `${field}.shortNames[${index}]`)),
+    ...resources.flatMap((name) => labelProblems(names[name], `${field}.${name}`)),
+    ...kinds.flatMap((name) => {
+      const texts = dns1035LabelProblems(names[name].toLowerCase());
+      const detail = `may have mixed case, but should otherwise match: ${texts.join(',')}`;
+      return texts.length === 0 ? [] : [invalid(`${field}.${name}`, names[name], detail)];
+    }),
+    ...shortNames.flatMap((each, index) => labelProblems(each, `${field}.shortNames[${index}]`)),
     ...(kind !== '' && kind === listKind
       ? [invalid(`${field}.listKind`, listKind, 'kind and listKind may not be the same')]
       : []),
-    ...categories.flatMap((each, index) => label(each, `${field}.categories[${index}]`)),
+    ...categories.flatMap((each, index) => labelProblems(each, `${field}.categories[${index}]`)),
   ];
+}
+
+function labelProblems(value: string, field: string): FieldProblem[] {
+  const texts = dns1035LabelProblems(value);
+  return texts.length === 0 ? [] : [invalid(field, value, texts.join(','))];
 }
 
 function storedVersionProblems({ storedVersions, versions }: Definition): FieldProblem[] {
@@ -328,7 +311,7 @@ function* schemaProblems(version: DefinitionVersion, field: string, checks: Chec
   const path = `${field}.openAPIV3Schema`;
   const problems = hasStatus(version.subresources) ? statusRootProblems(openApi, path) : [];
   const before = checks.live?.versions.find(({ name }) => name === version.name)?.openApi;
-  // What was accepted once is not looked at again.
+  // An unchanged schema is not validated again.
   if (jsonEqual(before, openApi)) return problems;
   if (openApi['nullable'] === true) problems.push(forbidden(`${path}.nullable`, 'nullable cannot be true at the root'));
   yield;
@@ -346,7 +329,7 @@ function* schemaProblems(version: DefinitionVersion, field: string, checks: Chec
   return problems.length > 0 ? problems : yield* compileProblems(openApi, path, checks);
 }
 
-/** One at a time: some take milliseconds. What is found is remembered until the rules of schemas ask for it. */
+/** Compiles the patterns one at a time, because one can take milliseconds. `patternProblem` keeps the results. */
 function* compilePatterns(openApi: JsonObject): Generator<void, void> {
   const patterns = new Set<string>();
   visitSchemas(openApi, ({ pattern }) => {
@@ -375,7 +358,7 @@ function firstUnsupported(openApi: JsonObject): string | undefined {
   return found;
 }
 
-/** The status is validated by a part of the schema: nothing may be said that this part would lose. */
+/** A status is validated by a part of the schema: the root may not have rules that this part would lose. */
 function statusRootProblems(openApi: JsonObject, path: string): FieldProblem[] {
   for (const name of saidMembers(openApi)) {
     if (name === 'Type' && openApi['type'] !== 'object') {

@@ -10,7 +10,7 @@ async function there(place: { group: string; version: string; kind: string }, st
 }
 
 describe('built-in conversions', () => {
-  it('shows a core event as one of events.k8s.io, and takes it back', async () => {
+  it('convert a core Event to events.k8s.io and back', async () => {
     const event = {
       apiVersion: 'v1',
       involvedObject: { kind: 'Pod' },
@@ -29,7 +29,7 @@ describe('built-in conversions', () => {
     expect(back).toEqual(event);
   });
 
-  it('carries what an old autoscaler cannot say in annotations', async () => {
+  it('keep the fields that autoscaling/v1 lacks in annotations', async () => {
     const cpu = {
       type: 'Resource',
       resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } },
@@ -52,7 +52,7 @@ describe('built-in conversions', () => {
     expect(back).toEqual(stored);
   });
 
-  it('leaves all other kinds alone', () => {
+  it('are trivial for all other kinds', () => {
     expect(builtInConversion({ group: 'batch', version: 'v1', kind: 'Job' }, 'batch/v1').isTrivial).toBe(true);
   });
 });

@@ -10,7 +10,7 @@ interface Place {
 
 type Convert = (object: JsonObject) => JsonObject;
 
-/** Kinds that live in two groups are stored as one of them. */
+/** Returns the group and version in which a kind of two groups is stored. */
 export function storedElsewhere({
   group,
   kind,
@@ -18,7 +18,7 @@ export function storedElsewhere({
   return group === 'events.k8s.io' && kind === 'Event' ? { group: '', version: 'v1' } : undefined;
 }
 
-/** Between versions of a built-in kind. Most differ in nothing but their name. */
+/** Conversion between versions of a built-in kind, of which most differ in `apiVersion` only. */
 export function builtInConversion(place: Place, storedVersion: string): Conversion {
   const served = groupVersion(place.group, place.version);
   const pair = PAIRS[`${served}/${place.kind}`];
@@ -30,7 +30,7 @@ export function builtInConversion(place: Place, storedVersion: string): Conversi
   };
 }
 
-/** Between versions that differ in nothing but `apiVersion`. */
+/** Conversion between versions that differ in `apiVersion` only. */
 export const TRIVIAL_CONVERSION: Conversion = {
   isTrivial: true,
   toServed: async (objects) => [...objects],
@@ -38,12 +38,15 @@ export const TRIVIAL_CONVERSION: Conversion = {
 };
 
 const PAIRS: Readonly<Record<string, { readonly toServed: Convert; readonly toStored: Convert }>> = {
-  'events.k8s.io/v1/Event': { toServed: toNewEvent, toStored: toCoreEvent },
+  'events.k8s.io/v1/Event': {
+    toServed: (object) => renamed(object, NEW_EVENT_NAMES),
+    toStored: (object) => renamed(object, CORE_EVENT_NAMES),
+  },
   'autoscaling/v1/HorizontalPodAutoscaler': { toServed: toSimpleAutoscaler, toStored: toFullAutoscaler },
 };
 
-/** Names of the core kind, and those of events.k8s.io. */
-const EVENT_FIELDS: readonly (readonly [string, string])[] = [
+/** Names of members in the core group, and in events.k8s.io. */
+const NEW_EVENT_NAMES: ReadonlyMap<string, string> = new Map([
   ['involvedObject', 'regarding'],
   ['message', 'note'],
   ['source', 'deprecatedSource'],
@@ -51,21 +54,16 @@ const EVENT_FIELDS: readonly (readonly [string, string])[] = [
   ['lastTimestamp', 'deprecatedLastTimestamp'],
   ['count', 'deprecatedCount'],
   ['reportingComponent', 'reportingController'],
-];
-
-function toNewEvent(object: JsonObject): JsonObject {
-  return renamed(object, new Map(EVENT_FIELDS.map(([core, newer]) => [core, newer])));
-}
-
-function toCoreEvent(object: JsonObject): JsonObject {
-  return renamed(object, new Map(EVENT_FIELDS.map(([core, newer]) => [newer, core])));
-}
+]);
+const CORE_EVENT_NAMES: ReadonlyMap<string, string> = new Map(
+  [...NEW_EVENT_NAMES].map(([core, newer]) => [newer, core]),
+);
 
 function renamed(object: JsonObject, names: ReadonlyMap<string, string>): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [names.get(key) ?? key, value]));
 }
 
-/** What `autoscaling/v1` cannot say travels in annotations, as between kube-apiserver's own versions. */
+/** `autoscaling/v1` keeps the fields that it lacks in annotations, as in kube-apiserver. */
 const METRICS = 'autoscaling.alpha.kubernetes.io/metrics';
 const BEHAVIOR = 'autoscaling.alpha.kubernetes.io/behavior';
 const CURRENT_METRICS = 'autoscaling.alpha.kubernetes.io/current-metrics';

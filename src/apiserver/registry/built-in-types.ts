@@ -11,12 +11,7 @@ import type { VirtualResource } from './served-resources.js';
 import { builtInPrefix } from './storage-layout.js';
 import type { Strategy } from './strategy.js';
 
-export interface BuiltInResource {
-  readonly group: string;
-  readonly version: string;
-  readonly resource: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
+export interface BuiltInResource extends Pick<ResourceType, 'group' | 'version' | 'resource' | 'kind' | 'namespaced'> {
   readonly subresources: readonly string[];
 }
 
@@ -28,11 +23,11 @@ export interface BuiltInTypesOptions {
 
 export interface BuiltInTypes {
   readonly types: readonly ResourceType[];
-  /** Served without anything being stored: reviews and the like. */
+  /** Resources without stored objects: reviews and the like. */
   readonly virtual: readonly VirtualResource[];
 }
 
-/** What a surface serves under a runtime configuration. */
+/** Returns the types that a surface serves with a runtime configuration. */
 export function builtInTypes(surface: BuiltInSurface, options: BuiltInTypesOptions): BuiltInTypes {
   const types: ResourceType[] = [];
   const virtual: VirtualResource[] = [];
@@ -112,7 +107,7 @@ function storedType(
   };
 }
 
-/** The best version that is on by default, else the best: the same on every server of one minor version. */
+/** The preferred version that is on by default, else the preferred one: equal on all servers of a minor version. */
 function storageVersion(group: SurfaceGroup, resource: string): string {
   const having = group.versions.filter(({ resources }) => resources.some(({ name }) => name === resource));
   return (having.find(({ offByDefault }) => offByDefault !== true) ?? having[0]!).version;

@@ -1,11 +1,19 @@
 import { randomInt, randomUUID } from 'node:crypto';
-import { isObject, type Json, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, jsonEqual, objectMember } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
-import { type FieldProblem, PROBLEMS_MAX } from '../schema/field-problems.js';
+import {
+  type FieldProblem,
+  forbidden,
+  invalid,
+  invalidText,
+  PROBLEMS_MAX,
+  required,
+  tooLong,
+} from '../schema/field-problems.js';
 import { ANNOTATIONS_BYTES_MAX, labelKeyProblems, labelValueProblems } from '../values/object-meta.js';
 import type { ResourceType } from './resource-type.js';
 
-/** Without vowels and look-alikes, so that no word comes about by chance. */
+/** Without vowels and look-alikes, so that no suffix is a word by chance. */
 const SUFFIX_CHARS = 'bcdfghjklmnpqrstvwxz2456789';
 const SUFFIX_LENGTH = 5;
 const GENERATED_NAME_MAX = 63;
@@ -15,9 +23,19 @@ export function finalizersOf(object: JsonObject): string[] {
   return Array.isArray(finalizers) ? (finalizers as string[]) : [];
 }
 
+export function isNamespace({ group, resource }: Pick<ResourceType, 'group' | 'resource'>): boolean {
+  return group === '' && resource === 'namespaces';
+}
+
+/** Returns whether an object is a Namespace that its `spec.finalizers` keep from being removed. */
+export function isHeldNamespace(type: ResourceType, object: JsonObject): boolean {
+  const { finalizers } = objectMember(object, 'spec');
+  return isNamespace(type) && Array.isArray(finalizers) && finalizers.length > 0;
+}
+
 export function generatedName(prefix: string): string {
   let suffix = '';
-  // Drawn at once, and read as a number of five digits.
+  // One random number, read as five digits.
   let drawn = randomInt(SUFFIX_CHARS.length ** SUFFIX_LENGTH);
   for (let index = 0; index < SUFFIX_LENGTH; index++) {
     suffix += SUFFIX_CHARS[drawn % SUFFIX_CHARS.length];
@@ -26,9 +44,9 @@ export function generatedName(prefix: string): string {
   return prefix.slice(0, GENERATED_NAME_MAX - SUFFIX_LENGTH) + suffix;
 }
 
-/** What the server alone decides about a new object. */
+/** Sets the metadata of a new object that only the server decides about. */
 export function metadataForCreate(object: JsonObject, type: ResourceType, namespace: string, now: string): JsonObject {
-  // Member by member: several spreads in one literal cost as much as all the rest of a create's metadata.
+  // Member by member: several spreads in one literal took half the time of this function.
   const {
     deletionTimestamp: _,
     deletionGracePeriodSeconds: __,
@@ -47,7 +65,7 @@ export function metadataForCreate(object: JsonObject, type: ResourceType, namesp
   return withMetadata(object, metadata);
 }
 
-/** What an update can't change stays as it is, whatever was sent. */
+/** Restores the metadata that an update cannot change. */
 export function metadataForUpdate(object: JsonObject, live: JsonObject): JsonObject {
   const metadata = { ...metadataOf(object) };
   const before = metadataOf(live);
@@ -64,7 +82,7 @@ export function metadataForUpdate(object: JsonObject, live: JsonObject): JsonObj
 
 const KEPT = ['selfLink', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds'];
 
-/** The generation counts changes of everything but metadata and, where it is written apart, status. */
+/** Increments the generation if more than metadata and, with a status subresource, status changed. */
 export function withGeneration(object: JsonObject, live: JsonObject, type: ResourceType): JsonObject {
   if (!type.strategy.hasGeneration) return object;
   const { metadata: _, status: __, kind: ___, apiVersion: ____, ...wished } = object;
@@ -80,102 +98,92 @@ export function withMetadata(object: JsonObject, metadata: JsonObject): JsonObje
   return { ...object, metadata };
 }
 
-/** In kube-apiserver's words and order. */
+/** Returns problems with the messages and in the order of kube-apiserver. */
 export function metadataProblems(object: JsonObject, type: ResourceType): FieldProblem[] {
   const problems: FieldProblem[] = [];
   const metadata = metadataOf(object);
   const { generateName, name, labels, annotations, ownerReferences, finalizers } = metadata;
-  const invalid = (field: string, value: Json | undefined, why: string): void => {
-    if (problems.length >= PROBLEMS_MAX) return;
-    problems.push({ reason: 'FieldValueInvalid', field, message: `Invalid value: ${JSON.stringify(value)}: ${why}` });
+  const refuse: Refuse = (field, value, why) => {
+    if (problems.length < PROBLEMS_MAX) problems.push(invalid(field, value, why));
   };
   if (typeof generateName === 'string' && generateName !== '') {
     for (const why of type.strategy.nameProblems(generateName, true))
-      invalid('metadata.generateName', generateName, why);
+      refuse('metadata.generateName', generateName, why);
   }
   if (typeof name !== 'string' || name === '') {
-    problems.push({
-      reason: 'FieldValueRequired',
-      field: 'metadata.name',
-      message: 'Required value: name or generateName is required',
-    });
+    problems.push(required('metadata.name', 'name or generateName is required'));
   } else {
-    for (const why of type.strategy.nameProblems(name, false)) invalid('metadata.name', name, why);
+    for (const why of type.strategy.nameProblems(name, false)) refuse('metadata.name', name, why);
   }
-  if (isObject(labels)) checkLabels(labels, invalid, problems);
-  if (isObject(annotations)) checkAnnotations(annotations, invalid, problems);
-  if (Array.isArray(ownerReferences)) checkOwners(ownerReferences, problems, invalid);
+  if (isObject(labels)) checkLabels(labels, refuse, problems);
+  if (isObject(annotations)) checkAnnotations(annotations, refuse, problems);
+  if (Array.isArray(ownerReferences)) checkOwners(ownerReferences, problems, refuse);
   if (Array.isArray(finalizers)) {
     for (const finalizer of finalizers) {
       if (problems.length >= PROBLEMS_MAX) break;
-      for (const why of labelKeyProblems(String(finalizer))) invalid('metadata.finalizers', finalizer, why);
+      for (const why of labelKeyProblems(String(finalizer))) refuse('metadata.finalizers', finalizer, why);
     }
     if (type.origin === 'built-in' && !GROUPS_WITH_FREE_FINALIZERS.has(type.group))
-      checkFinalizerNames(finalizers, invalid, problems);
+      checkFinalizerNames(finalizers, refuse, problems);
   }
   return problems;
 }
 
-const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
-/** These two came later, with checks of their own. */
+export const STANDARD_FINALIZERS: ReadonlySet<string> = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+/** kube-apiserver does not check the names of finalizers in these groups. */
 const GROUPS_WITH_FREE_FINALIZERS = new Set(['apiextensions.k8s.io', 'apiregistration.k8s.io']);
 
-function checkFinalizerNames(finalizers: readonly Json[], invalid: Refuse, problems: readonly FieldProblem[]): void {
+function checkFinalizerNames(finalizers: readonly Json[], refuse: Refuse, problems: readonly FieldProblem[]): void {
   for (const [index, finalizer] of finalizers.entries()) {
     if (problems.length >= PROBLEMS_MAX) break;
     const name = String(finalizer);
     if (name.includes('/') || STANDARD_FINALIZERS.has(name)) continue;
     const why = 'name is neither a standard finalizer name nor is it fully qualified';
-    invalid(`metadata.finalizers[${index}]`, finalizer, why);
+    refuse(`metadata.finalizers[${index}]`, finalizer, why);
   }
 }
 
-type Refuse = (field: string, value: Json | undefined, why: string) => void;
+type Refuse = (field: string, value: Json, why: string) => void;
 
-function checkLabels(labels: JsonObject, invalid: Refuse, problems: readonly FieldProblem[]): void {
+function checkLabels(labels: JsonObject, refuse: Refuse, problems: readonly FieldProblem[]): void {
   for (const key of Object.keys(labels).sort()) {
     if (problems.length >= PROBLEMS_MAX) break;
-    for (const why of labelKeyProblems(key)) invalid('metadata.labels', key, why);
-    for (const why of labelValueProblems(String(labels[key]))) invalid('metadata.labels', labels[key], why);
+    for (const why of labelKeyProblems(key)) refuse('metadata.labels', key, why);
+    for (const why of labelValueProblems(String(labels[key]))) refuse('metadata.labels', labels[key]!, why);
   }
 }
 
-function checkAnnotations(annotations: JsonObject, invalid: Refuse, problems: FieldProblem[]): void {
+function checkAnnotations(annotations: JsonObject, refuse: Refuse, problems: FieldProblem[]): void {
   let bytes = 0;
   for (const key of Object.keys(annotations)) {
     bytes += Buffer.byteLength(key) + Buffer.byteLength(String(annotations[key]));
     if (problems.length >= PROBLEMS_MAX) continue;
-    // Keys of annotations may have capitals in their prefix.
-    for (const why of labelKeyProblems(key.toLowerCase())) invalid('metadata.annotations', key, why);
+    // The prefix of an annotation key may have capital letters.
+    for (const why of labelKeyProblems(key.toLowerCase())) refuse('metadata.annotations', key, why);
   }
-  if (bytes <= ANNOTATIONS_BYTES_MAX) return;
-  const message = `Too long: may not be more than ${ANNOTATIONS_BYTES_MAX} bytes`;
-  problems.push({ reason: 'FieldValueTooLong', field: 'metadata.annotations', message });
+  if (bytes > ANNOTATIONS_BYTES_MAX) problems.push(tooLong('metadata.annotations', ANNOTATIONS_BYTES_MAX));
 }
 
-function checkOwners(owners: readonly Json[], problems: FieldProblem[], invalid: Refuse): void {
+function checkOwners(owners: readonly Json[], problems: FieldProblem[], refuse: Refuse): void {
   let controller: string | undefined;
   let repeated = 0;
   for (const [index, owner] of owners.entries()) {
     if (!isObject(owner)) continue;
     const field = (name: string): string => `metadata.ownerReferences[${index}].${name}`;
     for (const [name, why] of OWNER_FIELDS) {
-      if ((owner[name] ?? '') === '') invalid(field(name), owner[name] ?? '', why);
+      if ((owner[name] ?? '') === '') refuse(field(name), owner[name] ?? '', why);
     }
     if (owner['controller'] !== true) continue;
     const described = `${owner['kind']}/${owner['name']}`;
     if (controller !== undefined && problems.length < PROBLEMS_MAX && ++repeated <= CONTROLLERS_TOLD_MAX) {
-      problems.push({
-        reason: 'FieldValueInvalid',
-        field: 'metadata.ownerReferences',
-        message: `Invalid value: ${JSON.stringify(owners)}: Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${described}`,
-      });
+      const why = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${described}`;
+      problems.push(invalidText('metadata.ownerReferences', JSON.stringify(owners), why));
     }
     controller ??= described;
   }
 }
 
-/** Each of these problems shows all owners. */
+/** Bound on problems that each show all owners. */
 const CONTROLLERS_TOLD_MAX = 10;
 
 const OWNER_FIELDS: readonly (readonly [string, string])[] = [
@@ -191,18 +199,14 @@ export function metadataUpdateProblems(object: JsonObject, live: JsonObject): Fi
   const before = metadataOf(live);
   for (const name of ['name', 'namespace', 'uid']) {
     if ((after[name] ?? '') === (before[name] ?? '')) continue;
-    const message = `Invalid value: ${JSON.stringify(after[name] ?? '')}: field is immutable`;
-    problems.push({ reason: 'FieldValueInvalid', field: `metadata.${name}`, message });
+    problems.push(invalid(`metadata.${name}`, after[name] ?? '', 'field is immutable'));
   }
   const known = new Set(finalizersOf(live));
   const added = finalizersOf(object).filter((each) => !known.has(each));
   if (before['deletionTimestamp'] !== undefined && added.length > 0) {
     const list = `[]string{${added.map((each) => JSON.stringify(each)).join(', ')}}`;
-    problems.push({
-      reason: 'FieldValueForbidden',
-      field: 'metadata.finalizers',
-      message: `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers ${list}`,
-    });
+    const why = `no new finalizers can be added if the object is being deleted, found new finalizers ${list}`;
+    problems.push(forbidden('metadata.finalizers', why));
   }
   return problems;
 }

@@ -3,7 +3,7 @@ import { type FieldProblem, formatProblems } from '../schema/validate.js';
 import type { ResourceType } from './resource-type.js';
 import { qualifiedKind } from './storage-failure.js';
 
-/** Throws Invalid where there is something wrong. */
+/** Throws Invalid if there are problems. */
 export function refuseInvalid(
   type: Pick<ResourceType, 'group' | 'kind'>,
   name: string,

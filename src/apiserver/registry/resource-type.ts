@@ -4,20 +4,24 @@ import type { SelectableFields } from '../select/field-selector-kinds.js';
 import type { TablePrinter } from '../table/table.js';
 import type { Strategy } from './strategy.js';
 
-/** One resource in one version, as this server serves it. Immutable; a changed definition makes a new one. */
-export interface ResourceType {
+/** A resource in one version, as discovery shows it. */
+export interface DiscoveredResource {
   /** Empty for the core group. */
   readonly group: string;
   readonly version: string;
   readonly resource: string;
   readonly singular: string;
   readonly kind: string;
-  readonly listKind: string;
   readonly namespaced: boolean;
   readonly verbs: ReadonlySet<string>;
   readonly shortNames: readonly string[];
   readonly categories: readonly string[];
   readonly subresources: ReadonlyMap<string, Subresource>;
+}
+
+/** A stored resource in one version. Immutable; a changed CustomResourceDefinition makes a new one. */
+export interface ResourceType extends DiscoveredResource {
+  readonly listKind: string;
   readonly origin: 'built-in' | 'custom';
   readonly schema: Schema;
   readonly strategy: Strategy;
@@ -25,7 +29,7 @@ export interface ResourceType {
   readonly selectable: SelectableFields;
   readonly storage: StorageLayout;
   readonly conversion: Conversion;
-  /** A `Warning` for every request, where the version is deprecated. */
+  /** The `Warning` header of every reply if the version is deprecated. */
   readonly deprecationWarning?: string;
 }
 
@@ -35,7 +39,7 @@ export interface Subresource {
   readonly kindGroup: string;
   readonly kindVersion: string;
   readonly verbs: ReadonlySet<string>;
-  /** Custom resources: where a scale finds its numbers. */
+  /** Custom resources only: the paths of the values of a Scale. */
   readonly scalePaths?: ScalePaths;
 }
 
@@ -46,21 +50,21 @@ export interface ScalePaths {
   readonly labelSelector: string | undefined;
 }
 
-/** Where objects of a resource lie, the same for all its versions. */
+/** Keys and version of the stored objects of a resource, equal for all its versions. */
 export interface StorageLayout {
   /** `/registry/pods/`, `/registry/apps.example.test/widgets/`; then `<namespace>/<name>` or `<name>`. */
   readonly prefix: string;
   /** The `apiVersion` that this server writes. */
   readonly apiVersion: string;
-  /** Objects go by themselves after this long (events). */
+  /** Time to live of the objects (events). */
   readonly ttlSeconds?: number;
 }
 
-/** From the version something is stored in to the one it is served in, and back. */
+/** Conversion between stored versions and the served version. */
 export interface Conversion {
-  /** True where both ways only exchange `apiVersion`: nothing is asked of anyone. */
+  /** True if both directions only change `apiVersion`, without a call to a webhook. */
   readonly isTrivial: boolean;
-  /** Objects in whatever versions they are stored; results are in this type's version, in the same order. */
+  /** Converts objects of any stored version to the served version, in the same order. */
   toServed(objects: readonly JsonObject[]): Promise<JsonObject[]>;
   toStored(objects: readonly JsonObject[]): Promise<JsonObject[]>;
 }

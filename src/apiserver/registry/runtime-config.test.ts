@@ -6,14 +6,14 @@ const OFF = { version: false, resource: true };
 const jobs = { group: 'batch', version: 'v1', resource: 'jobs' };
 
 describe('runtime config', () => {
-  it('lets the more particular word win', () => {
+  it('uses the most specific entry', () => {
     const config = parseRuntimeConfig(['api/all=false,batch/v1=true', 'batch/v1/cronjobs=false']);
     expect(isServed(config, jobs, ON)).toBe(true);
     expect(isServed(config, { ...jobs, resource: 'cronjobs' }, ON)).toBe(false);
     expect(isServed(config, { group: 'apps', version: 'v1', resource: 'deployments' }, ON)).toBe(false);
   });
 
-  it('turns on whole stabilities, and leaves the rest as it is by default', () => {
+  it('enables all versions of a stability, and keeps the defaults of the others', () => {
     const config = parseRuntimeConfig(['api/alpha']);
     const groups = { group: 'scheduling.k8s.io', version: 'v1alpha2', resource: 'podgroups' };
     expect(isServed(config, groups, OFF)).toBe(true);
@@ -21,14 +21,14 @@ describe('runtime config', () => {
     expect(isServed(config, jobs, ON)).toBe(true);
   });
 
-  it('knows the core group by v1, and by api/v1', () => {
+  it('accepts v1 and api/v1 for the core group', () => {
     const pods = { group: '', version: 'v1', resource: 'pods' };
     expect(isServed(parseRuntimeConfig(['v1=false']), pods, ON)).toBe(false);
     expect(isServed(parseRuntimeConfig(['api/v1=false']), pods, ON)).toBe(false);
     expect(isServed(parseRuntimeConfig(['core/v1/pods=false']), pods, ON)).toBe(false);
   });
 
-  it('says what is wrong with an entry', () => {
+  it('throws an error that names an invalid entry', () => {
     expect(() => parseRuntimeConfig(['batch/v1=maybe'])).toThrow('"batch/v1=maybe" is not like');
     expect(() => parseRuntimeConfig(['a=b=c'])).toThrow();
   });

@@ -1,7 +1,7 @@
-/** `--runtime-config`: which versions and resources are served, against what is on by default. */
+/** `--runtime-config`: versions and resources that are served or not, contrary to the defaults. */
 export type RuntimeConfig = ReadonlyMap<string, boolean>;
 
-/** Throws with a sentence for the operator. `batch/v1=false,api/all=true`; a key alone means true. */
+/** Parses `batch/v1=false,api/all=true`; a key alone means true. Throws an error for the operator. */
 export function parseRuntimeConfig(entries: readonly string[]): RuntimeConfig {
   const config = new Map<string, boolean>();
   for (const entry of entries.flatMap((each) => each.split(','))) {
@@ -23,15 +23,15 @@ export interface ServedByDefault {
   readonly resource: boolean;
 }
 
-/** The most particular word counts: the resource, the version, all of its stability, all. */
+/** The most specific entry counts: the resource, the version, its stability, all. */
 export function isServed(
   config: RuntimeConfig,
   { group, version, resource }: { readonly group: string; readonly version: string; readonly resource: string },
   byDefault: ServedByDefault,
 ): boolean {
   const name = group === '' ? version : `${group}/${version}`;
-  const said = config.get(`${group === '' ? 'core/' : ''}${name}/${resource}`);
-  if (said !== undefined) return said;
+  const ofResource = config.get(`${group === '' ? 'core/' : ''}${name}/${resource}`);
+  if (ofResource !== undefined) return ofResource;
   const ofVersion = config.get(name) ?? (group === '' ? config.get(`api/${version}`) : undefined);
   if (ofVersion !== undefined) return ofVersion;
   const ofStability = config.get(`api/${stabilityOf(version)}`) ?? config.get('api/all');

@@ -1,22 +1,10 @@
 import type { VersionDiscovery } from '../../kube/discovery.js';
-import type { ResourceType } from './resource-type.js';
+import type { DiscoveredResource, ResourceType } from './resource-type.js';
 
-/** A resource that nothing is stored of: reviews, bindings, component statuses. */
-export type VirtualResource = Pick<
-  ResourceType,
-  | 'group'
-  | 'version'
-  | 'resource'
-  | 'singular'
-  | 'kind'
-  | 'namespaced'
-  | 'verbs'
-  | 'shortNames'
-  | 'categories'
-  | 'subresources'
->;
+/** A resource without stored objects: reviews, bindings, component statuses. */
+export type VirtualResource = DiscoveredResource;
 
-/** A group's version that another server answers for, because an APIService says so. */
+/** A version of a group that an APIService delegates to another server. */
 export interface AggregatedGroupVersion {
   readonly group: string;
   readonly discovery: VersionDiscovery;
@@ -25,13 +13,13 @@ export interface AggregatedGroupVersion {
   readonly versionPriority: number;
 }
 
-/** Groups and their versions, best first; a surface's `groups` are this. */
+/** Groups and their versions in the order of preference, as `groups` of a surface. */
 export type GroupOrder = readonly {
   readonly name: string;
   readonly versions: readonly { readonly version: string }[];
 }[];
 
-/** All that one server serves. Immutable; a change makes a new one. */
+/** Everything that one server serves. Immutable; a change makes a new one. */
 export interface ServedResources {
   readonly types: readonly ResourceType[];
   readonly virtual: readonly VirtualResource[];

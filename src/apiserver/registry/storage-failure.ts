@@ -1,8 +1,9 @@
+import type { Json } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { isStorageError } from '../storage/storage-error.js';
 import type { ResourceType } from './resource-type.js';
 
-/** The one place where the store's errors become answers. Anything else is passed on as it is. */
+/** Translates an error of the store into a StatusError. Returns any other error unchanged. */
 export function storageFailure(error: unknown, type: ResourceType, name: string): unknown {
   if (!isStorageError(error)) return error;
   switch (error.code) {
@@ -11,9 +12,9 @@ export function storageFailure(error: unknown, type: ResourceType, name: string)
     case 'exists':
       return alreadyExists(type, name);
     case 'conflict':
-      return conflict(type, name, OBJECT_MODIFIED);
+      return objectModified(type, name);
     case 'compacted':
-      return expired();
+      return new StatusError('Expired', 'The resourceVersion for the provided list or watch is too old.');
     case 'future-revision':
       return tooLargeRevision(error.revision);
     case 'too-large':
@@ -28,8 +29,6 @@ export function storageFailure(error: unknown, type: ResourceType, name: string)
   }
 }
 
-const OBJECT_MODIFIED = 'the object has been modified; please apply your changes to the latest version and try again';
-
 export function qualifiedResource({ group, resource }: ResourceType): string {
   return group === '' ? resource : `${resource}.${group}`;
 }
@@ -38,7 +37,7 @@ export function qualifiedKind({ group, kind }: Pick<ResourceType, 'group' | 'kin
   return group === '' ? kind : `${kind}.${group}`;
 }
 
-/** `details` of a Status about one object. */
+/** Returns `details` of a Status about one object. */
 export function detailsOf(
   { group, resource }: ResourceType,
   name: string,
@@ -47,25 +46,39 @@ export function detailsOf(
 }
 
 export function notFound(type: ResourceType, name: string): StatusError {
-  return new StatusError('NotFound', `${qualifiedResource(type)} ${quoted(name)} not found`, detailsOf(type, name));
+  const message = `${qualifiedResource(type)} ${JSON.stringify(name)} not found`;
+  return new StatusError('NotFound', message, detailsOf(type, name));
 }
 
 export function alreadyExists(type: ResourceType, name: string): StatusError {
-  const message = `${qualifiedResource(type)} ${quoted(name)} already exists`;
+  const message = `${qualifiedResource(type)} ${JSON.stringify(name)} already exists`;
   return new StatusError('AlreadyExists', message, detailsOf(type, name));
 }
 
 export function conflict(type: ResourceType, name: string, why: string): StatusError {
-  const message = `Operation cannot be fulfilled on ${qualifiedResource(type)} ${quoted(name)}: ${why}`;
+  const message = `Operation cannot be fulfilled on ${qualifiedResource(type)} ${JSON.stringify(name)}: ${why}`;
   return new StatusError('Conflict', message, detailsOf(type, name));
 }
 
 export function objectModified(type: ResourceType, name: string): StatusError {
-  return conflict(type, name, OBJECT_MODIFIED);
+  const why = 'the object has been modified; please apply your changes to the latest version and try again';
+  return conflict(type, name, why);
 }
 
-export function expired(): StatusError {
-  return new StatusError('Expired', 'The resourceVersion for the provided list or watch is too old.');
+export function preconditionFailed(
+  type: ResourceType,
+  name: string,
+  member: 'UID' | 'ResourceVersion',
+  { wanted, present }: { readonly wanted: Json; readonly present: Json | undefined },
+): StatusError {
+  const why = `${member} in precondition: ${wanted}, ${member} in object meta: ${present}`;
+  return conflict(type, name, `Precondition failed: ${why}`);
+}
+
+/** For an object whose name is not that of its path. */
+export function otherName(name: Json | undefined, pathName: string): StatusError {
+  const message = `the name of the object (${name}) does not match the name on the URL (${pathName})`;
+  return new StatusError('BadRequest', message);
 }
 
 export function tooLargeRevision(current: number | undefined): StatusError {
@@ -77,8 +90,4 @@ export function tooLargeRevision(current: number | undefined): StatusError {
       retryAfterSeconds: 1,
     },
   );
-}
-
-function quoted(name: string): string {
-  return JSON.stringify(name);
 }

@@ -9,56 +9,53 @@ export interface StrategyContext {
 }
 
 /**
- * What is particular to one kind on its way into the store. Objects handed in belong to the callee and may be changed in
- * place unless they are called `live`; what is returned is used from then on. Nothing here knows of users or requests.
+ * The rules of one kind. Methods may change their arguments in place, except those named `live`; the
+ * caller continues with the result. Strategies do not depend on users or requests.
  *
- * Order of a create, as in kube-apiserver: decode, setDefaults, managed fields, mutating admission, setDefaults,
- * prepareForCreate, validateCreate, validating admission, store. An update has the same order; so has a patch.
- * `metadata` (names, labels, generation, finalizers, …) is looked after by the verbs.
+ * Order of a create, as in kube-apiserver: decode, setDefaults, managed fields, mutating admission,
+ * setDefaults, prepareForCreate, validateCreate, validating admission, store. An update and a patch have
+ * the same order. The verbs handle `metadata` (names, labels, generation, finalizers, …).
  */
 export interface Strategy {
-  /** What is wrong with a name, in Kubernetes' words; a prefix (`generateName`) may end in a hyphen or a dot. */
+  /** Returns the messages of Kubernetes about a name; a prefix (`generateName`) may end in a hyphen or a dot. */
   nameProblems(name: string, isPrefix: boolean): string[];
-  /** Fills in what clients may leave out. Also runs on what is read from the store, so it must be cheap and idempotent. */
+  /** Sets defaults. Must be cheap and idempotent, because it also runs on objects read from the store. */
   setDefaults(object: JsonObject): JsonObject;
-  /** Removes what a client can't set (status), allocates, derives. */
+  /** Removes members that clients cannot set (status), allocates, and derives others. */
   prepareForCreate(object: JsonObject, context: StrategyContext): JsonObject;
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject;
   validateCreate(object: JsonObject, context: StrategyContext): FieldProblem[];
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
-  /** The same as `validateCreate` in steps, where an object and a schema together can be a lot of work. */
+  /** Same as `validateCreate` in steps, for kinds whose schemas can make it long. */
   createProblemSteps?(object: JsonObject): Generator<void, FieldProblem[]>;
   updateProblemSteps?(object: JsonObject, live: JsonObject): Generator<void, FieldProblem[]>;
   /** Texts for the `Warning` header. */
   warnings?(object: JsonObject, live: JsonObject | undefined): string[];
-  /** What `prepareForCreate` returns has its defaults: setting them again would change nothing. */
+  /** The result of `prepareForCreate` has its defaults: setDefaults would not change it. */
   readonly preparesWithDefaults?: boolean;
-  /** Objects of this kind count changes of what is wished for in `metadata.generation`. */
+  /** `metadata.generation` counts changes of the desired state. */
   readonly hasGeneration: boolean;
-  /** `status` is written through its subresource only. */
+  /** `status` can be written through its subresource only. */
   readonly hasStatus: boolean;
   /** A PUT of an object that does not exist creates it. */
   readonly createsOnUpdate: boolean;
-  /** A PUT without resourceVersion overwrites whatever is there. */
+  /** A PUT without resourceVersion is accepted and overwrites any version. */
   readonly updatesUnconditionally: boolean;
-  /**
-   * Seconds that a deletion waits for somebody (a kubelet) to end the object; undefined for at once. `requestedSeconds` is
-   * undefined where the client did not say.
-   */
+  /** Returns the grace period of a deletion; undefined for none. `requestedSeconds` is that of the request, if any. */
   gracePeriodSeconds?(live: JsonObject, requestedSeconds: number | undefined): number | undefined;
-  /** What the first request to delete makes of the object, before its finalizers are looked at. Must not change `live`. */
+  /** Returns the object after the first request to delete it, before finalizers are checked. Must not change `live`. */
   whenDeleted?(live: JsonObject, now: string): JsonObject;
-  /** Replaces the ordinary rule for a subresource that writes a part of the object (`status`, `resize`, …). */
+  /** The rules of subresources that write a part of the object. */
   readonly parts: ReadonlyMap<string, PartStrategy>;
 }
 
 /** A subresource through which a part of the object is written: `status`, `ephemeralcontainers`, `resize`, … */
 export interface PartStrategy {
-  /** The object to store: `live` with what this subresource may change taken from `object`. */
+  /** Returns `live` with the members of `object` that this subresource can change. */
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject;
   validateUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): FieldProblem[];
-  /** The same as `validateUpdate` in steps, where an object and a schema together can be a lot of work. */
+  /** Same as `validateUpdate` in steps, for kinds whose schemas can make it long. */
   updateProblemSteps?(object: JsonObject, live: JsonObject): Generator<void, FieldProblem[]>;
-  /** Paths that this subresource cannot change (for managed fields), as `f:spec`; the rest is its own. */
+  /** Paths that this subresource cannot change, as elements of managed fields: `f:spec`. */
   readonly ignoredPaths: readonly string[];
 }

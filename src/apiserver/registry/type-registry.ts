@@ -2,7 +2,7 @@ import { gvrKey } from '../../kube/gvr.js';
 import type { ResourceType } from './resource-type.js';
 import type { VirtualResource } from './served-resources.js';
 
-/** What this server serves itself, now: the built-in kinds, and those that definitions add and take away. */
+/** The types that this server serves: the built-in ones, and those of the current CustomResourceDefinitions. */
 export class TypeRegistry {
   readonly #builtIn: readonly ResourceType[];
   readonly virtual: readonly VirtualResource[];
@@ -21,7 +21,7 @@ export class TypeRegistry {
     this.#byKey = indexed(builtIn);
   }
 
-  /** The same array as long as nothing changed. */
+  /** The same array until a change. */
   get types(): readonly ResourceType[] {
     return this.#types;
   }
@@ -34,12 +34,12 @@ export class TypeRegistry {
     return this.#virtualByKey.get(gvrKey(group, version, resource));
   }
 
-  /** All versions of a resource that are served. */
+  /** Returns the served versions of a resource. */
   versionsOf(group: string, resource: string): readonly ResourceType[] {
     return this.#types.filter((each) => each.group === group && each.resource === resource);
   }
 
-  /** Replaces the kinds that definitions make. A built-in kind is never replaced. */
+  /** Replaces the types of definitions. A built-in type is never replaced. */
   setCustom(custom: readonly ResourceType[]): void {
     const builtIn = indexed(this.#builtIn);
     const added = custom.filter((each) => !builtIn.has(gvrKey(each.group, each.version, each.resource)));

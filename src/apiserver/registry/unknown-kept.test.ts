@@ -19,7 +19,7 @@ const schema: Schema = {
 };
 
 describe('keepUnknownFields', () => {
-  it('writes back what the version does not know, wherever it stands', () => {
+  it('keeps unknown fields of the stored object at any depth', () => {
     const stored = { spec: { known: 'a', newer: { x: 1 } }, alsoNewer: true };
     expect(keepUnknownFields({ spec: { known: 'b' } }, stored, schema)).toEqual({
       spec: { known: 'b', newer: { x: 1 } },
@@ -27,7 +27,7 @@ describe('keepUnknownFields', () => {
     });
   });
 
-  it('does not bring back what was removed on purpose', () => {
+  it('does not restore known fields that were removed', () => {
     expect(keepUnknownFields({ spec: {} }, { spec: { known: 'a' } }, schema)).toEqual({ spec: {} });
     expect(keepUnknownFields({}, { spec: { newer: 1 } }, schema)).toEqual({});
     expect(keepUnknownFields({ spec: { free: {} } }, { spec: { free: { any: 1 } } }, schema)).toEqual({
@@ -35,7 +35,7 @@ describe('keepUnknownFields', () => {
     });
   });
 
-  it('finds items by their keys, others by their place', () => {
+  it('matches list items by their keys, or by position without keys', () => {
     const stored = {
       spec: {
         byName: [

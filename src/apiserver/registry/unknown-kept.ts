@@ -2,9 +2,9 @@ import { isObject, type Json, type JsonObject, jsonEqual, member, setMember } fr
 import { ANY, isFreeForm, memberSchema, type Schema } from '../schema/schema.js';
 
 /**
- * An object about to be stored, with the fields of the stored one that this server's version does not know: a newer
- * server wrote them, and an older one must not lose them. Items of lists are found again by their keys, or where they stand
- * if nothing else about them changed.
+ * Returns an object to be stored with those fields of the stored object that this version does not know:
+ * a newer server wrote them, and an older one must not remove them. List items are matched by their keys,
+ * or by position without keys.
  */
 export function keepUnknownFields(object: JsonObject, stored: JsonObject, schema: Schema): JsonObject {
   return merged(object, stored, schema) as JsonObject;

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 const COMPONENT = 'kube-apiserver';
 const HASH_BYTES = 16;
 
-/** The name that kube-apiserver gives itself, and its identity lease, on a host of that name. */
+/** Returns the id of a kube-apiserver on a host of that name, which is also the name of its identity lease. */
 export function apiServerId(serverName: string): string {
   const hash = createHash('sha256').update(lengthPrefixed(serverName)).update(lengthPrefixed(COMPONENT)).digest();
   return `apiserver-${base32(hash.subarray(0, HASH_BYTES))}`;

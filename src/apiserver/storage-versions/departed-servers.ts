@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, objectMember } from '../../kube/json.js';
+import { type JsonObject, objectMember } from '../../kube/json.js';
 import { apiServerId } from './api-server-id.js';
 
 export const LEASES = { group: 'coordination.k8s.io', resource: 'leases' };
@@ -6,19 +6,19 @@ export const LEASE_NAMESPACE = 'kube-system';
 
 const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 const HOSTNAME_LABEL = 'kubernetes.io/hostname';
-/** Holds a server name that the label cannot hold. */
+/** For a server name that is not a valid label value. */
 const SERVER_NAME_ANNOTATION = 'straddle.dev/server-name';
 
-/** Servers tell what they store before they have their lease: one that never had any is given this long. */
+/** Grace period of a server without a lease, because a server reports its storage before it creates its lease. */
 const WITHOUT_LEASE_MS = 60_000;
 
 /**
- * Which servers are gone: those whose lease has run out or was deleted, and those that never showed one for a while. A kube-apiserver's
- * lease has the server's id for its name, a Straddle's tells the name that the id is made of.
+ * The servers that are gone: their lease expired or was deleted, or they had none for a while. The lease
+ * of a kube-apiserver is named by the server's id; that of a Straddle contains the name of its server.
  */
 export class DepartedServers {
   readonly #missingSinceMs = new Map<string, number>();
-  /** Had a lease at some time. */
+  /** Servers that have had a lease. */
   readonly #known = new Set<string>();
   #live = new Set<string>();
   #nowMs = 0;
@@ -45,12 +45,11 @@ export class DepartedServers {
 }
 
 function idOf(lease: JsonObject): string | undefined {
-  const { name, labels, annotations } = objectMember(lease, 'metadata');
-  const kind = isObject(labels) ? labels[IDENTITY_LABEL] : undefined;
-  if (kind === 'kube-apiserver') return String(name);
-  if (kind !== 'straddle') return undefined;
-  const named =
-    (isObject(annotations) ? annotations[SERVER_NAME_ANNOTATION] : undefined) ?? (labels as JsonObject)[HOSTNAME_LABEL];
+  const metadata = objectMember(lease, 'metadata');
+  const labels = objectMember(metadata, 'labels');
+  if (labels[IDENTITY_LABEL] === 'kube-apiserver') return String(metadata['name']);
+  if (labels[IDENTITY_LABEL] !== 'straddle') return undefined;
+  const named = objectMember(metadata, 'annotations')[SERVER_NAME_ANNOTATION] ?? labels[HOSTNAME_LABEL];
   return typeof named === 'string' ? apiServerId(named) : undefined;
 }
 

@@ -20,7 +20,7 @@ import {
 
 export interface StorageVersionWriterOptions {
   readonly serverName: string;
-  /** Without a lease of its own a server is in no position to judge those of others. */
+  /** Whether this server has a lease. Without one it does not judge the leases of others. */
   readonly keepsLease: boolean;
   readonly registry: TypeRegistry;
   readonly caches: Caches;
@@ -35,15 +35,15 @@ const VERSION = 'v1alpha1';
 const STORAGE_VERSIONS = { group: GROUP, resource: 'storageversions' };
 const PATH = `/apis/${GROUP}/${VERSION}/storageversions`;
 
-/** Definitions come in crowds. */
+/** Delay after a change, so that definitions created together are written together. */
 const SOON_MS = 50;
-/** Leases run out without a word. */
+/** Polling interval, because the expiry of a lease causes no event. */
 const LOOK_EVERY_MS = 5_000;
 
 /**
- * Says in StorageVersion objects in which version this server writes each resource and which it can read, and takes out
- * what servers said that are gone: only when all agree on a version may everything be rewritten in it. Does nothing where
- * that API is not served (it is off by default).
+ * Writes StorageVersion objects: the version in which this server writes each resource and the versions
+ * that it can read. Removes the entries of departed servers: objects may be migrated to a version only
+ * if all servers agree on it. Does nothing if that API is not served (it is off by default).
  */
 export class StorageVersionWriter {
   readonly #options: StorageVersionWriterOptions;
@@ -57,7 +57,7 @@ export class StorageVersionWriter {
 
   constructor(options: StorageVersionWriterOptions) {
     this.#options = options;
-    // As the server's lease has it.
+    // In lower case, as in the server's lease.
     this.#id = apiServerId(options.serverName.toLowerCase());
   }
 
@@ -106,7 +106,7 @@ export class StorageVersionWriter {
         await this.#settle(name, stored.get(name), isGone);
       }
     } catch (error) {
-      logger.warn('what this server stores could not be told; it is tried again', { error });
+      logger.warn('StorageVersion objects could not be updated; retrying', { error });
     }
   }
 
@@ -116,7 +116,7 @@ export class StorageVersionWriter {
     const before = present ? entriesOf(present) : [];
     const entries = settledEntries(before, { id: this.#id, entry }, isGone);
     if (present && entries.length === 0) {
-      // Only if it is still as it was: somebody may have something to say in the meantime.
+      // With preconditions: another server may add an entry in the meantime.
       const { uid, resourceVersion } = present['metadata'] as JsonObject;
       const preconditions = { uid: uid ?? '', resourceVersion: resourceVersion ?? '' };
       const options = { kind: 'DeleteOptions', apiVersion: 'v1', preconditions };
@@ -142,13 +142,13 @@ export class StorageVersionWriter {
     this.#accept(name, await client.request('PUT', `${PATH}/${name}/status`, wanted));
   }
 
-  /** Another server was faster: what it wrote brings this one back to look again. */
+  /** After a conflict with another server, its write is read again. */
   #accept(name: string, { status, body }: { readonly status: number; readonly body: JsonObject }): void {
     if (status < 400 || status === 404 || status === 409) {
       this.#again ||= status >= 400;
       return;
     }
     const why = String(body['message']);
-    this.#options.logger.warn('what this server stores could not be told', { name, why });
+    this.#options.logger.warn('a StorageVersion object could not be written', { name, why });
   }
 }

@@ -10,14 +10,14 @@ import { DepartedServers } from './departed-servers.js';
 import { type ServerStorageVersion, settledEntries, storedResources, withEntries } from './storage-version.js';
 
 describe('the id of a server', () => {
-  it('is the one that kube-apiserver has on a host of that name', () => {
+  it('is that of a kube-apiserver on a host of that name', () => {
     // Seen on a real kube-apiserver 1.36.4.
     expect(apiServerId('recorded')).toBe('apiserver-b3pc624raf3aokrfito3tshzby');
   });
 });
 
-describe('what a server stores', () => {
-  it('is told by resource, with the versions it writes, reads and serves', async () => {
+describe('the stored resources of a server', () => {
+  it('are listed with the versions that it writes, reads and serves', async () => {
     const surface = await loadSurface('1.36');
     const { types } = builtInTypes(surface, {
       runtimeConfig: parseRuntimeConfig(['batch/v1=false', 'internal.apiserver.k8s.io/v1alpha1=true']),
@@ -54,8 +54,8 @@ const entry = (apiServerID: string, encodingVersion: string): ServerStorageVersi
   servedVersions: [encodingVersion],
 });
 
-describe('the entries of all servers', () => {
-  it('keep what others said, in its place, but for those who are gone', () => {
+describe('the entries of a StorageVersion', () => {
+  it('keep those of other servers in their order, except departed ones', () => {
     const before = [entry('old', 'v1'), entry('me', 'v1'), entry('other', 'v1')];
     const own = { id: 'me', entry: entry('me', 'v2') };
     expect(settledEntries(before, own, (id) => id === 'old')).toEqual([entry('me', 'v2'), entry('other', 'v1')]);
@@ -63,7 +63,7 @@ describe('the entries of all servers', () => {
     expect(settledEntries(before, { id: 'me', entry: undefined }, () => true)).toEqual([]);
   });
 
-  it('have a common version where all write the same, and since when is known', () => {
+  it('have a common version and its transition time if all servers write the same', () => {
     const at = (object: JsonObject, entries: ServerStorageVersion[], now: string) =>
       withEntries(object, entries, now)['status'] as JsonObject;
     const first = withEntries({}, [entry('a', 'v1')], '1');
@@ -99,7 +99,7 @@ describe('departed servers', () => {
   });
   const NOW = Date.parse('2030-01-01T00:01:00Z');
 
-  it('are those whose lease has run out, and those without one for a while', () => {
+  it('are those with an expired lease, or without one after the grace period', () => {
     const departed = new DepartedServers();
     const leases = [
       lease({ 'apiserver.kubernetes.io/identity': 'kube-apiserver' }, 'apiserver-old', '2030-01-01T00:00:00Z'),

@@ -1,11 +1,12 @@
 import { groupVersion } from '../../kube/gvr.js';
-import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { isObject, type JsonObject, jsonEqual, objectMember } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
+import { listIn, readDefinition } from '../crd/definition.js';
 import { DEFINITIONS } from '../crd/definition-watch.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { SurfaceGroup } from '../surfaces/surface-file.js';
 
-/** What one server does with the objects of one resource: all of them `group/version`. */
+/** The versions in which one server writes, reads and serves a resource, each as `group/version`. */
 export interface ServerStorageVersion {
   readonly apiServerID: string;
   readonly encodingVersion: string;
@@ -13,7 +14,7 @@ export interface ServerStorageVersion {
   readonly servedVersions: readonly string[];
 }
 
-/** By the name of its StorageVersion object, everything that a server stores. */
+/** Returns the stored resources of a server by the names of their StorageVersion objects. */
 export function storedResources(
   apiServerID: string,
   types: readonly ResourceType[],
@@ -27,16 +28,18 @@ export function storedResources(
   }
   const found = new Map<string, ServerStorageVersion>();
   for (const sharing of byPlace.values()) {
-    // Kinds of two groups that are stored as one are told of under the first, so that all servers name the same.
+    // A kind of two groups is reported under the first, so that all servers use the same name.
     const first = [...sharing].sort((left, right) => (left.group < right.group ? -1 : 1))[0]!;
     const served = sharing.filter(({ group }) => group === first.group);
     found.set(nameOf(first), {
       apiServerID,
       encodingVersion: first.storage.apiVersion,
-      decodableVersions: unique([
-        ...knownVersions(first, groups, objects),
-        ...sharing.map(({ group, version }) => groupVersion(group, version)),
-      ]),
+      decodableVersions: [
+        ...new Set([
+          ...knownVersions(first, groups, objects),
+          ...sharing.map(({ group, version }) => groupVersion(group, version)),
+        ]),
+      ],
       servedVersions: served.map(({ group, version }) => groupVersion(group, version)),
     });
   }
@@ -47,7 +50,7 @@ function nameOf({ group, resource }: ResourceType): string {
   return `${group === '' ? 'core' : group}.${resource}`;
 }
 
-/** Versions that are not served can be read all the same. */
+/** Returns all versions of a resource, because those that are not served can be read too. */
 function knownVersions(type: ResourceType, groups: readonly SurfaceGroup[], objects: ObjectReader): string[] {
   const { group, resource } = type;
   if (type.origin === 'built-in') {
@@ -56,44 +59,37 @@ function knownVersions(type: ResourceType, groups: readonly SurfaceGroup[], obje
       .filter(({ resources }) => resources.some(({ name }) => name === resource))
       .map(({ version }) => groupVersion(group, version));
   }
-  const definition = objects.get(DEFINITIONS, '', `${resource}.${group}`);
-  const spec = isObject(definition?.['spec']) ? definition['spec'] : {};
-  const versions = Array.isArray(spec['versions']) ? spec['versions'].filter(isObject) : [];
-  return versions.map(({ name }) => groupVersion(group, String(name)));
+  const definition = objects.get(DEFINITIONS, '', `${resource}.${group}`) ?? {};
+  return readDefinition(definition).versions.map(({ name }) => groupVersion(group, name));
 }
 
-function unique(texts: readonly string[]): string[] {
-  return [...new Set(texts)];
-}
-
-/** What the servers have said in an object so far. */
+/** Returns the entries of all servers in a StorageVersion object. */
 export function entriesOf(object: JsonObject): readonly ServerStorageVersion[] {
-  const status = isObject(object['status']) ? object['status'] : {};
-  const entries = Array.isArray(status['storageVersions']) ? status['storageVersions'].filter(isObject) : [];
+  const entries = listIn(objectMember(object, 'status'), 'storageVersions').filter(isObject);
   return entries as unknown as readonly ServerStorageVersion[];
 }
 
-/** The entries with this server's own in its place (or without, where it is undefined) and without those of the departed. */
+/** Replaces or removes the entry of this server (`self`), and removes those of departed servers. */
 export function settledEntries(
   entries: readonly ServerStorageVersion[],
-  own: { readonly id: string; readonly entry: ServerStorageVersion | undefined },
+  self: { readonly id: string; readonly entry: ServerStorageVersion | undefined },
   isGone: (apiServerID: string) => boolean,
 ): readonly ServerStorageVersion[] {
   const kept = entries.flatMap((each) => {
-    if (each.apiServerID !== own.id) return isGone(each.apiServerID) ? [] : [each];
-    return own.entry ? [own.entry] : [];
+    if (each.apiServerID !== self.id) return isGone(each.apiServerID) ? [] : [each];
+    return self.entry ? [self.entry] : [];
   });
-  const isNew = own.entry !== undefined && !kept.includes(own.entry);
-  return isNew ? [...kept, own.entry!] : kept;
+  const isNew = self.entry !== undefined && !kept.includes(self.entry);
+  return isNew ? [...kept, self.entry!] : kept;
 }
 
 export function sameEntries(left: readonly ServerStorageVersion[], right: readonly ServerStorageVersion[]): boolean {
   return jsonEqual(left as unknown as JsonObject[], right as unknown as JsonObject[]);
 }
 
-/** The object with these entries and what follows from them: whether all agree, and since when. */
+/** Returns the object with these entries, and with the common version and the condition that follow from them. */
 export function withEntries(object: JsonObject, entries: readonly ServerStorageVersion[], now: string): JsonObject {
-  const before = isObject(object['status']) ? object['status'] : {};
+  const before = objectMember(object, 'status');
   const [first] = entries;
   const isEqual = first !== undefined && entries.every((each) => each.encodingVersion === first.encodingVersion);
   const common = isEqual ? first.encodingVersion : undefined;
@@ -110,12 +106,11 @@ export function withEntries(object: JsonObject, entries: readonly ServerStorageV
 const TYPE = 'AllEncodingVersionsEqual';
 
 function conditionsOf(before: JsonObject, common: string | undefined, now: string): JsonObject[] {
-  const all = Array.isArray(before['conditions']) ? before['conditions'].filter(isObject) : [];
+  const all = listIn(before, 'conditions').filter(isObject);
   const present = all.find(({ type }) => type === TYPE);
   const status = common === undefined ? 'False' : 'True';
-  const said = common === undefined ? 'unset' : 'set';
   const previous = before['commonEncodingVersion'];
-  // All agreeing on another version than before is a change too.
+  // Another common version is a transition too.
   const isOther = previous !== undefined && common !== undefined && previous !== common;
   const isSame = present?.['status'] === status && !isOther;
   const condition: JsonObject = {
@@ -124,7 +119,7 @@ function conditionsOf(before: JsonObject, common: string | undefined, now: strin
     status,
     lastTransitionTime: (isSame ? present['lastTransitionTime'] : undefined) ?? now,
     reason: common === undefined ? 'CommonEncodingVersionUnset' : 'CommonEncodingVersionSet',
-    message: `Common encoding version ${said}`,
+    message: `Common encoding version ${common === undefined ? 'unset' : 'set'}`,
   };
   return present ? all.map((each) => (each === present ? condition : each)) : [...all, condition];
 }

@@ -1,118 +1,136 @@
+import type { Clock } from '../../base/clock.js';
+
 /**
- * The storage contract: keys, bytes and revisions; no objects. Every engine passes the suite in conformance/.
+ * The storage contract: keys, bytes and revisions. Every engine passes the suite in conformance/.
  *
- * Revisions. A store has one sequence of revisions, whole numbers that only grow, over all keys and all processes that
- * share the store, and that never goes back, not after a crash either. A write that changes something gets the next
- * revision; one that fails gets none. An empty store stands at revision 1.
+ * A store has one sequence of revisions, increasing integers, over all keys and all processes that share
+ * the store; it never decreases, not even after a crash. A write that changes something gets the next
+ * revision, a failed one gets none. An empty store has revision 1.
  *
- * Keys are non-empty byte strings of at most `KEY_BYTES_MAX` bytes, ordered byte by byte (a string stands for its UTF-8
- * bytes, so the order is not that of JavaScript's `<`). Values are bytes, possibly none.
+ * Keys are non-empty byte strings of at most `KEY_BYTES_MAX` bytes, ordered bytewise (a string means its
+ * UTF-8 bytes, so the order is not that of JavaScript's `<`). Values are bytes and may be empty.
  *
- * Every method may be called at any time and concurrently. All failures are `StorageError`; after `close()` every call
- * fails with the code `closed`. Buffers handed in must not be changed until the call is over; buffers handed out are
- * shared between callers and must not be changed at all.
+ * Every method may be called at any time and concurrently. All failures are `StorageError`; after
+ * `close()` every call fails with `closed`. Callers must not change the buffers of a call before it has
+ * settled, and must never change returned buffers, which are shared.
  */
 export interface Backend {
   /**
-   * The key's value, or undefined where it has none. Without `revision` the answer contains every write acknowledged,
-   * by any process, before the call. With it, the answer is that of the store as it stood after that revision.
+   * Returns the value of a key, or undefined. Without `revision` the result contains every write that any
+   * process acknowledged before the call; with it, the result is the state at that revision.
    *
-   * Fails with `compacted` where the revision's history is gone, with `future-revision` where it does not exist yet.
+   * Fails with `compacted` for a compacted revision, with `future-revision` for one that does not exist yet.
    */
   get(key: Key, options?: ReadOptions): Promise<KeyValue | undefined>;
 
-  /**
-   * Whether `get` without a revision would answer what was written to the key at `modRevision`. For those who hold that
-   * value already: cheaper than reading it again.
-   */
+  /** Returns whether the value written at `modRevision` is the newest: cheaper than `get` for a cached value. */
   isNewest(key: Key, modRevision: number): Promise<boolean>;
 
   /**
-   * The keys that begin with `prefix` (the empty prefix: all), in order, as they stood at one revision: the one asked
-   * for, or the newest. To read on, repeat with the `revision` of the answer and `startAfter` its last key: all pages
-   * together are one consistent snapshot, whatever is written meanwhile. Fails as `get` does.
+   * Returns the keys that begin with `prefix` (all for the empty prefix), in order, at one revision: the
+   * given one, or the newest. For the next page, repeat with `revision` of the result and its last key as
+   * `startAfter`: all pages are one consistent snapshot. Fails as `get` does.
    */
   list(prefix: Key, options?: KeyListOptions): Promise<ListResult>;
 
-  /** Writes a key that has no value. Resolves once durable. Fails with `exists`, which carries the present value. */
+  /** Writes a key that has no value. Resolves once durable. Fails with `exists`, which has the current value. */
   create(key: Key, value: Uint8Array, options?: KeyWriteOptions): Promise<KeyValue>;
 
   /**
-   * Replaces the value that was written at `expectedModRevision`, and its time to live: without `ttlSeconds` the new
-   * value stays for good. Resolves once durable. Fails with `conflict` (carries the present value) or `not-found`.
+   * Replaces the value that was written at `expectedModRevision`, and its time to live: without
+   * `ttlSeconds` the new value does not expire. Resolves once durable. Fails with `conflict`, which has the
+   * current value, or `not-found`.
    */
   update(key: Key, value: Uint8Array, expectedModRevision: number, options?: KeyWriteOptions): Promise<KeyValue>;
 
   /**
-   * Removes a key and resolves, once durable, with what was removed and the revision of the removal. Fails with
-   * `not-found`, or with `conflict` where `expectedModRevision` is given and is not the present one.
+   * Removes a key. Resolves once durable. Fails with `not-found`, or with `conflict` if
+   * `expectedModRevision` is given and is not the current one.
    */
   delete(key: Key, expectedModRevision?: number): Promise<DeleteResult>;
 
   /**
-   * Everything that happens to keys with this prefix from `fromRevision` on, inclusive, in revision order, each event
-   * once, whichever process wrote it. May start anywhere in the history that is not compacted, or in the future.
-   * Returns at once; failures come out of the iteration.
+   * Iterates over the events of keys with this prefix from `fromRevision` on, inclusive, in revision order,
+   * each once, of all processes. The start may be any revision that is not compacted, or a future one.
+   * Returns at once; the iteration throws failures.
    *
-   * A watch holds a bounded amount of memory however slow its reader is: it reads on from the store. If what it has
-   * still to read is compacted meanwhile (or was before), the iteration ends with `compacted`: list again, watch again.
+   * A watch holds bounded memory however slow its reader is: it reads the store. If its next events are
+   * compacted, the iteration throws `compacted`: list and watch again.
    */
   watch(prefix: Key, options: KeyWatchOptions): Watch;
 
-  /** The newest revision: that of the last write acknowledged by any process before the call, or a later one. */
+  /** Returns the newest revision: that of the last write of any process before the call, or a later one. */
   currentRevision(): Promise<number>;
 
   /**
-   * Forgets all history before `revision`: reads at earlier revisions fail from then on, reads at `revision` and later
-   * do not. Resolves once that is durable; space is freed at leisure. Compacting at or before the last compaction
-   * does nothing; after the newest revision fails with `future-revision`.
+   * Removes all history before `revision`: reads at earlier revisions fail from then on. Resolves once that
+   * is durable; space is freed later. Does nothing at or before the last compaction; fails with
+   * `future-revision` after the newest revision.
    */
   compact(revision: number): Promise<void>;
 
-  /** Ends all watches, waits for writes under way, lets go of every file, socket and timer. May be called twice. */
+  /** Ends all watches, waits for pending writes, and closes all files, sockets and timers. May be called twice. */
   close(): Promise<void>;
 }
 
 export type Key = string | Uint8Array;
 
-/** Engines differ in what they could take; this much all can. Kubernetes' longest ordinary keys stay under 700 bytes. */
+/** The smallest limit of all engines. The longest usual keys of Kubernetes have less than 700 bytes. */
 export const KEY_BYTES_MAX = 960;
 
 export interface KeyValue {
   readonly key: Buffer;
   readonly value: Buffer;
-  /** The revision of the write that made the key (again, if it had been deleted). */
+  /** The revision of the write that created the key, after its last deletion. */
   readonly createRevision: number;
-  /** The revision of the last write to it. */
+  /** The revision of the last write. */
   readonly modRevision: number;
 }
 
 export interface ReadOptions {
-  /** Read the store as it stood at this revision, not as it is now. */
+  /** The revision to read; the newest by default. */
   readonly revision?: number;
 }
 
 export interface KeyListOptions extends ReadOptions {
-  /** At most this many; none means all. */
+  /** Bound on the number of keys. */
   readonly limit?: number;
-  /** Only keys after this one. It need not exist (any more). */
+  /** Only keys after this one, which need not exist. */
   readonly startAfter?: Key;
 }
 
 export interface ListResult {
   readonly items: KeyValue[];
-  /** The revision at which the list was taken. */
+  /** The revision of the list. */
   readonly revision: number;
-  /** How many more keys there are after the last item; 0 means that this was the end. */
+  /** The number of keys after the last item. */
   readonly remainingCount: number;
 }
 
 export interface KeyWriteOptions {
   /**
-   * The key is deleted (an ordinary delete event with its own revision) this long after the write: never sooner,
-   * usually within two seconds, later if no process with the store open is alive, or in engines that gather keys.
+   * Time to live: the key is deleted, with an event and a revision, this long after the write. Never
+   * sooner, usually within two seconds, later while no process has the store open or if an engine groups
+   * keys.
    */
   readonly ttlSeconds?: number;
+}
+
+export interface CompactionPolicy {
+  /** Minimum age of compacted history, unless `historyRevisionsMax` is exceeded. 0 disables compaction. */
+  readonly historyMs: number;
+  /** Bound on the revisions kept, whatever their age. */
+  readonly historyRevisionsMax: number;
+}
+
+/** Options of every engine. */
+export interface EngineOptions {
+  readonly clock?: Clock;
+  readonly compaction?: CompactionPolicy;
+  /** Bound on the bytes of a value. */
+  readonly valueBytesMax?: number;
+  /** Called for failures of background work, which is retried. */
+  readonly onError?: (error: unknown) => void;
 }
 
 export interface DeleteResult {
@@ -127,18 +145,18 @@ export interface KeyWatchOptions {
 
 export interface Watch extends AsyncIterable<WatchBatch> {
   /**
-   * Asks for a batch, possibly empty, whose revision is at least the store's at the time of this call. Batches that say
-   * only that also come unasked, now and then, while nothing happens under the prefix.
+   * Requests a batch, possibly empty, whose revision is at least the store's at the time of this call. Empty
+   * batches are also sent unasked, at intervals, while the prefix has no events.
    */
   requestProgress(): void;
-  /** Ends the iteration without an error. May be called at any time, twice too. Leaving the loop does the same. */
+  /** Ends the iteration without an error, as leaving the loop does. May be called at any time, and twice. */
   close(): void;
 }
 
 export interface WatchBatch {
-  /** In revision order. Events of one revision always come in one batch. */
+  /** In revision order. All events of one revision are in one batch. */
   readonly events: readonly KeyEvent[];
-  /** Every event under the prefix up to and including this revision has now been delivered. Grows from batch to batch. */
+  /** All events under the prefix up to this revision are in this batch or earlier ones. Never decreases. */
   readonly revision: number;
 }
 
@@ -148,7 +166,7 @@ export interface PutEvent {
   readonly type: 'put';
   readonly revision: number;
   readonly current: KeyValue;
-  /** What the key held before; undefined where this write made it, or where that is compacted already. */
+  /** The previous value; undefined if the write created the key, or if that value is compacted. */
   readonly previous: KeyValue | undefined;
 }
 
@@ -156,6 +174,6 @@ export interface DeleteEvent {
   readonly type: 'delete';
   readonly revision: number;
   readonly key: Buffer;
-  /** What was deleted; undefined only where that is compacted already. */
+  /** The deleted value; undefined only if it is compacted. */
   readonly previous: KeyValue | undefined;
 }

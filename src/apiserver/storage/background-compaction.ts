@@ -1,31 +1,19 @@
 import type { Clock } from '../../base/clock.js';
+import type { Backend, CompactionPolicy } from './backend.js';
 
-export interface CompactionPolicy {
-  /** History younger than this is kept, unless there is too much of it. 0 switches background compaction off. */
-  readonly historyMs: number;
-  /** At most this many revisions are kept, however young. */
-  readonly historyRevisionsMax: number;
-}
-
-/** Five minutes is what Kubernetes' clients are used to: long enough for a reader to page through any list. */
+/** Five minutes as in kube-apiserver: long enough for a reader to page through any list. */
 export const DEFAULT_COMPACTION: CompactionPolicy = { historyMs: 300_000, historyRevisionsMax: 500_000 };
 
-export interface CompactionTarget {
-  currentRevision(): Promise<number>;
-  compact(revision: number): Promise<void>;
-}
-
-/** How often in each history span the store is looked at: history lives at most this much longer than asked for. */
+/** Checks per `historyMs`: history is kept at most a fifth longer than configured. */
 const LOOKS_PER_HISTORY = 5;
 
 /**
- * Compacts to the revision that was the newest `historyMs` ago. Every process that shares a store may run one: each
- * compacts only what it has itself seen to be old enough, and repeating a compaction does nothing.
- *
- * Returns how to stop. Failures are handed over and the next look tries again.
+ * Compacts to the revision that was the newest `historyMs` ago, and returns a function that stops. Every
+ * process that shares a store may run it: each compacts only revisions whose age it has observed, and
+ * repeating a compaction does nothing. Failures are passed to `onError` and retried at the next check.
  */
 export function compactInBackground(
-  target: CompactionTarget,
+  target: Pick<Backend, 'currentRevision' | 'compact'>,
   policy: CompactionPolicy,
   clock: Clock,
   onError: (error: unknown) => void,
@@ -54,7 +42,7 @@ export function compactInBackground(
   };
 }
 
-/** The revision to compact to now, if any. Forgets the observations that no later look will need. */
+/** Returns the revision to compact to now, if any. Removes observations that no later check needs. */
 function compactionDue(
   seen: { atMs: number; revision: number }[],
   policy: CompactionPolicy,

@@ -16,7 +16,7 @@ const key = fc
 const revision = fc.integer({ min: 1, max: 2 ** 48 });
 
 describe('the end of a prefix', () => {
-  it('parts the keys that have it from the later ones (property)', () => {
+  it('separates the keys with the prefix from later ones (property)', () => {
     fc.assert(
       fc.property(key, key, (prefix, other) => {
         const end = prefixEnd(prefix);
@@ -37,7 +37,7 @@ describe('history keys', () => {
     );
   });
 
-  it('give back what they were made of and keep prefixes together (property)', () => {
+  it('can be decoded, and keep prefixes together (property)', () => {
     fc.assert(
       fc.property(key, revision, key, (whole, at, prefix) => {
         const entry = historyKey(whole, at);

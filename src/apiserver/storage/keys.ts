@@ -1,13 +1,13 @@
-import { KEY_BYTES_MAX, type Key } from './backend.js';
+import { KEY_BYTES_MAX, type Key, type KeyWriteOptions } from './backend.js';
 import { failures, StorageError } from './storage-error.js';
 
-/** The key's bytes, not copied where it is bytes already. */
+/** Returns the bytes of a key, without a copy if it is bytes already. */
 export function keyBytes(key: Key): Buffer {
   if (typeof key === 'string') return Buffer.from(key, 'utf8');
   return Buffer.isBuffer(key) ? key : Buffer.from(key.buffer, key.byteOffset, key.byteLength);
 }
 
-/** A key that can be written. */
+/** Returns the bytes of a key that can be written. Throws StorageError for any other. */
 export function storableKey(key: Key): Buffer {
   const bytes = keyBytes(key);
   if (bytes.length === 0) throw new StorageError('invalid', 'a key must not be empty');
@@ -15,13 +15,27 @@ export function storableKey(key: Key): Buffer {
   return bytes;
 }
 
-export function checkRevision(revision: number, least: number): void {
-  if (!Number.isSafeInteger(revision) || revision < least) {
-    throw new StorageError('invalid', `${revision} is no revision: a whole number from ${least} on is one`);
+/** Returns the bytes of a key and a value that can be written. Throws StorageError for any others. */
+export function storableEntry(
+  key: Key,
+  value: Uint8Array,
+  { valueBytesMax, ttlSeconds }: KeyWriteOptions & { readonly valueBytesMax: number },
+): { readonly key: Buffer; readonly value: Buffer } {
+  const bytes = storableKey(key);
+  if (value.length > valueBytesMax) throw failures.tooLarge('the value', value.length, valueBytesMax);
+  if (ttlSeconds !== undefined && !(ttlSeconds > 0)) {
+    throw new StorageError('invalid', `${ttlSeconds} is no time to live`);
   }
+  return { key: bytes, value: keyBytes(value) };
 }
 
-/** The first key after all keys with this prefix; undefined where every key that is not smaller has it. */
+/** Throws StorageError for a given revision, or limit, that is not a positive integer. */
+export function checkRevision(revision: number | undefined): void {
+  if (revision === undefined || (Number.isSafeInteger(revision) && revision >= 1)) return;
+  throw new StorageError('invalid', `${revision} is no revision: a whole number from 1 on is one`);
+}
+
+/** Returns the first key after all keys with this prefix; undefined if the range has no end. */
 export function prefixEnd(prefix: Buffer): Buffer | undefined {
   let last = prefix.length - 1;
   while (last >= 0 && prefix[last] === 0xff) last--;
@@ -31,7 +45,7 @@ export function prefixEnd(prefix: Buffer): Buffer | undefined {
   return end;
 }
 
-/** The first key after this one. */
+/** Returns the first key after this one. */
 export function nextKey(key: Buffer): Buffer {
   return Buffer.concat([key, Buffer.of(0)]);
 }

@@ -1,28 +1,28 @@
 import type { KeyValue } from './backend.js';
 
 export type StorageErrorCode =
-  /** The key is not at the expected revision; `current` is what is there. */
+  /** The key is not at the expected revision; `current` is its value. */
   | 'conflict'
-  /** The key to be created is there already; `current` is what is there. */
+  /** The key to be created exists; `current` is its value. */
   | 'exists'
   | 'not-found'
-  /** The revision's history is gone (`410 Gone`); `revision` is the oldest one that can still be read. */
+  /** The revision is compacted (`410 Gone`); `revision` is the oldest one that can be read. */
   | 'compacted'
   /** The revision does not exist yet; `revision` is the newest. */
   | 'future-revision'
-  /** The store could not be reached or took no more work. Nothing was written: repeating is safe. */
+  /** The store could not be reached or refused more work. Nothing was written: a retry is safe. */
   | 'unavailable'
-  /** Contact was lost after a write had been sent: it may have happened, may still happen, or may not. */
+  /** The connection was lost after a write had been sent: it may or may not take effect, even later. */
   | 'uncertain'
-  /** The key, the value or the answer is larger than the store takes. */
+  /** The key, the value or the response is larger than a limit of the store. */
   | 'too-large'
-  /** The store refuses this caller's credentials, or knows no such permission. */
+  /** The store refuses the credentials, or the permission is missing. */
   | 'denied'
-  /** A caller's mistake: an empty key, a revision that is no whole number. */
+  /** An error of the caller: an empty key, a revision that is not a positive integer. */
   | 'invalid'
   | 'closed';
 
-/** The only error that leaves this folder. Turned into an API answer in one place, by whoever serves the API. */
+/** The only error of this folder. `registry/storage-failure.ts` translates it into a reply. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode;
   readonly current: KeyValue | undefined;
@@ -47,7 +47,7 @@ export function isStorageError(error: unknown, code?: StorageErrorCode): error i
   return error instanceof StorageError && (code === undefined || error.code === code);
 }
 
-/** The same words for the same mishap in every engine. */
+/** The errors of all engines, with the same messages. */
 export const failures = {
   conflict: (key: Buffer, expected: number, current: KeyValue) =>
     new StorageError('conflict', `${show(key)}: expected revision ${expected}, found ${current.modRevision}`, {
@@ -69,7 +69,6 @@ export const failures = {
   closed: () => new StorageError('closed', 'the store is closed'),
 };
 
-/** A key for people: as text where it is text. */
 function show(key: Buffer): string {
   return JSON.stringify(key.toString('utf8'));
 }

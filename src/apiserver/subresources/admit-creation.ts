@@ -5,22 +5,25 @@ import type { ApiCall } from '../verbs/api-call.js';
 import { withNamespace } from '../verbs/create.js';
 import { optionsObject, type WriteOptions } from '../verbs/options.js';
 
-/** A call that creates an object which is acted on and never stored. */
+/** A call that creates an object that is never stored. */
 export type CreationCall = Omit<ApiCall, 'type'> & { readonly type: AdmissionType };
 
-export interface Creation {
+/** The reply to a creation that has no other result. */
+export const CREATED: JsonObject = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 };
+
+interface Creation {
   readonly call: CreationCall;
   /** With kind and apiVersion. */
   readonly object: JsonObject;
-  /** That of the path, or of the object where the path has none. */
+  /** The name in the path, or of the object if the path has none. */
   readonly name: string;
   readonly options: WriteOptions;
 }
 
 /**
- * Admits the creation of an object that is never stored: an Eviction, a Binding, a TokenRequest, a review. `act` gets the
- * object as the mutating plugins left it and must pass the object it is going to act on, checked and completed, to `validate`
- * before it acts.
+ * Admits the creation of an object that is never stored: an Eviction, a Binding, a TokenRequest, a
+ * review. `act` gets the object after mutating admission. It must pass the checked and completed object
+ * to `validate` before it acts on it.
  */
 export async function admitCreation<T>(
   { call, object, name, options }: Creation,

@@ -1,5 +1,5 @@
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { isObject, type JsonObject, objectOrEmpty } from '../../kube/json.js';
+import { isObject, type JsonObject, objectMember } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { timestamp } from '../../kube/timestamp.js';
@@ -11,11 +11,10 @@ import type { PartStrategy } from '../registry/strategy.js';
 import { plainAnswer } from '../verbs/answer.js';
 import type { ApiCall } from '../verbs/api-call.js';
 import { changeObject } from '../verbs/change-object.js';
-import { bodyEncoding, parseDocument } from '../verbs/decode.js';
+import { readDocument } from '../verbs/decode.js';
 import { optionsObject, type WriteOptions, writeOptions } from '../verbs/options.js';
-import { readRequestBody } from '../verbs/read-body.js';
 import { writerOf } from '../verbs/writer.js';
-import { admitCreation, type CreationCall } from './admit-creation.js';
+import { admitCreation, CREATED, type CreationCall } from './admit-creation.js';
 
 /** POST of a Binding to a pod's subresource: a scheduler's decision on which node the pod is to run. */
 export async function bind(call: ApiCall): Promise<Reply> {
@@ -33,7 +32,7 @@ export async function bindByName(call: CreationCall, pods: ResourceType): Promis
 }
 
 async function readBinding(exchange: Exchange): Promise<JsonObject> {
-  const sent = parseDocument(await readRequestBody(exchange), bodyEncoding(exchange), "couldn't get version/kind");
+  const sent = await readDocument(exchange);
   if (isObject(sent)) return { ...sent, apiVersion: 'v1', kind: 'Binding' };
   throw new StatusError('BadRequest', 'expected a Binding of v1');
 }
@@ -49,12 +48,12 @@ async function bindPod(
     if (nameOf(binding) !== name) {
       throw new StatusError('BadRequest', 'name in URL does not match name in Binding object');
     }
-    const node = isObject(binding['target']) ? binding['target']['name'] : undefined;
+    const node = objectMember(binding, 'target')['name'];
     if (typeof node !== 'string' || node === '') throw new StatusError('', 'target.name: Required value');
     await validate(binding);
     await assignNode(podCall, binding, node, options);
   });
-  return plainAnswer(call, 201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+  return plainAnswer(call, 201, CREATED);
 }
 
 async function assignNode(call: ApiCall, binding: JsonObject, node: string, options: WriteOptions): Promise<void> {
@@ -69,26 +68,26 @@ async function assignNode(call: ApiCall, binding: JsonObject, node: string, opti
   });
 }
 
-/** What a binding writes is made here; a pod's own rules would refuse it. */
+/** No rules: the pod of a binding is made here, and the rules of pods would refuse it. */
 const ANY_CHANGE: PartStrategy = { prepareForUpdate: (object) => object, validateUpdate: () => [], ignoredPaths: [] };
 
 function bound(call: ApiCall, live: JsonObject, binding: JsonObject, node: string): JsonObject {
-  const spec = isObject(live['spec']) ? live['spec'] : {};
+  const spec = objectMember(live, 'spec');
   const name = nameOf(live);
   const bindings = { ...call.type, resource: 'pods/binding' };
   if (metadataOf(live)['deletionTimestamp'] !== undefined)
     throw conflict(bindings, name, `pod ${name} is being deleted, cannot be assigned to a host`);
   if ((spec['nodeName'] ?? '') !== '')
     throw conflict(bindings, name, `pod ${name} is already assigned to node ${JSON.stringify(spec['nodeName'])}`);
-  const status = isObject(live['status']) ? live['status'] : {};
+  const status = objectMember(live, 'status');
   const others = (Array.isArray(status['conditions']) ? status['conditions'] : []).filter(
     (each) => !isObject(each) || each['type'] !== 'PodScheduled',
   );
   const now = timestamp(call.machinery.clock.nowMs());
   const condition = { type: 'PodScheduled', status: 'True', lastProbeTime: null, lastTransitionTime: now };
   const annotations = {
-    ...objectOrEmpty(metadataOf(live)['annotations']),
-    ...objectOrEmpty(metadataOf(binding)['annotations']),
+    ...objectMember(metadataOf(live), 'annotations'),
+    ...objectMember(metadataOf(binding), 'annotations'),
   };
   const metadata = { ...metadataOf(live), ...(Object.keys(annotations).length === 0 ? {} : { annotations }) };
   return withMetadata(

@@ -19,7 +19,7 @@ const OF_A_TERMINAL: Readonly<Record<string, Read>> = {
   container: text,
 };
 
-/** Query parameters by the kind of options that they make. */
+/** Query parameters by the kind of options. */
 const PARAMETERS: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   PodExecOptions: { ...OF_A_TERMINAL, command: texts },
   PodAttachOptions: OF_A_TERMINAL,
@@ -29,7 +29,7 @@ const PARAMETERS: Readonly<Record<string, Readonly<Record<string, Read>>>> = {
   NodeProxyOptions: {},
 };
 
-/** The options of a connection, which admission sees as its object. Throws BadRequest for a port that is no number. */
+/** Returns the options of a connection, which admission sees as its object. Throws BadRequest for an invalid port. */
 export function connectOptions({ type, info, query }: Pick<ApiCall, 'type' | 'info' | 'query'>): JsonObject {
   const { kind, kindGroup, kindVersion } = type.subresources.get(info.subresource)!;
   const options: JsonObject = { kind, apiVersion: groupVersion(kindGroup, kindVersion) };
@@ -53,7 +53,7 @@ function int32(value: string): number {
   );
 }
 
-/** The path behind `/proxy`; a connection without one means the root of the target. */
+/** Returns the path after `/proxy`. */
 function proxiedPath(path: string, name: string): string {
   const start = path.indexOf(`/${name}/proxy`);
   return start < 0 ? '' : path.slice(start + `/${name}/proxy`.length);

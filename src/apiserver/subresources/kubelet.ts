@@ -1,26 +1,19 @@
 import type { Reply } from '../../http/exchange.js';
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { isObject, type JsonObject, objectMember } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { forbidden } from '../authorization/forbidden.js';
-import { notFound } from '../registry/storage-failure.js';
 import { admissionRequest } from '../verbs/admission-request.js';
-import { type ApiCall, attributesOfCall, keyOf } from '../verbs/api-call.js';
-import { readNewest } from '../verbs/get.js';
-import { servedViews } from '../watch/served-view.js';
+import { type ApiCall, attributesOfCall } from '../verbs/api-call.js';
+import { readLive } from '../verbs/get.js';
 import { connectOptions } from './connect-options.js';
 
-/** Subresources of a pod that are about one of its containers. */
+/** Subresources of a pod that concern one of its containers. */
 const OF_A_CONTAINER = new Set(['attach', 'exec', 'log']);
 
-/** Subresources whose WebSocket form is a GET; the right to `create` them is needed in any form. */
+/** Subresources whose WebSocket form is a GET, which needs the permission to `create` as well. */
 const STREAMING = new Set(['attach', 'exec', 'portforward']);
 
-/** GET of a pod's log. No kubelet is reachable from this server, so there is none beyond that of a pod without a node. */
-export function podLog(call: ApiCall): Promise<Reply> {
-  return kubeletUnreachable(call);
-}
-
-/** A connection to a pod, a service or a node. It is admitted and authorized as if there were somebody to connect to. */
+/** A connection to a pod, a service or a node, with admission and authorization as if a kubelet were reachable. */
 export async function connect(call: ApiCall): Promise<Reply> {
   const { info, machinery, type } = call;
   if (call.query.has('dryRun')) throw new StatusError('BadRequest', 'dryRun is not supported');
@@ -35,12 +28,10 @@ export async function connect(call: ApiCall): Promise<Reply> {
   return kubeletUnreachable(call);
 }
 
-async function kubeletUnreachable(call: ApiCall): Promise<Reply> {
+/** Replies as if no kubelet were reachable: also to a GET of the log of a pod that has a node. */
+export async function kubeletUnreachable(call: ApiCall): Promise<Reply> {
   const { type, info } = call;
-  const stored = await readNewest(call, keyOf(call));
-  if (!stored) throw notFound(type, info.name);
-  const [view] = await servedViews([stored], type);
-  const spec = isObject(view!.object['spec']) ? view!.object['spec'] : {};
+  const spec = objectMember((await readLive(call)).object, 'spec');
   if (type.resource === 'pods') {
     if (OF_A_CONTAINER.has(info.subresource)) checkContainer(call, spec);
     if ((spec['nodeName'] ?? '') === '') return withoutNode(call);
@@ -51,13 +42,13 @@ async function kubeletUnreachable(call: ApiCall): Promise<Reply> {
   );
 }
 
-/** What runs nowhere has said nothing yet, and can do nothing yet. */
+/** A pod without a node has an empty log and no connections. */
 function withoutNode({ info }: ApiCall): Reply {
   if (info.subresource === 'log') return { status: 204, headers: ['Cache-Control', 'no-cache, private'], body: null };
   throw new StatusError('BadRequest', `pod ${info.name} does not have a host assigned`);
 }
 
-/** Throws BadRequest where it is not clear which container is meant, or where there is none of that name. */
+/** Throws BadRequest if the container is ambiguous or does not exist. */
 function checkContainer({ query, info }: ApiCall, spec: JsonObject): void {
   const wanted = query.get('container') ?? '';
   const names = ['initContainers', 'containers', 'ephemeralContainers'].flatMap((list) => namesIn(spec, list));

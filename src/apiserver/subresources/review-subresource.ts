@@ -1,18 +1,17 @@
 import type { Reply } from '../../http/exchange.js';
 import { groupVersion } from '../../kube/gvr.js';
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { isObject } from '../../kube/json.js';
 import { nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { reviewForm } from '../reviews/review-form.js';
 import { type ReviewDependencies, reviews } from '../reviews/reviews.js';
 import { plainAnswer } from '../verbs/answer.js';
-import { bodyEncoding, checkKind, parseDocument } from '../verbs/decode.js';
+import { checkKind, readDocument } from '../verbs/decode.js';
 import { writeOptions } from '../verbs/options.js';
-import { readRequestBody } from '../verbs/read-body.js';
 import { admitCreation, type CreationCall } from './admit-creation.js';
 
-/** Where a question is asked, and the kind it has. */
-export interface ReviewPlace {
+/** The resource of a review and its kind. */
+interface ReviewPlace {
   /** `group/resource`, or that with the subresource. */
   readonly place: string;
   readonly group: string;
@@ -20,7 +19,7 @@ export interface ReviewPlace {
   readonly kind: string;
 }
 
-/** Questions that are asked by creating an object, which is answered and never stored. */
+/** Replies to a review: an object that is created, completed and never stored. */
 export async function review(
   call: CreationCall,
   { place, group, version, kind }: ReviewPlace,
@@ -28,12 +27,8 @@ export async function review(
 ): Promise<Reply> {
   const handler = reviews.get(place);
   if (!handler) return other(call, place);
-  const encoding = bodyEncoding(call.exchange);
   const apiVersion = groupVersion(group, version);
-  const sent = parseDocument(await readRequestBody(call.exchange), encoding, "couldn't get version/kind", {
-    apiVersion,
-    kind,
-  });
+  const sent = await readDocument(call.exchange, { apiVersion, kind });
   if (!isObject(sent))
     throw new StatusError('BadRequest', "couldn't get version/kind; json parse error: the document is no object");
   checkKind(sent, { group, version, kind, origin: 'built-in' });
@@ -44,23 +39,15 @@ export async function review(
     name: info.name === '' ? nameOf(sent) : info.name,
     options: writeOptions('CreateOptions', call.query),
   };
+  const { namespace, name } = info;
+  const warn = (text: string): void => void call.warnings.add(text);
   const answer = await admitCreation(creation, (object, admit) =>
-    handler(
-      {
-        object,
-        user,
-        namespace: info.namespace,
-        name: info.name,
-        warn: (text) => call.warnings.add(text),
-        admit,
-      },
-      dependencies,
-    ),
+    handler({ object, user, namespace, name, warn, admit }, dependencies),
   );
   return plainAnswer(call, 201, answer);
 }
 
-/** Component statuses are deprecated and say nothing here: no component is asked. */
+/** Replies to a list of component statuses, which are deprecated, with an empty list. */
 async function other(call: CreationCall, place: string): Promise<Reply> {
   const { info } = call;
   if (place !== '/componentstatuses') {
@@ -72,11 +59,5 @@ async function other(call: CreationCall, place: string): Promise<Reply> {
       kind: 'componentstatuses',
     });
   call.warnings.add('v1 ComponentStatus is deprecated in v1.19+');
-  const empty: JsonObject = {
-    kind: 'ComponentStatusList',
-    apiVersion: groupVersion('', 'v1'),
-    metadata: {},
-    items: [],
-  };
-  return plainAnswer(call, 200, empty);
+  return plainAnswer(call, 200, { kind: 'ComponentStatusList', apiVersion: 'v1', metadata: {}, items: [] });
 }

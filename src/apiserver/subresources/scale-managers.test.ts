@@ -37,8 +37,8 @@ const ONLY_PAUSED = { 'f:spec': { 'f:paused': {} } };
 const ONLY_REPLICAS = { 'f:spec': { 'f:replicas': {} } };
 const TIME = '2025-01-01T00:00:00Z';
 
-describe('withScaleManagers', () => {
-  it('gives the replicas to whoever scales, in an entry without time', () => {
+describe('the managed fields after a write to a Scale', () => {
+  it('have the replicas in an entry of the writer without a time', () => {
     const live = objectOf({ manager: 'maker', operation: 'Update', time: TIME, fieldsV1: BOTH });
     expect(scaled(live, 1, 3)).toEqual([
       { ...base('scaler'), fieldsV1: ONLY_REPLICAS, subresource: 'scale' },
@@ -46,7 +46,7 @@ describe('withScaleManagers', () => {
     ]);
   });
 
-  it('moves the replicas of an updater to an entry of their own where nothing changes', () => {
+  it('have the replicas of an updater in a separate entry if nothing changes', () => {
     const live = objectOf({ manager: 'maker', operation: 'Update', time: TIME, fieldsV1: BOTH });
     expect(scaled(live, 1, 1)).toEqual([
       { ...base('maker'), fieldsV1: ONLY_REPLICAS },
@@ -54,17 +54,17 @@ describe('withScaleManagers', () => {
     ]);
   });
 
-  it('leaves an applier as it is where nothing changes', () => {
+  it('keep the entry of an applier if nothing changes', () => {
     const applier = { manager: 'maker', operation: 'Apply', time: TIME, fieldsV1: BOTH };
     expect(scaled(objectOf(applier), 1, 1)).toEqual([{ ...base('maker'), ...applier }]);
   });
 
-  it('lets nobody own the replicas of what is scaled to zero', () => {
+  it('have no owner of the replicas after a scale to zero', () => {
     const live = objectOf({ manager: 'maker', operation: 'Update', time: TIME, fieldsV1: BOTH });
     expect(scaled(live, 1, 0)).toEqual([{ ...base('maker'), time: TIME, fieldsV1: ONLY_PAUSED }]);
   });
 
-  it('tracks nothing in an object that nobody tracks', () => {
+  it('stay empty for an object without managers', () => {
     expect(scaled({ metadata: {}, spec: { replicas: 1 } }, 1, 2)).toEqual([]);
   });
 });

@@ -14,8 +14,9 @@ export interface ScaleChange {
 }
 
 /**
- * The object after a write through its Scale, with managed fields as kube-apiserver leaves them: who owns the replicas is
- * worked out on the Scale and carried back. Updaters lose the field to an entry of its own there, which has no time.
+ * Returns the object after a write through its Scale with the managed fields of kube-apiserver: the owner
+ * of the replicas is determined on the Scale and copied back. An Update manager gives up the replicas to
+ * a separate entry for the scale subresource, without a time.
  */
 export function withScaleManagers(live: JsonObject, changed: JsonObject, change: ScaleChange): JsonObject {
   const parents = readManagers(live) ?? new Map<string, Manager>();
@@ -37,7 +38,7 @@ export function withScaleManagers(live: JsonObject, changed: JsonObject, change:
   return withManagers(changed, new Map(kept));
 }
 
-/** By the key they have on the Scale: only an applier has the same one there as on the object. */
+/** Returns managers by their key on the Scale, which only for an applier is that on the object. */
 function ownersOfScale(
   parents: Managers,
   field: FieldSet,
@@ -51,7 +52,7 @@ function ownersOfScale(
   if (replicasBefore === replicas) {
     for (const manager of parents.values()) if (owns(manager, field)) add(manager);
   } else if (replicas !== 0) {
-    // No replicas is no field, which no one can own.
+    // Zero replicas are not a field of the Scale: nobody owns them.
     const { manager, subresource, now } = writer;
     add({ name: manager, operation: 'Update', apiVersion: SCALE_VERSION, subresource, time: now, fields: field });
   }

@@ -1,22 +1,22 @@
 import type { Reply } from '../../http/exchange.js';
-import { headerValue } from '../../http/headers.js';
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js';
 import { applyMergePatch } from '../patch/merge-patch.js';
+import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType, ScalePaths } from '../registry/resource-type.js';
-import { conflict, notFound } from '../registry/storage-failure.js';
+import { objectModified, otherName } from '../registry/storage-failure.js';
+import { invalid } from '../schema/field-problems.js';
 import { formatLabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../select/label-selector.js';
 import { plainAnswer } from '../verbs/answer.js';
-import { type ApiCall, keyOf } from '../verbs/api-call.js';
+import type { ApiCall } from '../verbs/api-call.js';
 import { changeObject } from '../verbs/change-object.js';
-import { bodyEncoding, parseDocument } from '../verbs/decode.js';
-import { readNewest } from '../verbs/get.js';
+import { bodyEncoding, mediaTypeOf, parseDocument } from '../verbs/decode.js';
+import { readLive } from '../verbs/get.js';
 import { optionsObject, writeOptions } from '../verbs/options.js';
 import { readRequestBody } from '../verbs/read-body.js';
 import { writerOf } from '../verbs/writer.js';
-import { servedViews } from '../watch/served-view.js';
 import { withScaleManagers } from './scale-managers.js';
 
 const BUILT_IN_PATHS: ScalePaths = {
@@ -25,18 +25,10 @@ const BUILT_IN_PATHS: ScalePaths = {
   labelSelector: 'spec.selector',
 };
 
-/** `autoscaling/v1` Scale of anything that has replicas. */
+/** GET, PUT and PATCH of the `autoscaling/v1` Scale of an object. */
 export async function scale(call: ApiCall): Promise<Reply> {
-  if (call.info.verb === 'get') return getScale(call);
-  if (call.info.verb === 'update' || call.info.verb === 'patch') return writeScale(call);
-  throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
-}
-
-async function getScale(call: ApiCall): Promise<Reply> {
-  const stored = await readNewest(call, keyOf(call));
-  if (!stored) throw notFound(call.type, call.info.name);
-  const [view] = await servedViews([stored], call.type);
-  return plainAnswer(call, 200, scaleOf(view!.object, call.type));
+  if (call.info.verb !== 'get') return writeScale(call);
+  return plainAnswer(call, 200, scaleOf((await readLive(call)).object, call.type));
 }
 
 async function writeScale(call: ApiCall): Promise<Reply> {
@@ -91,7 +83,7 @@ function scaleOf(object: JsonObject, type: ResourceType): JsonObject {
   };
 }
 
-/** A selector as text: custom resources have it so, built-in kinds as an object or as plain labels. */
+/** Returns a selector as text: a string in custom resources, an object or labels in built-in kinds. */
 function selectorText(selector: Json | undefined): string {
   if (typeof selector === 'string') return selector;
   if (!isObject(selector)) return '';
@@ -101,9 +93,8 @@ function selectorText(selector: Json | undefined): string {
 }
 
 function patched(call: ApiCall, current: JsonObject, sent: Json): JsonObject {
-  const type = (headerValue(call.exchange.headers, 'content-type') ?? '').split(';', 1)[0]!.trim();
   const result =
-    type === 'application/json-patch+json'
+    mediaTypeOf(call.exchange) === 'application/json-patch+json'
       ? applyJsonPatch(current, parseJsonPatch(sent).operations)
       : applyMergePatch(current, sent);
   return replaced(result);
@@ -117,48 +108,24 @@ function replaced(sent: Json): JsonObject {
 function checkIdentity({ type, info }: ApiCall, wished: JsonObject, current: JsonObject): void {
   const wanted = metadataOf(wished);
   const present = metadataOf(current);
-  if ((wanted['name'] ?? info.name) !== info.name) {
-    throw new StatusError(
-      'BadRequest',
-      `the name of the object (${wanted['name']}) does not match the name on the URL (${info.name})`,
-    );
-  }
+  if ((wanted['name'] ?? info.name) !== info.name) throw otherName(wanted['name'], info.name);
   const version = wanted['resourceVersion'] ?? '';
-  if (version !== '' && version !== present['resourceVersion']) {
-    throw conflict(
-      type,
-      info.name,
-      'the object has been modified; please apply your changes to the latest version and try again',
-    );
-  }
+  if (version !== '' && version !== present['resourceVersion']) throw objectModified(type, info.name);
 }
 
 function replicasOf({ info }: ApiCall, wished: JsonObject): number {
-  const spec = wished['spec'];
-  const replicas = isObject(spec) ? (spec['replicas'] ?? 0) : 0;
-  if (typeof replicas === 'number' && Number.isInteger(replicas) && replicas >= 0 && replicas < 2 ** 31)
-    return replicas;
+  const replicas = objectMember(wished, 'spec')['replicas'] ?? 0;
   if (typeof replicas !== 'number' || !Number.isInteger(replicas)) {
     throw new StatusError(
       'BadRequest',
       `Scale in version "v1" cannot be handled as a Scale: json: cannot unmarshal ${typeof replicas} into Go struct field ScaleSpec.spec.replicas of type int32`,
     );
   }
-  const cause = {
-    reason: 'FieldValueInvalid',
-    field: 'spec.replicas',
-    message: `Invalid value: ${replicas}: must be greater than or equal to 0`,
-  };
-  throw new StatusError(
-    'Invalid',
-    `Scale.autoscaling ${JSON.stringify(info.name)} is invalid: ${cause.field}: ${cause.message}`,
-    {
-      name: info.name,
-      group: 'autoscaling',
-      kind: 'Scale',
-      causes: [cause],
-    },
-  );
+  if (replicas < 0 || replicas >= 2 ** 31) {
+    const problem = invalid('spec.replicas', replicas, 'must be greater than or equal to 0');
+    refuseInvalid({ group: 'autoscaling', kind: 'Scale' }, info.name, [problem]);
+  }
+  return replicas;
 }
 
 function valueAt(object: JsonObject, path: string): Json | undefined {

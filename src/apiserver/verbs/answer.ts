@@ -10,30 +10,24 @@ import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { toTable } from '../table/table.js';
 import { ServedView } from '../watch/served-view.js';
+import type { OutputForm } from '../watch/watch-encoder.js';
 import { dumpInThread, YAML_INLINE_BYTES_MAX } from '../yaml/yaml-thread.js';
 import type { ApiCall } from './api-call.js';
-import {
-  checkNumber,
-  isPretty,
-  notAcceptable,
-  type OutputForm,
-  outputForm,
-  PROTOBUF_MEDIA_TYPE,
-} from './output-form.js';
+import { checkNumber, isPretty, notAcceptable, outputForm, PROTOBUF_MEDIA_TYPE } from './output-form.js';
 import { reserveReply } from './reserve-reply.js';
 
 const gzipped = promisify(gzip);
-/** Smaller answers are not worth compressing; the threshold of kube-apiserver. */
+/** Smaller replies are not compressed; the threshold of kube-apiserver. */
 const GZIP_BYTES_MIN = 128 * 1024;
 const GZIP_LEVEL = 1;
 const WARNING_CHARS_MAX = 4_096;
-/** Memory that an object takes as a document and its encoding, for each byte of its JSON. */
+/** Bytes of memory that a document and its encoding take for each byte of JSON. */
 export const DOCUMENT_BYTES_FACTOR = 3;
 
-/** At once, unless it has to be compressed: nearly every request ends in one of these. */
+/** A promise only for a reply that must be compressed or must wait: nearly every request ends here. */
 type Answer = Reply | Promise<Reply>;
 
-/** One object, in the form the client asked for. */
+/** Replies with one object in the requested form. */
 export function objectAnswer(call: ApiCall, status: number, view: ServedView | JsonObject): Answer {
   const form = outputForm(call.exchange, call.query, call.type);
   checkNumber(form, call.type, false);
@@ -44,28 +38,19 @@ export function objectAnswer(call: ApiCall, status: number, view: ServedView | J
   const answer = (): Answer =>
     isPlain && isView
       ? bytesAnswer(call, status, view.bytes)
-      : documentAnswer(call, status, shaped(object, call.type, form, call.machinery.clock.nowMs()), form);
+      : plainAnswer(call, status, shaped(object, call.type, form, call.machinery.clock.nowMs()), form);
   const waiting = isView
     ? reserveReply(call, view.bytes.byteLength * (isPlain ? 1 : DOCUMENT_BYTES_FACTOR))
     : undefined;
   return waiting ? waiting.then(answer) : answer();
 }
 
-/** Something that is no object of the call's own type: a Status, a Scale, a review. */
+/** Replies with an object of another type than the call's: a Status, a Scale, a review. */
 export function plainAnswer(
   call: Pick<ApiCall, 'exchange' | 'query' | 'warnings'>,
   status: number,
   document: JsonObject,
-): Answer {
-  const form = outputForm(call.exchange, call.query);
-  return documentAnswer(call, status, document, form);
-}
-
-export function documentAnswer(
-  call: Pick<ApiCall, 'exchange' | 'query' | 'warnings'>,
-  status: number,
-  document: JsonObject,
-  form: Pick<OutputForm, 'encoding'>,
+  form: Pick<OutputForm, 'encoding'> = outputForm(call.exchange, call.query),
 ): Answer {
   if (form.encoding === 'yaml') return yamlAnswer(call, status, Buffer.from(JSON.stringify(document)));
   if (form.encoding === 'protobuf') {
@@ -77,7 +62,7 @@ export function documentAnswer(
   return bytesAnswer(call, status, Buffer.from(JSON.stringify(document, null, indent) + (indent === 0 ? '\n' : '')));
 }
 
-/** From the JSON of a document. Long ones are written by a thread: js-yaml cannot pause. */
+/** Replies with YAML made from the JSON of a document, by a thread if it is long: js-yaml cannot pause. */
 export function yamlAnswer(call: Pick<ApiCall, 'exchange' | 'warnings'>, status: number, json: Buffer): Answer {
   const answer = (bytes: Buffer): Answer => bytesAnswer(call, status, bytes, 'application/yaml');
   if (json.byteLength <= YAML_INLINE_BYTES_MAX) {
@@ -109,21 +94,13 @@ async function compressedAnswer(status: number, headers: readonly string[], byte
   return { status, headers: [...headers, ...coding], body: chunkedBody(body) };
 }
 
-/** What a table or the bare metadata of an object, or of a list, look like. */
-export function shaped(object: JsonObject, type: ResourceType, form: OutputForm, nowMs: number): JsonObject {
+/** Returns an object, its table or its metadata. */
+function shaped(object: JsonObject, type: ResourceType, form: OutputForm, nowMs: number): JsonObject {
   if (form.as === 'table') {
     const table = toTable(object, type.printer, { includeObject: form.includeObject, nowMs });
     return { ...table, apiVersion: `meta.k8s.io/${form.version}` };
   }
-  if (form.as !== 'metadata') return object;
-  const items = object['items'];
-  if (!Array.isArray(items)) return partial(object, form.version);
-  return {
-    kind: 'PartialObjectMetadataList',
-    apiVersion: `meta.k8s.io/${form.version}`,
-    metadata: object['metadata'] ?? {},
-    items: items.map((item) => partial(item as JsonObject, form.version)),
-  };
+  return form.as === 'metadata' ? partial(object, form.version) : object;
 }
 
 export function partial(object: JsonObject, version: string): JsonObject {
@@ -137,7 +114,7 @@ export function warningHeaders(warnings: ReadonlySet<string>): string[] {
     chars += text.length;
     if (chars > WARNING_CHARS_MAX) break;
     const printable = text.replace(/[\u0000-\u001f\u007f]/g, ' ').replace(/["\\]/g, '\\$&');
-    // Field values travel as latin1; what is beyond goes as the bytes of its UTF-8.
+    // Header values are sent as latin1: other characters as the bytes of their UTF-8.
     headers.push('Warning', `299 - "${Buffer.from(printable, 'utf8').toString('latin1')}"`);
   }
   return headers;

@@ -14,22 +14,22 @@ import type { StoreFeed } from '../watch/store-feed.js';
 import type { Turns } from './keyed-mutex.js';
 import { nowText } from './now-text.js';
 
-/** What every verb works with: one per server. */
+/** The parts of a server that its verbs use: one for each server. */
 export interface Machinery {
   readonly backend: Backend;
   readonly feed: StoreFeed;
   readonly caches: Caches;
   readonly admission: AdmissionChain;
-  /** Decides about rights that a request needs beyond the one its method and path name. */
+  /** For permissions that a request needs in addition to that of its method and path. */
   readonly authorizer: Authorizer;
   readonly clock: Clock;
-  /** Changes of one object, one after the other. */
+  /** Serializes the changes of one object. */
   readonly turns: Turns;
-  /** Watches that go on, to be ended when the server stops. */
+  /** Open watches, which end when the server stops. */
   readonly watches: Set<{ stop(): void }>;
 }
 
-/** One request for a resource of this server, by somebody who may make it. */
+/** One authorized request for a resource of this server. */
 export interface ApiCall {
   readonly exchange: Exchange;
   readonly info: RequestInfo;
@@ -38,7 +38,7 @@ export interface ApiCall {
   readonly user: User;
   /** Texts for the `Warning` header; each once. */
   readonly warnings: Set<string>;
-  /** Work on large objects and lists is divided by these. */
+  /** Divides the work on large objects and lists. */
   readonly slices: WorkSlices;
   readonly machinery: Machinery;
 }
@@ -53,7 +53,7 @@ export function strategyContext({ machinery }: ApiCall): StrategyContext {
   return { now: nowText(machinery.clock), objects: machinery.caches };
 }
 
-/** The authorization attributes of the request itself; its user has this right already. */
+/** Returns the authorization attributes of the request itself, which its user has passed. */
 export function attributesOfCall({ user, info }: Pick<ApiCall, 'user' | 'info'>): ResourceAttributes {
   const { verb, group, version, resource, subresource, namespace, name } = info;
   return { user, verb, group, version, resource, subresource, namespace, name };

@@ -1,8 +1,9 @@
-import { cloneJson, isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { cloneJson, type JsonObject, jsonEqual } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import {
   finalizersOf,
+  isHeldNamespace,
   metadataForUpdate,
   metadataProblems,
   metadataUpdateProblems,
@@ -12,16 +13,18 @@ import {
 import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import {
-  conflict,
   detailsOf,
   notFound,
   objectModified,
+  otherName,
+  preconditionFailed,
   qualifiedResource,
   storageFailure,
 } from '../registry/storage-failure.js';
 import type { PartStrategy } from '../registry/strategy.js';
+import { invalid } from '../schema/field-problems.js';
 import { isStorageError } from '../storage/storage-error.js';
-import { ServedView, servedViews, shape } from '../watch/served-view.js';
+import { ServedView, servedViews, viewOf } from '../watch/served-view.js';
 import type { StoredObject } from '../watch/stored-object.js';
 import { admissionRequest } from './admission-request.js';
 import { type ApiCall, keyOf, strategyContext } from './api-call.js';
@@ -30,28 +33,28 @@ import { checkObjectSize } from './object-size.js';
 import { unparsedVersion } from './resource-version.js';
 import { storedBytes } from './stored-bytes.js';
 
-/** A change of one object, however it was asked for: PUT, any kind of PATCH, a subresource. */
+/** A change of one object by a PUT, a PATCH or a subresource. */
 export interface Change {
-  /** Empty for the object itself; otherwise the part that is written. */
+  /** Empty for the object itself. */
   readonly subresource: string;
-  /** How that part is written, where the kind's strategy does not say. */
+  /** The rules of the subresource, if the kind's strategy has none. */
   readonly part?: PartStrategy;
-  /** What should be there instead, with managed fields. Called again when somebody else was faster. Must not change `live`. */
+  /** Returns the wanted object with managed fields. Called again after a conflict. Must not change `live`. */
   wish(live: JsonObject): JsonObject | Promise<JsonObject>;
-  /** Without an object: makes one, or undefined to answer NotFound. */
+  /** Creates the object if it does not exist. Without this method the reply is NotFound. */
   create?(): Promise<ServedView>;
   /** UpdateOptions, for admission. */
   readonly options: JsonObject;
   readonly dryRun: boolean;
-  /** The form in which admission sees the object where the subresource has a kind of its own: a Scale. */
+  /** The form in which admission sees the object if the subresource has another kind: a Scale. */
   readonly admitted?: {
     show(object: JsonObject): JsonObject;
-    /** `object` with the changes that admission made to the form. Throws StatusError. */
+    /** Returns `object` with the changes that admission made to the form. Throws StatusError. */
     merge(shown: JsonObject, object: JsonObject): JsonObject;
   };
-  /** Admission has seen the request in another form: a Binding that was created. */
+  /** Admission has taken place for another object: a Binding. */
   readonly isAdmitted?: boolean;
-  /** A PUT without resourceVersion is refused for some kinds. */
+  /** True for a PUT, which some kinds refuse without a resourceVersion. */
   readonly isReplacement?: boolean;
 }
 
@@ -60,7 +63,7 @@ export interface Changed {
   readonly created: boolean;
 }
 
-/** A change that keeps losing against others is given up. */
+/** Bound on attempts after conflicts with other changes. */
 const ATTEMPTS_MAX = 32;
 
 export function changeObject(call: ApiCall, change: Change): Promise<Changed> {
@@ -77,9 +80,9 @@ async function changeInTurn(call: ApiCall, change: Change, key: string): Promise
       try {
         return { view: await change.create(), created: true };
       } catch (error) {
-        // Somebody else made it in the meantime: then it is changed.
-        const isThere = error instanceof StatusError && error.status.reason === 'AlreadyExists';
-        if (!isThere || attempt >= ATTEMPTS_MAX) throw error;
+        // Created by another request in the meantime: the next attempt changes it.
+        const exists = error instanceof StatusError && error.status.reason === 'AlreadyExists';
+        if (!exists || attempt >= ATTEMPTS_MAX) throw error;
         continue;
       }
     }
@@ -93,10 +96,9 @@ async function changeInTurn(call: ApiCall, change: Change, key: string): Promise
 }
 
 async function attemptChange(call: ApiCall, change: Change, stored: StoredObject, key: string): Promise<ServedView> {
-  const { type, info, machinery } = call;
+  const { type, machinery, slices } = call;
   const [liveView] = await servedViews([stored], type);
   const live = liveView!.object;
-  const { slices } = call;
   if (slices.isOver) await slices.next();
   const wished = await change.wish(live);
   if (slices.isOver) await slices.next();
@@ -123,47 +125,39 @@ async function attemptChange(call: ApiCall, change: Change, stored: StoredObject
   if (slices.isOver) await slices.next();
   if (change.isAdmitted !== true) await machinery.admission.validate(request);
   if (jsonEqual(prepared, live)) return liveView!;
-  if (isFinished(prepared)) return finish(call, change, prepared, stored, key);
   if (change.dryRun) return new ServedView(prepared, stored.revision, type);
+  if (isFinished(type, prepared)) {
+    const { revision } = await machinery.backend.delete(key, stored.revision);
+    return viewOf(prepared, revision, type);
+  }
   if (slices.isOver) await slices.next();
   const { bytes } = await storedBytes(call, prepared, stored);
   if (slices.isOver) await slices.next();
   if (bytes.equals(stored.value)) return liveView!;
-  const ttl = type.storage.ttlSeconds;
-  const { modRevision } = await machinery.backend
-    .update(key, bytes, stored.revision, ttl === undefined ? {} : { ttlSeconds: ttl })
-    .catch((error: unknown) => {
-      throw isStorageError(error, 'conflict') || isStorageError(error, 'not-found')
-        ? error
-        : storageFailure(error, type, info.name);
-    });
-  return new ServedView(shape(prepared, modRevision, type), modRevision, type);
+  const { modRevision } = await machinery.backend.update(key, bytes, stored.revision, type.storage);
+  return viewOf(prepared, modRevision, type);
 }
 
 function prepare(call: ApiCall, change: Change, object: JsonObject, live: JsonObject): JsonObject {
   const { type } = call;
-  const context = strategyContext(call);
-  const part = partOf(call, change);
-  const own = metadataForUpdate(type.strategy.setDefaults(object), live);
-  const prepared = part
-    ? part.prepareForUpdate(own, live, context)
-    : type.strategy.prepareForUpdate(own, live, context);
+  const rules = partOf(call, change) ?? type.strategy;
+  const defaulted = metadataForUpdate(type.strategy.setDefaults(object), live);
+  const prepared = rules.prepareForUpdate(defaulted, live, strategyContext(call));
   const metadata = { ...metadataOf(prepared), resourceVersion: metadataOf(live)['resourceVersion']! };
   return withGeneration(withMetadata(prepared, metadata), live, type);
 }
 
 async function refuseProblems(call: ApiCall, change: Change, prepared: JsonObject, live: JsonObject): Promise<void> {
   const { type, info, warnings, slices } = call;
-  const context = strategyContext(call);
   const part = partOf(call, change);
   const rules = part ?? type.strategy;
   const steps = rules.updateProblemSteps?.(prepared, live);
-  const own = steps ? await slices.run(steps) : rules.validateUpdate(prepared, live, context);
+  const found = steps ? await slices.run(steps) : rules.validateUpdate(prepared, live, strategyContext(call));
   if (slices.isOver) await slices.next();
   refuseInvalid(type, info.name, [
     ...metadataUpdateProblems(prepared, live),
     ...metadataProblems(prepared, type),
-    ...own,
+    ...found,
   ]);
   if (!part) for (const text of type.strategy.warnings?.(prepared, live) ?? []) warnings.add(text);
 }
@@ -172,35 +166,26 @@ function partOf({ type }: ApiCall, { part, subresource }: Change): PartStrategy 
   return part ?? (subresource === '' ? undefined : type.strategy.parts.get(subresource));
 }
 
-/** Throws where another object is there than the client means. */
+/** Throws if the live object is not the one that the client means. */
 function checkIdentity(call: ApiCall, change: Change, wished: JsonObject, live: JsonObject): void {
   const { type, info } = call;
   const wanted = metadataOf(wished);
   const present = metadataOf(live);
-  if ((wanted['name'] ?? '') !== '' && wanted['name'] !== info.name) {
-    throw new StatusError(
-      'BadRequest',
-      `the name of the object (${wanted['name']}) does not match the name on the URL (${info.name})`,
-    );
-  }
   if ((wanted['name'] ?? '') === '') {
     throw new StatusError(
       'BadRequest',
       `the name of the object (${info.name} based on URL) was undeterminable: name must be provided`,
     );
   }
-  // Anybody else is told that it cannot be changed.
+  if (wanted['name'] !== info.name) throw otherName(wanted['name'], info.name);
+  // The UID is a precondition of a PUT only; for a PATCH it is validated as an immutable field.
   const uid = change.isReplacement === true ? (wanted['uid'] ?? '') : '';
   if (uid !== '' && uid !== present['uid']) {
-    throw conflict(
-      type,
-      info.name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${present['uid']}`,
-    );
+    throw preconditionFailed(type, info.name, 'UID', { wanted: uid, present: present['uid'] });
   }
 }
 
-/** Throws where the object has changed since the client read it. Mutating admission comes before, as in kube-apiserver. */
+/** Throws if the object has changed since the client read it. Runs after mutating admission, as in kube-apiserver. */
 function checkVersion(call: ApiCall, change: Change, wished: JsonObject, live: JsonObject): void {
   const { type, info } = call;
   const version = metadataOf(wished)['resourceVersion'] ?? '';
@@ -212,39 +197,16 @@ function checkVersion(call: ApiCall, change: Change, wished: JsonObject, live: J
   if (version !== metadataOf(live)['resourceVersion']) throw objectModified(type, info.name);
 }
 
-/** The one Invalid that names the resource in place of the kind. */
+/** The only Invalid reply that names the resource instead of the kind. */
 function versionMissing(type: ResourceType, name: string): StatusError {
-  const cause = {
-    reason: 'FieldValueInvalid',
-    field: 'metadata.resourceVersion',
-    message: 'Invalid value: 0: must be specified for an update',
-  };
+  const cause = invalid('metadata.resourceVersion', 0, 'must be specified for an update');
   const message = `${qualifiedResource(type)} ${JSON.stringify(name)} is invalid: ${cause.field}: ${cause.message}`;
   return new StatusError('Invalid', message, { ...detailsOf(type, name), causes: [cause] });
 }
 
-/** Nothing holds an object any longer whose deletion was asked for before. */
-function isFinished(object: JsonObject): boolean {
+/** Returns whether an object that is being deleted has nothing left that delays its removal. */
+function isFinished(type: ResourceType, object: JsonObject): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds } = metadataOf(object);
   if (deletionTimestamp === undefined || finalizersOf(object).length > 0) return false;
-  const spec = object['spec'];
-  const held =
-    object['kind'] === 'Namespace' &&
-    isObject(spec) &&
-    Array.isArray(spec['finalizers']) &&
-    spec['finalizers'].length > 0;
-  return !held && (deletionGracePeriodSeconds ?? 0) === 0;
-}
-
-async function finish(
-  call: ApiCall,
-  change: Change,
-  object: JsonObject,
-  stored: StoredObject,
-  key: string,
-): Promise<ServedView> {
-  const { type, machinery } = call;
-  if (change.dryRun) return new ServedView(object, stored.revision, type);
-  const { revision } = await machinery.backend.delete(key, stored.revision);
-  return new ServedView(shape(object, revision, type), revision, type);
+  return !isHeldNamespace(type, object) && (deletionGracePeriodSeconds ?? 0) === 0;
 }

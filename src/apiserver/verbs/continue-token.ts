@@ -1,6 +1,6 @@
 import { StatusError } from '../../kube/status-error.js';
 
-/** Where a list goes on: the revision it is taken at (-1 for the newest), and the last key it gave, below its prefix. */
+/** The position of a list: its revision (-1 for the newest) and its last key, relative to its prefix. */
 export interface ContinueToken {
   readonly revision: number;
   readonly startAfter: string;
@@ -13,7 +13,7 @@ export function encodeContinue({ revision, startAfter }: ContinueToken): string 
   return Buffer.from(JSON.stringify({ v: VERSION, rv: revision, start: `${startAfter}\u0000` })).toString('base64url');
 }
 
-/** Throws BadRequest with kube-apiserver's words. */
+/** Throws BadRequest with the messages of kube-apiserver. */
 export function decodeContinue(token: string): ContinueToken {
   const refuse = (why: string): StatusError => new StatusError('BadRequest', `continue key is not valid: ${why}`);
   if (token.length > TOKEN_CHARS_MAX || !/^[A-Za-z0-9_-]+={0,2}$/.test(token)) throw refuse('illegal base64 data');

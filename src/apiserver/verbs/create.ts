@@ -9,37 +9,29 @@ import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { alreadyExists, storageFailure } from '../registry/storage-failure.js';
 import { isStorageError } from '../storage/storage-error.js';
-import { storageKey } from '../watch/caches.js';
 import { createdView, ServedView } from '../watch/served-view.js';
 import { admissionRequest } from './admission-request.js';
 import { objectAnswer } from './answer.js';
-import { type ApiCall, attributesOfCall, strategyContext } from './api-call.js';
-import { bodyEncoding, decodeSteps } from './decode.js';
+import { type ApiCall, attributesOfCall, keyOf, strategyContext } from './api-call.js';
+import { readObject } from './decode.js';
 import { checkObjectSize } from './object-size.js';
-import { optionsObject, type WriteOptions, writeOptions } from './options.js';
-import { outputForm } from './output-form.js';
-import { readRequestBody } from './read-body.js';
+import { optionsObject, type WriteOptions } from './options.js';
 import { storedBytes } from './stored-bytes.js';
 import { writerOf } from './writer.js';
 
-/** A generated name that is taken is generated again this often. */
+/** Bound on generated names: after a name that exists, the next one is tried. */
 const NAME_ATTEMPTS_MAX = 8;
 
 export async function create(call: ApiCall): Promise<Reply> {
-  outputForm(call.exchange, call.query, call.type);
-  const options = writeOptions('CreateOptions', call.query);
-  const encoding = bodyEncoding(call.exchange, call.type);
-  const body = await readRequestBody(call.exchange);
   const { slices, type } = call;
-  slices.begin();
-  const sent = await slices.run(decodeSteps(body, encoding, type, { ...options, warnings: call.warnings }));
+  const { sent, options } = await readObject(call, 'CreateOptions');
   const defaulted = type.strategy.setDefaults(withNamespace(call, sent));
   checkObjectSize(defaulted);
   const tracked = await slices.run(trackUpdateSteps(undefined, defaulted, writerOf(call, options)));
   return objectAnswer(call, 201, await createObject(call, tracked, options));
 }
 
-/** Stores a new object whose defaults are set and whose managed fields are those of its creator. */
+/** Stores a new object that has its defaults and its managed fields. */
 export async function createObject(call: ApiCall, object: JsonObject, options: WriteOptions): Promise<ServedView> {
   const { type, machinery, slices } = call;
   const context = strategyContext(call);
@@ -66,18 +58,18 @@ export async function createObject(call: ApiCall, object: JsonObject, options: W
   const problems = metadataProblems(prepared, type);
   if (slices.isOver) await slices.next();
   const steps = type.strategy.createProblemSteps?.(prepared);
-  const own = steps ? await slices.run(steps) : type.strategy.validateCreate(prepared, context);
-  refuseInvalid(type, name, [...problems, ...own]);
+  const found = steps ? await slices.run(steps) : type.strategy.validateCreate(prepared, context);
+  refuseInvalid(type, name, [...problems, ...found]);
   for (const text of type.strategy.warnings?.(prepared, undefined) ?? []) call.warnings.add(text);
   request.object = prepared;
   request.name = name;
   demandCreateRight(call);
   await machinery.admission.validate(request);
   const isGenerated = (metadataOf(object)['name'] ?? '') === '';
-  return store(call, prepared, { dryRun: options.dryRun, attemptsMax: isGenerated ? NAME_ATTEMPTS_MAX : 1 });
+  return store(call, prepared, options, isGenerated ? NAME_ATTEMPTS_MAX : 1);
 }
 
-/** Throws Forbidden where a PUT or an apply would create an object and its user may only change objects. */
+/** Throws Forbidden for a PUT or an apply that creates an object if its user may only change objects. */
 function demandCreateRight(call: ApiCall): void {
   if (call.info.verb === 'create') return;
   const { authorizer } = call.machinery;
@@ -87,13 +79,14 @@ function demandCreateRight(call: ApiCall): void {
 async function store(
   call: ApiCall,
   prepared: JsonObject,
-  { dryRun, attemptsMax }: { readonly dryRun: boolean; readonly attemptsMax: number },
+  { dryRun }: WriteOptions,
+  attemptsMax: number,
 ): Promise<ServedView> {
-  const { type, machinery, info } = call;
+  const { type, machinery } = call;
   let object = prepared;
   for (let attempt = 1; ; attempt++) {
     const name = nameOf(object);
-    const key = storageKey(type.storage.prefix, type.namespaced ? info.namespace : '', name);
+    const key = keyOf(call, name);
     try {
       if (dryRun) {
         if (await machinery.backend.get(key)) throw alreadyExists(type, name);
@@ -102,9 +95,7 @@ async function store(
       if (call.slices.isOver) await call.slices.next();
       const encoded = await storedBytes(call, object);
       if (call.slices.isOver) await call.slices.next();
-      const ttl = type.storage.ttlSeconds;
-      const options = ttl === undefined ? {} : { ttlSeconds: ttl };
-      const { modRevision } = await machinery.backend.create(key, encoded.bytes, options);
+      const { modRevision } = await machinery.backend.create(key, encoded.bytes, type.storage);
       return createdView(object, encoded, modRevision, type);
     } catch (error) {
       if (!isStorageError(error, 'exists') || attempt >= attemptsMax) throw storageFailure(error, type, name);
@@ -114,7 +105,7 @@ async function store(
   }
 }
 
-/** Throws BadRequest where the object and the path disagree. */
+/** Sets the namespace of the path. Throws BadRequest if the object names another one. */
 export function withNamespace(
   { type, info }: Pick<ApiCall, 'info'> & { readonly type: Pick<ResourceType, 'namespaced'> },
   object: JsonObject,

@@ -4,9 +4,11 @@ import type { Exchange } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
 import { groupVersion } from '../../kube/gvr.js';
 import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 import { type DecodedObject, decodeProtobuf } from '../protobuf/decode-protobuf.js';
+import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
 import { invalid } from '../schema/field-problems.js';
@@ -16,35 +18,64 @@ import { goJsonSyntaxError } from '../values/go-json-syntax.js';
 import { firstDocument } from '../yaml/first-document.js';
 import { duplicateLineOf, parsedJson } from '../yaml/long-yaml.js';
 import { YAML_UNFOLDED_CHARS_MAX } from '../yaml/yaml-thread.js';
+import type { ApiCall } from './api-call.js';
 import { checkObjectSize } from './object-size.js';
-import type { FieldValidation } from './options.js';
-import { PROTOBUF_MEDIA_TYPE } from './output-form.js';
+import { type FieldValidation, type WriteOptions, writeOptions } from './options.js';
+import { outputForm, PROTOBUF_MEDIA_TYPE } from './output-form.js';
+import { readRequestBody } from './read-body.js';
 
-export type BodyEncoding = 'json' | 'yaml' | 'protobuf';
+type BodyEncoding = 'json' | 'yaml' | 'protobuf';
 
-/** Only of built-in kinds there are messages: with the `type` of a custom resource protobuf is refused too. */
+export function mediaTypeOf({ headers }: Exchange): string {
+  return (headerValue(headers, 'content-type') ?? '').split(';', 1)[0]!.trim().toLowerCase();
+}
+
+/** Throws UnsupportedMediaType, also for protobuf of custom resources: only built-in kinds have messages. */
 export function bodyEncoding(exchange: Exchange, type?: Pick<ResourceType, 'origin'>): BodyEncoding {
-  const field = headerValue(exchange.headers, 'content-type') ?? '';
-  const mediaType = field.split(';', 1)[0]!.trim().toLowerCase();
+  const mediaType = mediaTypeOf(exchange);
   if (mediaType === '' || mediaType === 'application/json') return 'json';
   if (mediaType === 'application/yaml') return 'yaml';
   const takesProtobuf = type?.origin !== 'custom';
   if (takesProtobuf && mediaType === PROTOBUF_MEDIA_TYPE) return 'protobuf';
-  const taken = ['application/json', 'application/yaml', ...(takesProtobuf ? [PROTOBUF_MEDIA_TYPE] : [])];
-  throw new StatusError(
+  throw unsupportedMediaType(['application/json', 'application/yaml', ...(takesProtobuf ? [PROTOBUF_MEDIA_TYPE] : [])]);
+}
+
+export function unsupportedMediaType(taken: readonly string[]): StatusError {
+  return new StatusError(
     'UnsupportedMediaType',
     `the body of the request was in an unknown format - accepted media types include: ${taken.join(', ')}`,
   );
 }
 
-/** Any JSON (or YAML) value, or an object out of its message, within bounds. Throws BadRequest. */
-export function parseDocument(
-  bytes: Buffer,
-  encoding: BodyEncoding,
-  what: string,
-  expected?: { readonly apiVersion: string; readonly kind: string },
-): Json {
-  if (encoding === 'protobuf') return fromMessage(bytes, what, expected);
+/** Reads the object of a create or an update and its options. Also checks that the reply will be acceptable. */
+export async function readObject(
+  { exchange, query, type, slices, warnings }: ApiCall,
+  kind: 'CreateOptions' | 'UpdateOptions',
+): Promise<{ readonly sent: JsonObject; readonly options: WriteOptions }> {
+  outputForm(exchange, query, type);
+  const options = writeOptions(kind, query);
+  const encoding = bodyEncoding(exchange, type);
+  const body = await readRequestBody(exchange);
+  slices.begin();
+  const sent = await slices.run(decodeSteps(body, encoding, type, { ...options, warnings }));
+  return { sent, options };
+}
+
+/** Reads a body that is not an object of the call's type. */
+export async function readDocument(exchange: Exchange, expected?: ExpectedKind): Promise<Json> {
+  const encoding = bodyEncoding(exchange);
+  return parseDocument(await readRequestBody(exchange), encoding, "couldn't get version/kind", expected);
+}
+
+interface ExpectedKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Parses JSON or YAML, or decodes a protobuf message, within bounds. Throws BadRequest. */
+export function parseDocument(bytes: Buffer, encoding: BodyEncoding, what: string, expected?: ExpectedKind): Json {
+  const prefix = what === '' ? '' : `${what}: `;
+  if (encoding === 'protobuf') return fromMessage(bytes, prefix, expected);
   const text = bytes.toString('utf8');
   let value: Json;
   try {
@@ -52,26 +83,25 @@ export function parseDocument(
   } catch (error) {
     const why =
       encoding === 'json' ? (goJsonSyntaxError(text) ?? 'not JSON') : (error as Error).message.split('\n', 1)[0];
-    throw new StatusError('BadRequest', `${what}: ${why}`);
+    throw new StatusError('BadRequest', prefix + why);
   }
-  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
+  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
   return value;
 }
 
-/** The first document, as kube-apiserver takes it; of members named twice the last counts. */
+/** Returns the first document, as kube-apiserver does; of duplicate members the last counts. */
 function parseYaml(text: string): Json {
   const first = firstDocument(text);
   const json = parsedJson(first);
   if (json !== undefined) return json;
   const value = (loadAll(first, { json: true })[0] ?? null) as Json;
   if (unfoldsBeyond(value)) throw new Error('document contains excessive aliasing');
-  // Deep documents are refused by who asked; writing them would exhaust the stack.
+  // The caller refuses deep documents; JSON.stringify would exhaust the stack.
   if (isDeeperThan(value, JSON_LEVELS_MAX)) return value;
-  // Through JSON, so that nothing is shared and dates of YAML are text.
+  // Through JSON, so that aliases are copies and YAML dates are strings.
   return JSON.parse(JSON.stringify(value)) as Json;
 }
 
-/** What is said of a member that YAML names twice, where there is one. */
 function yamlDuplicates(text: string): string[] {
   try {
     loadAll(firstDocument(text));
@@ -87,26 +117,26 @@ function yamlDuplicateMessage(line: number): string {
   return `yaml: line ${line}: key already set in map`;
 }
 
-function fromMessage(bytes: Buffer, what: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
+function fromMessage(bytes: Buffer, prefix: string, expected: Parameters<typeof decodeProtobuf>[1]): Json {
   let decoded: DecodedObject;
   try {
     decoded = decodeProtobuf(bytes, expected);
   } catch (error) {
-    if (error instanceof ProtobufError) throw new StatusError('BadRequest', `${what}: ${error.message}`);
+    if (error instanceof ProtobufError) throw new StatusError('BadRequest', prefix + error.message);
     throw error;
   }
-  // JSON may lie within messages, and packed numbers.
+  // A message may contain JSON and packed numbers, whose decoded form is larger.
   checkObjectSize(decoded.object);
-  if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${what}: exceeded max depth`);
+  if (isDeeperThan(decoded.object, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
   return decoded.object;
 }
 
 /**
- * An object of a kind as a client sent it: the right kind, fields of the right types, and without fields that the kind
- * does not have; those are refused, told of, or dropped in silence as `fieldValidation` says. Yields between passes over
- * the whole object.
+ * Decodes an object of a kind: checks its kind and the types of its fields, and drops unknown fields
+ * with an error, a warning or neither according to `fieldValidation`. Yields between passes over the
+ * whole object.
  */
-export function* decodeSteps(
+function* decodeSteps(
   bytes: Buffer,
   encoding: BodyEncoding,
   type: ResourceType,
@@ -124,7 +154,7 @@ export function* decodeSteps(
   checkKind(object, type);
   const duplicates = fieldValidation === 'Ignore' ? [] : duplicatesIn(bytes, encoding, object);
   yield;
-  // Of messages only the fields that both sides know are read, whatever is asked for.
+  // Unknown fields of a protobuf message are never reported.
   const validation = encoding === 'protobuf' ? 'Ignore' : fieldValidation;
   return checkFields(object, type, { fieldValidation: validation, warnings, duplicates });
 }
@@ -137,10 +167,16 @@ function duplicatesIn(bytes: Buffer, encoding: BodyEncoding, object: JsonObject)
     if (line !== undefined) return [yamlDuplicateMessage(line)];
     return parsedJson(text) !== undefined && namesEachOnce(text, object) ? [] : yamlDuplicates(text);
   }
-  return namesEachOnce(text, object) ? [] : duplicateFields(text).map(duplicateFieldMessage);
+  return jsonDuplicates(text, object);
 }
 
-/** Throws BadRequest where the document is of another kind; what it leaves out is taken to be right. */
+/** Returns messages about the duplicate members of a JSON text. */
+export function jsonDuplicates(text: string, parsed: Json): string[] {
+  if (namesEachOnce(text, parsed)) return [];
+  return duplicateFields(text).map((field) => `duplicate field ${JSON.stringify(field)}`);
+}
+
+/** Throws BadRequest for a document of another kind. A built-in kind may leave out kind and apiVersion. */
 export function checkKind(
   document: JsonObject,
   type: Pick<ResourceType, 'group' | 'version' | 'kind' | 'origin'>,
@@ -154,13 +190,14 @@ export function checkKind(
     );
   }
   if (type.origin === 'custom' && (apiVersion === '' || kind === '')) {
-    const missing = kind === '' ? 'kind' : 'apiVersion';
-    throw new StatusError(
-      'BadRequest',
-      `Object '${missing === 'kind' ? 'Kind' : 'apiVersion'}' is missing in '${brief(document)}'`,
-    );
+    const missing = kind === '' ? 'Kind' : 'apiVersion';
+    throw new StatusError('BadRequest', `Object '${missing}' is missing in '${brief(document)}'`);
   }
-  if (type.origin === 'custom' && apiVersion === expected && kind !== type.kind) throw otherKind(document, type);
+  // kube-apiserver decodes custom resources of any kind and refuses another kind in validation.
+  if (type.origin === 'custom' && apiVersion === expected && kind !== type.kind) {
+    const { group } = type;
+    refuseInvalid({ group, kind }, nameOf(document), [invalid('kind', kind, `must be ${type.kind}`)]);
+  }
   if (apiVersion !== '' && apiVersion !== expected) {
     throw new StatusError(
       'BadRequest',
@@ -175,32 +212,15 @@ export function checkKind(
   }
 }
 
-/** Custom resources are read whatever their kind says, and then refused for it. */
-function otherKind(document: JsonObject, { group, kind }: Pick<ResourceType, 'group' | 'kind'>): StatusError {
-  const sent = String(document['kind']);
-  const { metadata } = document;
-  const name = isObject(metadata) && typeof metadata['name'] === 'string' ? metadata['name'] : '';
-  const cause = invalid('kind', sent, `must be ${kind}`);
-  return new StatusError(
-    'Invalid',
-    `${sent}.${group} ${JSON.stringify(name)} is invalid: ${cause.field}: ${cause.message}`,
-    { ...(name === '' ? {} : { name }), group, kind: sent, causes: [cause] },
-  );
+interface FieldChecks {
+  readonly fieldValidation: FieldValidation;
+  readonly warnings: Set<string>;
+  /** Messages about duplicate members. */
+  readonly duplicates: readonly string[];
 }
 
-export function checkFields(
-  document: JsonObject,
-  type: ResourceType,
-  {
-    fieldValidation,
-    warnings,
-    duplicates,
-  }: {
-    readonly fieldValidation: FieldValidation;
-    readonly warnings: Set<string>;
-    readonly duplicates: readonly string[];
-  },
-): JsonObject {
+export function checkFields(document: JsonObject, type: ResourceType, checks: FieldChecks): JsonObject {
+  const { fieldValidation, warnings, duplicates } = checks;
   const cannot = `${type.kind} in version ${JSON.stringify(type.version)} cannot be handled as a ${type.kind}: `;
   const { object, problem, mistakes } = examineFields(document, type, fieldValidation);
   if (problem !== undefined) throw new StatusError('BadRequest', cannot + problem);
@@ -212,11 +232,7 @@ export function checkFields(
   return object;
 }
 
-export function duplicateFieldMessage(field: string): string {
-  return `duplicate field ${JSON.stringify(field)}`;
-}
-
-/** The document without what its kind does not have; or why it is none of the kind at all. */
+/** Returns the document without unknown fields, or the problem with the types of its fields. */
 export function examineFields(
   document: JsonObject,
   type: ResourceType,
@@ -230,7 +246,7 @@ export function examineFields(
   return { object, problem: undefined, mistakes };
 }
 
-/** Of custom resources only the metadata is typed before validation has its say. */
+/** Of custom resources only the metadata has types before validation. */
 function metadataOnly({ metadata, kind, apiVersion }: JsonObject): JsonObject {
   return { kind: kind!, apiVersion: apiVersion!, ...(metadata === undefined ? {} : { metadata }) };
 }
@@ -240,7 +256,7 @@ function brief(document: JsonObject): string {
   return text.length > 200 ? `${text.slice(0, 200)}...` : text;
 }
 
-/** An alias is a few bytes for a whole tree or a long text: what a document unfolds to is bounded too. */
+/** Bounds the size of a document with its YAML aliases expanded: an alias of a few bytes can be a whole tree. */
 function unfoldsBeyond(root: Json): boolean {
   const open: Json[] = [root];
   let values = 0;

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
-import type { FieldProblem } from '../schema/validate.js';
+import { type FieldProblem, notSupported } from '../schema/field-problems.js';
 import { goJsonKind } from '../values/go-text.js';
 import type { ApiCall } from './api-call.js';
 import { bodyEncoding, parseDocument } from './decode.js';
-import { dryRunProblems, invalidOptions, isTrue } from './options.js';
+import { dryRunProblems, isTrue, refuseOptions } from './options.js';
 import { readRequestBody } from './read-body.js';
 
 export type PropagationPolicy = 'Orphan' | 'Background' | 'Foreground';
@@ -14,13 +14,13 @@ export interface DeleteOptions {
   readonly propagationPolicy: PropagationPolicy | undefined;
   readonly preconditions: { readonly uid: string | undefined; readonly resourceVersion: string | undefined };
   readonly dryRun: boolean;
-  /** As admission sees them. */
+  /** The options for admission. */
   readonly object: JsonObject;
-  /** Admission has seen the deletion in another form: an Eviction that was created. */
+  /** Admission has taken place for another object: an Eviction. */
   readonly isAdmitted?: boolean;
 }
 
-/** From the body, or from the query where there is none. */
+/** Reads the options from the body, or from the query if there is no body. */
 export async function deleteOptions(call: ApiCall): Promise<DeleteOptions> {
   const body = await readRequestBody(call.exchange);
   if (body.byteLength === 0) return readDeleteOptions(fromQuery(call.query));
@@ -71,7 +71,7 @@ function checkTypes(document: JsonObject): void {
   }
 }
 
-/** Throws Invalid or BadRequest for options that contradict each other or have another type. */
+/** Throws Invalid for contradicting options, BadRequest for options of a wrong type. */
 export function readDeleteOptions(document: JsonObject): DeleteOptions {
   const { gracePeriodSeconds, propagationPolicy, orphanDependents, dryRun, preconditions } = document;
   checkTypes(document);
@@ -81,12 +81,11 @@ export function readDeleteOptions(document: JsonObject): DeleteOptions {
     problems.push({ reason: 'FieldValueInvalid', field: 'propagationPolicy', message });
   }
   if (propagationPolicy !== undefined && !['Orphan', 'Background', 'Foreground'].includes(String(propagationPolicy))) {
-    const message = `Unsupported value: ${JSON.stringify(propagationPolicy)}: supported values: "Foreground", "Background", "Orphan", "nil"`;
-    problems.push({ reason: 'FieldValueNotSupported', field: 'propagationPolicy', message });
+    const known = ['Foreground', 'Background', 'Orphan', 'nil'];
+    problems.push(notSupported('propagationPolicy', propagationPolicy, known));
   }
   const dryRuns = Array.isArray(dryRun) ? dryRun.map(String) : [];
-  problems.push(...dryRunProblems(dryRuns));
-  if (problems.length > 0) throw invalidOptions('DeleteOptions', problems);
+  refuseOptions('DeleteOptions', [...problems, ...dryRunProblems(dryRuns)]);
   const conditions = isObject(preconditions) ? preconditions : {};
   return {
     gracePeriodSeconds: typeof gracePeriodSeconds === 'number' ? gracePeriodSeconds : undefined,

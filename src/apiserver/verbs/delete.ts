@@ -1,18 +1,23 @@
 import type { Reply } from '../../http/exchange.js';
-import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
+import { type JsonObject, jsonEqual, objectMember } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import { timestamp } from '../../kube/timestamp.js';
-import { finalizersOf, withMetadata } from '../registry/metadata.js';
+import { finalizersOf, isHeldNamespace, isNamespace, withMetadata } from '../registry/metadata.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { conflict, detailsOf, notFound, qualifiedResource, storageFailure } from '../registry/storage-failure.js';
+import {
+  detailsOf,
+  notFound,
+  preconditionFailed,
+  qualifiedResource,
+  storageFailure,
+} from '../registry/storage-failure.js';
 import { isStorageError } from '../storage/storage-error.js';
-import { storageKey } from '../watch/caches.js';
 import { servedViews, shape } from '../watch/served-view.js';
 import type { StoredObject } from '../watch/stored-object.js';
 import { admissionRequest } from './admission-request.js';
 import { objectAnswer, plainAnswer } from './answer.js';
-import type { ApiCall } from './api-call.js';
+import { type ApiCall, keyOf } from './api-call.js';
 import { type DeleteOptions, deleteOptions } from './delete-options.js';
 import { readNewest } from './get.js';
 import { storedBytes } from './stored-bytes.js';
@@ -21,34 +26,19 @@ const ATTEMPTS_MAX = 32;
 const ORPHAN = 'orphan';
 const FOREGROUND = 'foregroundDeletion';
 
-/** Kinds that answer a deletion with the object; the others with a Status. */
-const ANSWERS_WITH_OBJECT = new Set([
-  '/namespaces',
-  '/persistentvolumeclaims',
-  '/persistentvolumes',
-  '/pods',
-  '/podtemplates',
-  '/resourcequotas',
-  '/serviceaccounts',
-  '/services',
-  'resource.k8s.io/deviceclasses',
-  'resource.k8s.io/devicetaintrules',
-  'resource.k8s.io/resourceclaims',
-  'resource.k8s.io/resourceclaimtemplates',
-  'resource.k8s.io/resourceslices',
-  'storage.k8s.io/csidrivers',
-  'storage.k8s.io/csinodes',
-  'storage.k8s.io/storageclasses',
-  'storage.k8s.io/volumeattachments',
-  'storage.k8s.io/volumeattributesclasses',
-]);
+/** Resources whose deletion returns the object; the others return a Status. */
+const ANSWERS_WITH_OBJECT: Readonly<Record<string, string>> = {
+  '': 'namespaces persistentvolumeclaims persistentvolumes pods podtemplates resourcequotas serviceaccounts services',
+  'resource.k8s.io': 'deviceclasses devicetaintrules resourceclaims resourceclaimtemplates resourceslices',
+  'storage.k8s.io': 'csidrivers csinodes storageclasses volumeattachments volumeattributesclasses',
+};
 
-/** Kinds whose dependents outlive them unless the client says otherwise. */
+/** Resources whose dependents are orphaned by default. */
 const ORPHANS_BY_DEFAULT = new Set(['/replicationcontrollers', 'batch/jobs']);
 
 export interface Deleted {
   readonly object: JsonObject;
-  /** Gone from the store; otherwise only marked. */
+  /** Whether the object was removed; if not, it was only marked as being deleted. */
   readonly gone: boolean;
 }
 
@@ -56,35 +46,32 @@ export async function deleteOne(call: ApiCall): Promise<Reply> {
   const options = await deleteOptions(call);
   warnOfOrphans(call, options);
   const { object, gone } = await deleteObject(call, call.info.name, options);
-  if (!gone || ANSWERS_WITH_OBJECT.has(`${call.type.group}/${call.type.resource}`))
-    return objectAnswer(call, 200, object);
-  return plainAnswer(call, 200, successOf(call.type, object));
+  const { group, resource } = call.type;
+  const withObject = !gone || ANSWERS_WITH_OBJECT[group]?.split(' ').includes(resource);
+  return withObject ? objectAnswer(call, 200, object) : plainAnswer(call, 200, successOf(call.type, object));
 }
 
-/** Deletes, or marks as being deleted what somebody still has to do something for. */
+/** Removes an object, or marks it as being deleted if finalizers or a grace period hold it. */
 export async function deleteObject(call: ApiCall, name: string, options: DeleteOptions): Promise<Deleted> {
-  const { type, info } = call;
-  const key = storageKey(type.storage.prefix, type.namespaced ? info.namespace : '', name);
+  const { type } = call;
+  const key = keyOf(call, name);
   for (let attempt = 1; ; attempt++) {
     const stored = await readNewest(call, key);
     if (!stored) throw notFound(type, name);
     try {
-      return await attemptDelete(call, { name, key, stored, options });
+      return await attemptDelete(call, name, stored, options);
     } catch (error) {
-      const isLost = isStorageError(error, 'conflict');
-      if (!isLost || attempt >= ATTEMPTS_MAX) throw storageFailure(error, type, name);
+      if (!isStorageError(error, 'conflict') || attempt >= ATTEMPTS_MAX) throw storageFailure(error, type, name);
     }
   }
 }
 
-interface Attempt {
-  readonly name: string;
-  readonly key: string;
-  readonly stored: StoredObject;
-  readonly options: DeleteOptions;
-}
-
-async function attemptDelete(call: ApiCall, { name, key, stored, options }: Attempt): Promise<Deleted> {
+async function attemptDelete(
+  call: ApiCall,
+  name: string,
+  stored: StoredObject,
+  options: DeleteOptions,
+): Promise<Deleted> {
   const { type, machinery } = call;
   const live = (await servedViews([stored], type))[0]!.object;
   checkPreconditions(call, name, live, options);
@@ -104,40 +91,36 @@ async function attemptDelete(call: ApiCall, { name, key, stored, options }: Atte
   const marked = markedAsDeleted(call, live, options);
   if (marked === undefined) {
     if (options.dryRun) return { object: live, gone: true };
-    const { revision } = await machinery.backend.delete(key, stored.revision);
+    const { revision } = await machinery.backend.delete(stored.key, stored.revision);
     return { object: shape(live, revision, type), gone: true };
   }
   if (jsonEqual(marked, live)) return { object: live, gone: false };
   if (options.dryRun) return { object: marked, gone: false };
   const { bytes } = await storedBytes(call, marked, stored);
-  const { modRevision } = await machinery.backend.update(key, bytes, stored.revision);
+  const { modRevision } = await machinery.backend.update(stored.key, bytes, stored.revision);
   return { object: shape(marked, modRevision, type), gone: false };
 }
 
-/** A namespace is deleted under the condition that it is still the same one, and admission sees that. */
+/** The deletion of a namespace has its UID as a precondition, which admission sees. */
 function admittedOptions(type: ResourceType, live: JsonObject, { object }: DeleteOptions): JsonObject {
   if (!isNamespace(type)) return object;
-  const given = isObject(object['preconditions']) ? object['preconditions'] : {};
-  return { ...object, preconditions: { uid: metadataOf(live)['uid']!, ...given } };
+  const preconditions = { uid: metadataOf(live)['uid']!, ...objectMember(object, 'preconditions') };
+  return { ...object, preconditions };
 }
 
 function checkPreconditions({ type }: ApiCall, name: string, live: JsonObject, { preconditions }: DeleteOptions): void {
   const metadata = metadataOf(live);
-  const { uid, resourceVersion } = preconditions;
-  if (uid !== undefined && uid !== metadata['uid']) {
-    throw conflict(
-      type,
-      name,
-      `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${metadata['uid']}`,
-    );
-  }
-  if (resourceVersion !== undefined && resourceVersion !== metadata['resourceVersion']) {
-    const text = `ResourceVersion in precondition: ${resourceVersion}, ResourceVersion in object meta: ${metadata['resourceVersion']}`;
-    throw conflict(type, name, `Precondition failed: ${text}`);
+  for (const [member, shown] of [
+    ['uid', 'UID'],
+    ['resourceVersion', 'ResourceVersion'],
+  ] as const) {
+    const [wanted, present] = [preconditions[member], metadata[member]];
+    if (wanted === undefined || wanted === present) continue;
+    throw preconditionFailed(type, name, shown, { wanted, present });
   }
 }
 
-/** Every cluster needs these two; nobody may delete them. */
+/** kube-apiserver refuses to delete these two. */
 const SYSTEM_PRIORITY_CLASSES = new Set(['system-node-critical', 'system-cluster-critical']);
 
 function refuseProtected(type: ResourceType, name: string): void {
@@ -151,10 +134,10 @@ function refuseProtected(type: ResourceType, name: string): void {
   );
 }
 
-/** The longest time that Go can add to a date, 292 years. */
+/** The longest duration that Go can add to a time, 292 years. */
 const GRACE_MS_MAX = Number(2n ** 63n / 1_000_000n);
 
-/** The object with its mark, or undefined where nothing holds it. */
+/** Returns the object with its deletion timestamp; undefined if nothing holds it and it is to be removed. */
 function markedAsDeleted(call: ApiCall, found: JsonObject, options: DeleteOptions): JsonObject | undefined {
   const { type, machinery } = call;
   const isFirst = metadataOf(found)['deletionTimestamp'] === undefined;
@@ -162,14 +145,12 @@ function markedAsDeleted(call: ApiCall, found: JsonObject, options: DeleteOption
   const metadata = metadataOf(live);
   const graceSeconds = type.strategy.gracePeriodSeconds?.(live, options.gracePeriodSeconds) ?? 0;
   const finalizers = finalizersAfter(type, finalizersOf(live), options);
-  if (graceSeconds === 0 && finalizers.length === 0 && !holdsNamespace(type, live)) return undefined;
-  const isMarked = !isFirst;
-  const shortens = isMarked && graceSeconds < Number(metadata['deletionGracePeriodSeconds'] ?? 0);
+  if (graceSeconds === 0 && finalizers.length === 0 && !isHeldNamespace(type, live)) return undefined;
   const next: JsonObject = { ...metadata };
-  if (!isMarked || shortens) {
+  if (isFirst || graceSeconds < Number(metadata['deletionGracePeriodSeconds'] ?? 0)) {
     next['deletionTimestamp'] = timestamp(machinery.clock.nowMs() + Math.min(graceSeconds * 1000, GRACE_MS_MAX));
     next['deletionGracePeriodSeconds'] = graceSeconds;
-    if (!isMarked && typeof metadata['generation'] === 'number') next['generation'] = metadata['generation'] + 1;
+    if (isFirst && typeof metadata['generation'] === 'number') next['generation'] = metadata['generation'] + 1;
   }
   if (isNamespace(type) && next['deletionGracePeriodSeconds'] === 0) delete next['deletionGracePeriodSeconds'];
   if (finalizers.length > 0) next['finalizers'] = finalizers;
@@ -183,27 +164,17 @@ function finalizersAfter(
   { propagationPolicy }: DeleteOptions,
 ): string[] {
   const others = present.filter((each) => each !== ORPHAN && each !== FOREGROUND);
-  if (propagationPolicy === 'Orphan') return [...others, ORPHAN];
-  if (propagationPolicy === 'Foreground') return [...others, FOREGROUND];
-  if (propagationPolicy === 'Background') return others;
-  if (present.includes(ORPHAN)) return [...others, ORPHAN];
-  if (present.includes(FOREGROUND)) return [...others, FOREGROUND];
-  return ORPHANS_BY_DEFAULT.has(`${type.group}/${type.resource}`) ? [...others, ORPHAN] : others;
-}
-
-function isNamespace({ group, resource }: ResourceType): boolean {
-  return group === '' && resource === 'namespaces';
-}
-
-function holdsNamespace(type: ResourceType, live: JsonObject): boolean {
-  const spec = live['spec'];
-  return isNamespace(type) && isObject(spec) && Array.isArray(spec['finalizers']) && spec['finalizers'].length > 0;
+  const isByDefault = ORPHANS_BY_DEFAULT.has(`${type.group}/${type.resource}`);
+  const chosen =
+    propagationPolicy === undefined
+      ? ([ORPHAN, FOREGROUND].find((each) => present.includes(each)) ?? (isByDefault ? ORPHAN : undefined))
+      : { Orphan: ORPHAN, Foreground: FOREGROUND, Background: undefined }[propagationPolicy];
+  return chosen === undefined ? others : [...others, chosen];
 }
 
 function terminating(type: ResourceType, object: JsonObject): JsonObject {
   if (!isNamespace(type)) return object;
-  const status = isObject(object['status']) ? object['status'] : {};
-  return { ...object, status: { ...status, phase: 'Terminating' } };
+  return { ...object, status: { ...objectMember(object, 'status'), phase: 'Terminating' } };
 }
 
 function warnOfOrphans({ type, warnings }: ApiCall, { propagationPolicy }: DeleteOptions): void {
@@ -213,18 +184,8 @@ function warnOfOrphans({ type, warnings }: ApiCall, { propagationPolicy }: Delet
   );
 }
 
-function successOf({ group, resource }: ResourceType, object: JsonObject): JsonObject {
-  const uid = metadataOf(object)['uid'];
-  return {
-    kind: 'Status',
-    apiVersion: 'v1',
-    metadata: {},
-    status: 'Success',
-    details: {
-      name: nameOf(object),
-      ...(group === '' ? {} : { group }),
-      kind: resource,
-      ...(uid === undefined ? {} : { uid }),
-    },
-  };
+function successOf(type: ResourceType, object: JsonObject): JsonObject {
+  const { uid } = metadataOf(object);
+  const details = { ...detailsOf(type, nameOf(object)), ...(uid === undefined ? {} : { uid }) };
+  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details };
 }

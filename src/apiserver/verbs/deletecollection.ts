@@ -1,17 +1,16 @@
 import type { Reply } from '../../http/exchange.js';
-import { groupVersion } from '../../kube/gvr.js';
 import type { JsonObject } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { ApiCall } from './api-call.js';
 import { deleteObject } from './delete.js';
-import { deleteOptions } from './delete-options.js';
-import { listAnswer, readPage } from './list.js';
+import { type DeleteOptions, deleteOptions } from './delete-options.js';
+import { listAnswer, listHead, readPage } from './list.js';
 import { listOptions } from './list-options.js';
 import { outputForm } from './output-form.js';
 import { selectionOf } from './selection.js';
 
-/** Deletions at once; they share the store's group commit. */
+/** Bound on concurrent deletions, which share the store's group commit. */
 const CONCURRENCY_MAX = 16;
 
 export async function deletecollection(call: ApiCall): Promise<Reply> {
@@ -26,25 +25,17 @@ export async function deletecollection(call: ApiCall): Promise<Reply> {
     }
   };
   await Promise.all(Array.from({ length: Math.min(CONCURRENCY_MAX, found.length) }, worker));
-  const head = {
-    kind: call.type.listKind,
-    apiVersion: groupVersion(call.type.group, call.type.version),
-    metadata: { resourceVersion: String(page.revision) },
-  };
+  const head = listHead(call, { ...page, continueToken: '' });
   const form = { ...outputForm(call.exchange, call.query), as: 'object' } as const;
   return listAnswer(call, { head, objects: found, asItem: (object) => object }, form);
 }
 
-async function deleteFound(
-  call: ApiCall,
-  object: JsonObject,
-  options: Awaited<ReturnType<typeof deleteOptions>>,
-): Promise<void> {
+async function deleteFound(call: ApiCall, object: JsonObject, options: DeleteOptions): Promise<void> {
   const namespace = String(metadataOf(object)['namespace'] ?? '');
   try {
     await deleteObject({ ...call, info: { ...call.info, namespace } }, nameOf(object), options);
   } catch (error) {
-    // Somebody else was faster, or has to wait for it too: both are what was asked for.
+    // Deleted or changed by another request in the meantime.
     const reason = error instanceof StatusError ? error.status.reason : undefined;
     if (reason !== 'NotFound' && reason !== 'Conflict') throw error;
   }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Turns } from './keyed-mutex.js';
 
-describe('turns', () => {
-  it('run one after the other for one key, in order, whatever becomes of each', async () => {
+describe('changes of one object', () => {
+  it('run one after the other for one key, in order, even after a failure', async () => {
     const turns = new Turns();
     const told: string[] = [];
     const work = (name: string, fails = false) =>
@@ -18,7 +18,7 @@ describe('turns', () => {
     expect(told).toEqual(['1 begins', '1 ends', '2 begins', '2 ends', '3 begins', '3 ends']);
   });
 
-  it('do not wait for other keys', async () => {
+  it('do not wait for those of other keys', async () => {
     const turns = new Turns();
     const never = turns.take('a', () => new Promise(() => {}));
     await expect(turns.take('b', async () => 'done')).resolves.toBe('done');

@@ -1,7 +1,7 @@
 /**
- * Changes of one object, one after the other. Whoever changes what another is just changing would only lose the race and
- * begin again; waiting is cheaper, and fair. Other servers on the store know nothing of it: their races are still races.
- * Bounded by the number of requests in flight.
+ * A mutex for each key: serializes the changes of one object in this process, which is cheaper than
+ * conflicts and retries, and fair. Other servers on the same store still cause conflicts. Bounded by the
+ * number of requests in flight.
  */
 export class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
@@ -9,7 +9,7 @@ export class Turns {
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
     const mine = before ? before.then(work, work) : work();
-    // What failed is told to whoever asked for it, not to who comes next.
+    // A failure rejects only its own call: `then(work, work)` ignores it.
     this.#last.set(key, mine);
     try {
       return await mine;

@@ -6,7 +6,7 @@ import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
 import { listJson, listProtobuf } from './list-document.js';
 
 describe('listJson', () => {
-  it.each([0, 2])('writes what JSON.stringify writes with an indent of %i', async (indent) => {
+  it.each([0, 2])('writes the same as JSON.stringify with an indent of %i', async (indent) => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.jsonValue({ maxDepth: 3 }), { maxLength: 4 }), async (values) => {
         const items = JSON.parse(JSON.stringify(values)) as Json[];
@@ -19,7 +19,7 @@ describe('listJson', () => {
 });
 
 describe('listProtobuf', () => {
-  it('writes what the whole list as one document is written as', async () => {
+  it('writes the same as the encoding of the whole list', async () => {
     const head = { kind: 'ConfigMapList', apiVersion: 'v1', metadata: { resourceVersion: '7' } };
     const items = ['a', 'b'].map((name) => ({ metadata: { name }, data: { key: name } }));
     const written = await listProtobuf({ head, name: 'items', items }, new WorkSlices());

@@ -2,18 +2,18 @@ import type { WorkSlices } from '../../base/work-slices.js';
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { encodeProtobufList } from '../protobuf/encode-protobuf.js';
 import { tableHead, tableRow } from '../table/table.js';
+import type { OutputForm } from '../watch/watch-encoder.js';
 import { partial } from './answer.js';
 import type { ApiCall } from './api-call.js';
-import type { OutputForm } from './output-form.js';
 
-/** A list, a table of one, or the metadata of one: what stands before its items, and the items, made one at a time. */
+/** A list, or its table or metadata: the members before its items, and the items, made one at a time. */
 export interface ListDocument {
   readonly head: JsonObject;
   readonly name: 'items' | 'rows';
   readonly items: Iterable<Json>;
 }
 
-/** Objects of a list in the form that was asked for. */
+/** Returns a list in the requested form. */
 export function listDocument(
   { type, machinery }: ApiCall,
   list: {
@@ -46,7 +46,7 @@ function* mapped<T>(objects: readonly JsonObject[], form: (object: JsonObject) =
   for (const object of objects) yield form(object);
 }
 
-/** The JSON of a list, worked on in slices: one of thousands of objects takes seconds. */
+/** Encodes a list as JSON, in slices: thousands of objects take seconds. */
 export async function listJson(
   { head, name, items }: ListDocument,
   indent: number,
@@ -75,10 +75,10 @@ export async function listJson(
   return Buffer.concat(chunks);
 }
 
-/** Text is turned into bytes in pieces of about this size: all of it at once would be one long step. */
+/** Text is encoded in pieces of about this size, because one piece could not be divided into slices. */
 const CHUNK_CHARS = 64 * 1024;
 
-/** The protobuf of a list, worked on in slices; undefined where there is no message for it. */
+/** Encodes a list as protobuf, in slices; undefined if there is no message for it. */
 export async function listProtobuf(
   { head, name, items }: ListDocument,
   slices: WorkSlices,

@@ -1,33 +1,32 @@
 import { StatusError } from '../../kube/status-error.js';
-import type { FieldProblem } from '../schema/validate.js';
-import { invalidOptions, isTrue } from './options.js';
+import { type FieldProblem, forbidden, notSupported } from '../schema/field-problems.js';
+import { isTrue, refuseOptions } from './options.js';
 import { parseResourceVersion } from './resource-version.js';
 
-/** The parameters of a list or watch, checked and told apart by what they mean. */
+/** The parameters of a list or watch, checked. */
 export interface ListOptions {
   /** 0 for no limit. */
   readonly limit: number;
   readonly continueToken: string;
-  /** Exactly the state at this revision. */
+  /** The revision of the state to read. */
   readonly exactRevision: number | undefined;
-  /** Any state that is not older than this; 0 for any at all. Undefined with no `exactRevision`: the newest. */
+  /** Lower bound on that revision; 0 for any. If neither is given, the newest state is read. */
   readonly minimumRevision: number | undefined;
   readonly resourceVersionGiven: boolean;
   /** Watches only. */
   readonly allowWatchBookmarks: boolean;
   readonly sendInitialEvents: boolean | undefined;
-  /** 0 where the client did not say. */
+  /** 0 if not given. */
   readonly timeoutSeconds: number;
 }
 
-/** Throws what kube-apiserver says of parameters that contradict each other. */
+/** Throws Invalid with the messages of kube-apiserver for parameters that contradict each other. */
 export function listOptions(query: URLSearchParams): ListOptions {
   const match = query.get('resourceVersionMatch') ?? '';
   const continueToken = query.get('continue') ?? '';
   const isWatch = query.has('watch') && isTrue(query.get('watch'));
   const resourceVersion = parseResourceVersion(query.get('resourceVersion'), { isList: !isWatch });
-  const problems = listProblems(query, { match, resourceVersion, continueToken, isWatch });
-  if (problems.length > 0) throw invalidOptions('ListOptions', problems);
+  refuseOptions('ListOptions', listProblems(query, { match, resourceVersion, continueToken, isWatch }));
   const limit = wholeNumber(query, 'limit');
   const isExact =
     !isWatch &&
@@ -58,36 +57,31 @@ function listProblems(
   { match, resourceVersion, continueToken, isWatch }: Given,
 ): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const forbidden = (field: string, why: string): void => {
-    problems.push({ reason: 'FieldValueForbidden', field, message: `Forbidden: ${why}` });
-  };
+  const field = 'resourceVersionMatch';
+  const forbid = (why: string): void => void problems.push(forbidden(field, why));
   const sendsInitial = query.has('sendInitialEvents');
   if (isWatch && continueToken !== '' && (match !== '' || (!sendsInitial && (resourceVersion ?? 0) === 0))) {
-    // A watch from nowhere in particular is one that sends what is there first, and that wants a match.
-    forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
+    // A watch without a start sends the initial state first, for which a match is implied.
+    forbid('resourceVersionMatch is forbidden when continue is provided');
   }
   if (match !== '') {
-    if (isWatch && !sendsInitial)
-      forbidden(
-        'resourceVersionMatch',
-        'resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-      );
-    if (!isWatch && resourceVersion === undefined)
-      forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden unless resourceVersion is provided');
-    if (!isWatch && continueToken !== '')
-      forbidden('resourceVersionMatch', 'resourceVersionMatch is forbidden when continue is provided');
-    if (match !== 'Exact' && match !== 'NotOlderThan') {
-      const message = `Unsupported value: ${JSON.stringify(match)}: supported values: "Exact", "NotOlderThan"`;
-      problems.push({ reason: 'FieldValueNotSupported', field: 'resourceVersionMatch', message });
+    if (isWatch && !sendsInitial) {
+      forbid('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
     }
+    if (!isWatch && resourceVersion === undefined) {
+      forbid('resourceVersionMatch is forbidden unless resourceVersion is provided');
+    }
+    if (!isWatch && continueToken !== '') forbid('resourceVersionMatch is forbidden when continue is provided');
+    const known = ['Exact', 'NotOlderThan'];
+    if (!known.includes(match)) problems.push(notSupported(field, match, known));
     if (match === 'Exact' && resourceVersion === 0) {
-      forbidden('resourceVersionMatch', 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
+      forbid('resourceVersionMatch "exact" is forbidden for resourceVersion "0"');
     }
   }
   if (sendsInitial) {
-    if (!isWatch) forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list');
+    if (!isWatch) problems.push(forbidden('sendInitialEvents', 'sendInitialEvents is forbidden for list'));
     else if (match !== 'NotOlderThan') {
-      forbidden('resourceVersionMatch', 'sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
+      forbid('sendInitialEvents requires setting resourceVersionMatch to NotOlderThan');
     }
   }
   return problems;

@@ -4,37 +4,32 @@ import type { Json, JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { storageFailure } from '../registry/storage-failure.js';
 import { isStorageError } from '../storage/storage-error.js';
+import type { Selection } from '../watch/resource-cache.js';
 import { type ServedView, servedViews } from '../watch/served-view.js';
 import { StoredObject } from '../watch/stored-object.js';
+import type { OutputForm } from '../watch/watch-encoder.js';
 import { bytesAnswer, DOCUMENT_BYTES_FACTOR, yamlAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type ContinueToken, decodeContinue, encodeContinue } from './continue-token.js';
 import { listDocument, listJson, listProtobuf } from './list-document.js';
 import { type ListOptions, listOptions } from './list-options.js';
-import {
-  checkNumber,
-  isPretty,
-  notAcceptable,
-  type OutputForm,
-  outputForm,
-  PROTOBUF_MEDIA_TYPE,
-} from './output-form.js';
+import { checkNumber, isPretty, notAcceptable, outputForm, PROTOBUF_MEDIA_TYPE } from './output-form.js';
 import { reserveReply } from './reserve-reply.js';
 import { awaitNewest, awaitRevision } from './resource-version.js';
-import { type Selection, selectionOf } from './selection.js';
+import { selectionOf } from './selection.js';
 
-/** Read from the store at once while looking for a page of selected objects. */
+/** Objects of one read from the store during the search for a page of selected objects. */
 const CHUNK_MAX = 500;
 
-/** Reserved before a list is read from the store at a past revision, when nobody knows yet how large it is. */
+/** Memory reserved for a list of a past revision, whose size is not known before it is read. */
 const PAST_LIST_BYTES = 8 * 1024 * 1024;
 
-/** One page: what a client gets, and how it can go on. */
+/** One page of a list. */
 export interface Page {
   readonly views: readonly ServedView[];
   readonly revision: number;
   readonly continueToken: string;
-  /** Not told where a selector hides how many of the rest are meant. */
+  /** Number of objects after the page; undefined with a selector. */
   readonly remaining: number | undefined;
   /** Size of the objects as they are stored. */
   readonly storedBytes: number;
@@ -47,14 +42,12 @@ export async function list(call: ApiCall): Promise<Reply> {
   const isPlain = form.as === 'object' && form.encoding === 'json' && !isPretty(call.exchange, call.query);
   const waiting = reserveReply(call, page.storedBytes * (isPlain ? 1 : DOCUMENT_BYTES_FACTOR));
   if (waiting) await waiting;
-  if (isPlain) {
-    return bytesAnswer(call, 200, await listBytes(call, page));
-  }
+  if (isPlain) return bytesAnswer(call, 200, await listBytes(call, page));
   const objects = page.views.map(({ object }) => object);
   return listAnswer(call, { head: listHead(call, page), objects, asItem: (object) => asItem(call, object) }, form);
 }
 
-/** A list in any form but that of plain JSON, whose bytes are kept with the objects. */
+/** Replies with a list in any form but plain JSON, whose bytes are kept with the objects. */
 export async function listAnswer(
   call: ApiCall,
   list: Parameters<typeof listDocument>[1],
@@ -82,18 +75,18 @@ export function readPage(call: ApiCall, options: ListOptions, selection: Selecti
   return readCached(call, options, selection);
 }
 
-/** From the cache, which is first brought up to the revision that was asked for. */
+/** Reads a page from the cache once that has reached the requested revision. */
 async function readCached(call: ApiCall, options: ListOptions, selection: Selection): Promise<Page> {
   const { type, machinery } = call;
   if (options.minimumRevision === undefined) await awaitNewest(call);
   else await awaitRevision(call, options.minimumRevision);
   const cache = machinery.caches.of(type.storage.prefix);
-  // What is seen is the state at this one revision: nothing waits before the references are taken.
+  // The state of this revision: there is no await until all references are taken.
   const { revision } = machinery.feed;
   const found: StoredObject[] = [];
   let continueToken = '';
   let remaining: number | undefined;
-  const range = selection.isSingle ? single(cache.get(selection.prefix)) : cache.range(selection.prefix);
+  const range = cache.select(selection);
   const total = selection.takesAll && options.limit > 0 ? cache.countFrom(selection.prefix) : 0;
   const { slices } = call;
   for (const stored of selection.takesAll ? range : [...range]) {
@@ -115,12 +108,12 @@ async function readOn(call: ApiCall, options: ListOptions, selection: Selection,
   if (options.resourceVersionGiven) {
     throw new StatusError('BadRequest', 'specifying resource version is not allowed when using continue');
   }
-  // A list that lost its place goes on with what is there now.
+  // A list whose revision was compacted continues with the newest state.
   const at = token.revision === -1 ? { ...token, revision: await call.machinery.backend.currentRevision() } : token;
   return readAt(call, options, selection, at);
 }
 
-/** From the store as it stood at a revision. */
+/** Reads a page from the store at a revision. */
 async function readAt(call: ApiCall, options: ListOptions, selection: Selection, from: ContinueToken): Promise<Page> {
   const { type, machinery } = call;
   const { prefix } = selection;
@@ -177,20 +170,16 @@ function lostPlace({ startAfter }: ContinueToken): StatusError {
   return error;
 }
 
-function* single(stored: StoredObject | undefined): IterableIterator<StoredObject> {
-  if (stored) yield stored;
-}
-
-function listMetadata({ revision, continueToken, remaining }: Page): JsonObject {
-  return {
+export function listHead(
+  { type }: ApiCall,
+  { revision, continueToken, remaining }: Pick<Page, 'revision' | 'continueToken' | 'remaining'>,
+): JsonObject {
+  const metadata = {
     resourceVersion: String(revision),
     ...(continueToken === '' ? {} : { continue: continueToken }),
     ...(remaining === undefined || continueToken === '' ? {} : { remainingItemCount: remaining }),
   };
-}
-
-function listHead({ type }: ApiCall, page: Page): JsonObject {
-  return { kind: type.listKind, apiVersion: groupVersion(type.group, type.version), metadata: listMetadata(page) };
+  return { kind: type.listKind, apiVersion: groupVersion(type.group, type.version), metadata };
 }
 
 async function listBytes(call: ApiCall, page: Page): Promise<Buffer> {

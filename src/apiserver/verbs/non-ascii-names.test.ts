@@ -48,7 +48,7 @@ describe('objects with names outside ASCII', () => {
     watch.cancel();
   });
 
-  it('are continued after in pages', async () => {
+  it('are positions of continue tokens', async () => {
     const names = ['zä', 'zö', 'zü'];
     for (const name of names) await api.ask('POST', BINDINGS, { body: binding(name) });
     const seen: string[] = [];
@@ -61,7 +61,7 @@ describe('objects with names outside ASCII', () => {
     expect(seen.filter((name) => name.startsWith('z'))).toEqual(names);
   });
 
-  it('are what resourceNames of a role allow', async () => {
+  it('are matched by resourceNames of a role', async () => {
     const rules = [
       {
         apiGroups: ['rbac.authorization.k8s.io'],

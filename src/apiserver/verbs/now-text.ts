@@ -4,7 +4,7 @@ import { timestamp } from '../../kube/timestamp.js';
 let second = -1;
 let text = '';
 
-/** The time as Kubernetes writes it. Many writes fall into one second: its text is kept until the next. */
+/** Returns the time in the format of Kubernetes, formatted once for all writes of one second. */
 export function nowText(clock: Clock): string {
   const nowMs = clock.nowMs();
   const now = Math.floor(nowMs / 1000);

@@ -5,7 +5,7 @@ import { checkObjectSize } from './object-size.js';
 const TOO_LARGE = expect.objectContaining({ status: expect.objectContaining({ code: 413 }) });
 
 describe('checkObjectSize', () => {
-  it('accepts as many values as the bound says, and refuses one more', () => {
+  it('accepts as many values as the bound, and refuses one more', () => {
     const list = new Array<number>(OBJECT_VALUES_MAX - 1).fill(1);
     expect(() => checkObjectSize({ list })).not.toThrow();
     list.push(1);

@@ -3,8 +3,8 @@ import { StatusError } from '../../kube/status-error.js';
 import { OBJECT_BYTES_MAX, OBJECT_VALUES_MAX } from '../contracts/size-bounds.js';
 
 /**
- * Throws RequestEntityTooLarge for an object that has become too large to be stored: a body of three bytes for each item of
- * a list can be hundreds of bytes for each with defaults. Looks at no more of it than the bounds allow.
+ * Throws RequestEntityTooLarge for an object that is too large to be stored: with defaults, an item of
+ * three bytes can take hundreds. Stops at the bounds.
  */
 export function checkObjectSize(object: JsonObject): void {
   if (!isLarger(object)) return;
@@ -14,7 +14,7 @@ export function checkObjectSize(object: JsonObject): void {
   );
 }
 
-/** Counts characters instead of bytes: enough for a bound on work. */
+/** Counts characters instead of bytes, which is exact enough for a bound on work. */
 function isLarger(object: JsonObject): boolean {
   const open: Json[] = [object];
   let bytes = 0;

@@ -3,18 +3,7 @@ import { headerValue } from '../../http/headers.js';
 import { type AcceptClause, chooseMediaType, clauseTakes, parseAccept } from '../../kube/accept.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { ResourceType } from '../registry/resource-type.js';
-
-/** How a client wants its answer. */
-export interface OutputForm {
-  readonly encoding: 'json' | 'yaml' | 'protobuf';
-  /** The object itself, rows for people, or its metadata only. */
-  readonly as: 'object' | 'table' | 'metadata';
-  /** The metadata of a whole list was asked for; said of `metadata` only. */
-  readonly ofList?: boolean;
-  /** `v1` or `v1beta1` of meta.k8s.io, for tables and metadata. */
-  readonly version: string;
-  readonly includeObject: 'None' | 'Metadata' | 'Object';
-}
+import type { OutputForm } from '../watch/watch-encoder.js';
 
 export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 const ENCODINGS = [
@@ -24,8 +13,8 @@ const ENCODINGS = [
 const AS_JSON: OutputForm = { encoding: 'json', as: 'object', version: 'v1', includeObject: 'Metadata' };
 
 /**
- * Protobuf only for clients that take nothing else, and, with the `type` of a custom resource, only of its metadata.
- * Throws NotAcceptable where nothing that the client takes can be given.
+ * Negotiates the form of the reply. Protobuf only if the client accepts nothing else and, for a custom
+ * resource, only of its metadata. Throws NotAcceptable if no accepted form is possible.
  */
 export function outputForm(
   exchange: Exchange,
@@ -70,7 +59,7 @@ function formOf(
   };
 }
 
-/** Throws NotAcceptable where the metadata of a list is asked for and one object is given, or the other way round. */
+/** Throws NotAcceptable if the metadata of a list is requested for one object, or the reverse. */
 export function checkNumber({ ofList }: OutputForm, { kind }: Pick<ResourceType, 'kind'>, isList: boolean): void {
   if (ofList === undefined || ofList === isList) return;
   const [asked, given] = isList
@@ -86,7 +75,7 @@ export function notAcceptable(): StatusError {
   );
 }
 
-/** Watches are lines of JSON, or frames of protobuf where a client takes nothing else. */
+/** Negotiates the form of a watch: lines of JSON, or frames of protobuf if the client accepts nothing else. */
 export function watchForm(exchange: Exchange, query: URLSearchParams, type: Pick<ResourceType, 'origin'>): OutputForm {
   const form = outputForm(exchange, query, type);
   if (form.encoding !== 'yaml') return form;
@@ -107,7 +96,7 @@ function conversionOf(params: ReadonlyMap<string, string>): OutputForm['as'] | u
   return as === 'PartialObjectMetadata' || as === 'PartialObjectMetadataList' ? 'metadata' : undefined;
 }
 
-/** People with curl or a browser get indented text, as from kube-apiserver. */
+/** Returns whether JSON is indented: on request, and for curl and browsers, as in kube-apiserver. */
 export function isPretty(exchange: Exchange, query: URLSearchParams): boolean {
   const asked = query.get('pretty');
   if (asked !== null) return asked === '1' || asked === 'true' || asked === '';

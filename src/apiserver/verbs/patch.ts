@@ -1,5 +1,4 @@
 import type { Reply } from '../../http/exchange.js';
-import { headerValue } from '../../http/headers.js';
 import { groupVersion } from '../../kube/gvr.js';
 import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
@@ -14,19 +13,24 @@ import { strategicMergeSteps } from '../patch/strategic-merge-patch.js';
 import { withMetadata } from '../registry/metadata.js';
 import { refuseInvalid } from '../registry/refuse-invalid.js';
 import type { ResourceType } from '../registry/resource-type.js';
-import { duplicateFields, namesEachOnce } from '../schema/duplicate-fields.js';
-import { invalid } from '../schema/field-problems.js';
+import { forbidden, invalid, required } from '../schema/field-problems.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
 import { formatProblems } from '../schema/validate.js';
-import { goJsonSyntaxError } from '../values/go-json-syntax.js';
 import { goJsonKind, goText } from '../values/go-text.js';
 import { objectAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
 import { type Change, changeObject } from './change-object.js';
 import { createObject, withNamespace } from './create.js';
-import { checkFields, duplicateFieldMessage, examineFields, parseDocument } from './decode.js';
+import {
+  checkFields,
+  examineFields,
+  jsonDuplicates,
+  mediaTypeOf,
+  parseDocument,
+  unsupportedMediaType,
+} from './decode.js';
 import { checkObjectSize } from './object-size.js';
-import { type FieldValidation, invalidOptions, optionsObject, type WriteOptions, writeOptions } from './options.js';
+import { type FieldValidation, optionsObject, refuseOptions, type WriteOptions, writeOptions } from './options.js';
 import { outputForm } from './output-form.js';
 import { readRequestBody } from './read-body.js';
 import { writerOf } from './writer.js';
@@ -54,47 +58,38 @@ export async function patch(call: ApiCall): Promise<Reply> {
   return objectAnswer(call, created ? 201 : 200, view);
 }
 
-/** Throws UnsupportedMediaType; custom resources know no strategic patches. */
-export function patchTypeOf({ exchange, type }: Pick<ApiCall, 'exchange' | 'type'>): PatchType {
-  const field = headerValue(exchange.headers, 'content-type') ?? '';
-  const mediaType = field.split(';', 1)[0]!.trim().toLowerCase();
+/** Throws UnsupportedMediaType, also for strategic merge patches of custom resources. */
+function patchTypeOf({ exchange, type }: ApiCall): PatchType {
+  const mediaType = mediaTypeOf(exchange);
   const known = PATCH_TYPES.filter(
     (each) => type.origin === 'built-in' || each !== 'application/strategic-merge-patch+json',
   );
   const found = known.find((each) => each === mediaType);
   if (found) return found;
-  const list = known.join(', ');
-  throw new StatusError(
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${list}`,
-  );
+  throw unsupportedMediaType(known);
 }
 
 function patchOptions({ query }: ApiCall, patchType: PatchType): WriteOptions {
   const options = writeOptions('PatchOptions', query);
   const isApply = patchType === 'application/apply-patch+yaml';
   if (isApply && options.fieldManager === '') {
-    throw invalidOptions('PatchOptions', [
-      { reason: 'FieldValueRequired', field: 'fieldManager', message: 'Required value: is required for apply patch' },
-    ]);
+    refuseOptions('PatchOptions', [required('fieldManager', 'is required for apply patch')]);
   }
   if (!isApply && query.has('force')) {
-    throw invalidOptions('PatchOptions', [
-      { reason: 'FieldValueForbidden', field: 'force', message: 'Forbidden: may not be specified for non-apply patch' },
-    ]);
+    refuseOptions('PatchOptions', [forbidden('force', 'may not be specified for non-apply patch')]);
   }
   return options;
 }
 
-/** What a patch makes of an object, with what is told of the patch itself. */
+/** A parsed patch. */
 interface Patcher {
-  /** Yields where a patch is more than one pass over the object. */
+  /** Yields between passes over the object. */
   apply(live: JsonObject): Generator<void, JsonObject>;
-  /** Members named twice, and what an operation does not know. */
+  /** Messages about duplicate members and unknown members of operations. */
   readonly mistakes: readonly string[];
-  /** How what came of it is shown where it cannot be used. */
+  /** Returns the value in the message about a result that is not valid. */
   shown(patched: JsonObject): string;
-  /** What is said where it is no object of the kind, given what a decoder of JSON would say. */
+  /** Returns the message about a result that is not of the kind, from that of a JSON decoder. */
   told(problem: string): string;
 }
 
@@ -125,7 +120,7 @@ function patching(
   };
 }
 
-/** Throws Invalid where the result is no object of the kind. */
+/** Throws Invalid if the result is not an object of the kind. */
 function checkPatched(
   { type, warnings }: ApiCall,
   patched: JsonObject,
@@ -166,17 +161,20 @@ function patcherOf(
   const shown = (patched: JsonObject): string => JSON.stringify(patched);
   const told = (problem: string): string => problem;
   if (patchType === 'application/json-patch+json') {
-    const parsed = parsePatch(body, '');
-    const { operations, problems } = translated(() => parseJsonPatch(parsed));
-    const apply = function* (live: JsonObject): Generator<void, JsonObject> {
-      return asObject(yield* jsonPatchSteps(live, operations));
-    };
-    return { apply, mistakes: problems, shown, told };
+    const parsed = parseDocument(body, 'json', '');
+    try {
+      const { operations, problems } = parseJsonPatch(parsed);
+      const apply = function* (live: JsonObject): Generator<void, JsonObject> {
+        return asObject(yield* jsonPatchSteps(live, operations));
+      };
+      return { apply, mistakes: problems, shown, told };
+    } catch (error) {
+      return rethrowTranslated(error);
+    }
   }
   const isMerge = patchType === 'application/merge-patch+json';
-  const parsed = parsePatch(body, isMerge ? 'error decoding patch: ' : '');
-  const mistakes =
-    options.fieldValidation === 'Ignore' ? [] : duplicatesOf(body.toString('utf8'), parsed).map(duplicateFieldMessage);
+  const parsed = parseDocument(body, 'json', isMerge ? 'error decoding patch' : '');
+  const mistakes = options.fieldValidation === 'Ignore' ? [] : jsonDuplicates(body.toString('utf8'), parsed);
   if (!isObject(parsed)) {
     const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
     throw new StatusError('BadRequest', isMerge ? `error decoding patch: ${why}` : why);
@@ -197,7 +195,7 @@ function patcherOf(
   };
 }
 
-/** Strategic patches are not decoded from JSON there, and what converts them has other words. */
+/** kube-apiserver does not decode the result of a strategic patch from JSON; its converter has other messages. */
 function inConvertersWords(problem: string): string {
   const [, found, wanted] = /^json: cannot unmarshal (\w+) into .* of type (\S+)$/.exec(problem) ?? [];
   if (found === undefined || wanted === undefined) return problem;
@@ -207,30 +205,9 @@ function inConvertersWords(problem: string): string {
   return wanted.includes('.') ? `cannot restore struct from: ${kind}` : `unrecognized type: ${wanted}`;
 }
 
-function parsePatch(body: Buffer, prefix: string): Json {
-  const text = body.toString('utf8');
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
-    throw new StatusError('BadRequest', `${prefix}${goJsonSyntaxError(text) ?? 'not JSON'}`);
-  }
-  if (isDeeperThan(value, JSON_LEVELS_MAX)) throw new StatusError('BadRequest', `${prefix}exceeded max depth`);
-  return value;
-}
-
 function asObject(value: Json): JsonObject {
   if (isObject(value)) return value;
   throw new StatusError('Invalid', 'the server rejected our request due to an error in our request');
-}
-
-/** Patch mistakes come with the answer they deserve. */
-function translated<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    return rethrowTranslated(error);
-  }
 }
 
 function rethrowTranslated(error: unknown): never {
@@ -238,7 +215,7 @@ function rethrowTranslated(error: unknown): never {
   throw error;
 }
 
-/** kube-apiserver passes on what its libraries say of a patch that cannot be worked with: a 500 that has no reason. */
+/** kube-apiserver replies with the message of its patch library: a 500 without a reason. */
 function withoutReason(reason: StatusReason): StatusReason {
   return reason === 'InternalError' ? '' : reason;
 }
@@ -259,9 +236,9 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
       `name in URL (${info.name}) does not match name in the applied object (${sent})`,
     );
   }
-  // Unknown fields are refused by apply itself.
+  // Only duplicates are checked here: apply itself refuses unknown fields.
   const text = body.toString('utf8');
-  if (text.trimStart().startsWith('{')) reportDuplicates(duplicatesOf(text, parsed), options, warnings);
+  if (text.trimStart().startsWith('{')) reportDuplicates(jsonDuplicates(text, parsed), options, warnings);
   const named = withNamespace(call, withMetadata(parsed, { ...metadataOf(parsed), name: info.name }));
   const request = { ...writerOf(call, options, info.subresource), force: options.force };
   const apply = async (live: JsonObject | undefined): Promise<JsonObject> => {
@@ -290,19 +267,14 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   };
 }
 
-function duplicatesOf(text: string, parsed: Json): string[] {
-  return namesEachOnce(text, parsed) ? [] : duplicateFields(text);
-}
-
-function reportDuplicates(fields: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {
-  const messages = fields.map(duplicateFieldMessage);
+function reportDuplicates(messages: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {
   if (messages.length > 0 && fieldValidation === 'Strict') {
     throw new StatusError('BadRequest', `error strict decoding YAML: ${messages.join(', ')}`);
   }
   if (fieldValidation === 'Warn') for (const message of messages) warnings.add(message);
 }
 
-/** What is made by an apply is checked as what is made by a create. */
+/** Checks an object that an apply creates like that of a create. */
 function checkedNew(
   object: JsonObject,
   { type, warnings, info }: ApiCall,
@@ -310,7 +282,7 @@ function checkedNew(
 ): JsonObject {
   const uid = metadataOf(object)['uid'] ?? '';
   if (uid !== '') refuseInvalid(type, info.name, [invalid('metadata.uid', uid, 'field is immutable')]);
-  // A version that is wished for means nothing where there is none yet.
+  // The resourceVersion is ignored for an object that does not exist yet.
   const { resourceVersion: _, ...metadata } = metadataOf(object);
   return checkFields(withMetadata(object, metadata), type, { fieldValidation, warnings, duplicates: [] });
 }

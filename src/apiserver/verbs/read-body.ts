@@ -8,12 +8,13 @@ import { withoutLongYaml } from '../yaml/long-yaml.js';
 
 const BODY_MS_MAX = 60_000;
 
-/** Shorter bodies cannot have too many values, and are YAML that is quickly read. */
+/** Shorter bodies cannot have too many values, and their YAML is parsed without a thread. */
 const SHORT_BYTES_MAX = 16 * 1024;
 
 /**
- * Reads the whole body of a request. Throws StatusError (RequestEntityTooLarge) for more bytes than kube-apiserver takes, whose
- * rest is not read, and for too many values. Long YAML is returned as JSON, which is YAML as well.
+ * Reads the whole body of a request. Throws StatusError (RequestEntityTooLarge) for more bytes than
+ * kube-apiserver accepts, whose rest is not read, and for too many values. Long YAML is returned as JSON,
+ * which is YAML as well.
  */
 export async function readRequestBody(exchange: Exchange): Promise<Buffer> {
   const sent = await gatherBody(exchange);
@@ -21,13 +22,13 @@ export async function readRequestBody(exchange: Exchange): Promise<Buffer> {
   const contentType = headerValue(exchange.headers, 'content-type') ?? '';
   if (contentType.includes('protobuf')) return sent;
   const body = contentType.includes('yaml') ? await withoutLongYaml(sent) : sent;
-  // Nothing but ASCII counts, and no byte of another character looks like it.
+  // Only ASCII characters are counted, and UTF-8 has no ASCII bytes in other characters.
   if (!hasMoreValues(body.toString('latin1'), BODY_VALUES_MAX)) return body;
   const message = `Request entity too large: limit is ${BODY_VALUES_MAX} values`;
   throw new StatusError('RequestEntityTooLarge', message);
 }
 
-/** The body as it was sent, kept so that the request can be sent elsewhere. */
+/** Reads the body and keeps it with the exchange, so that the request can be sent to a peer. */
 async function gatherBody(exchange: Exchange): Promise<Buffer> {
   const { gatheredBody, body, holding } = exchange;
   if (gatheredBody) return Buffer.from(gatheredBody.buffer, gatheredBody.byteOffset, gatheredBody.byteLength);

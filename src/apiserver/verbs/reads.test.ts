@@ -22,7 +22,7 @@ const names = (list: JsonObject): unknown[] => (list['items'] as JsonObject[]).m
 const list = (query = ''): ReturnType<TestApiServer['ask']> => api.ask('GET', `${MAPS}${query}`);
 
 describe('get', () => {
-  it('knows what another server on the store wrote, though nothing has told it so yet', async () => {
+  it('returns the write of another server on the same store before its watch event arrives', async () => {
     const other = await startTestApiServer({ backend: api.backend });
     const body = (turn: number): JsonObject => ({
       kind: 'ConfigMap',
@@ -57,14 +57,14 @@ describe('get', () => {
 });
 
 describe('list', () => {
-  it('gives all in order, without kind and apiVersion in the items', async () => {
+  it('returns all objects in order, without kind and apiVersion in the items', async () => {
     const { body } = await list();
     expect([body['kind'], body['apiVersion']]).toEqual(['ConfigMapList', 'v1']);
     expect(names(body)).toEqual(NAMES);
     expect((body['items'] as JsonObject[])[0]!['kind']).toBeUndefined();
   });
 
-  it('goes on page by page as of one moment, whatever is written meanwhile', async () => {
+  it('returns all pages at one revision in spite of concurrent writes', async () => {
     const first = await list('?limit=10');
     expect(meta(first.body)['remainingItemCount']).toBe(15);
     await api.ask('POST', MAPS, { body: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'm055' } } });
@@ -76,20 +76,20 @@ describe('list', () => {
     await api.ask('DELETE', `${MAPS}/m055`);
   });
 
-  it('pages through what a selector takes, without telling how much is left', async () => {
+  it('pages through selected objects without remainingItemCount', async () => {
     const first = await list('?limit=10&labelSelector=parity=even');
     expect(meta(first.body)['remainingItemCount']).toBeUndefined();
     const second = await list(`?limit=10&labelSelector=parity=even&continue=${meta(first.body)['continue']}`);
     expect([...names(first.body), ...names(second.body)]).toEqual(NAMES.filter((_, index) => index % 2 === 0));
   });
 
-  it('selects by field', async () => {
+  it('selects objects by field', async () => {
     expect(names((await list('?fieldSelector=metadata.name=m07')).body)).toEqual(['m07']);
     expect((await list('?fieldSelector=data.a=1')).status).toBe(400);
     expect((await list('?labelSelector=a==b==c')).status).toBe(400);
   });
 
-  it('reads the past exactly, the present at least, and refuses the future', async () => {
+  it('reads an exact past revision and a minimum revision, and refuses a future one', async () => {
     const { body: before } = await list();
     const then = meta(before)['resourceVersion'];
     await api.ask('POST', MAPS, { body: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'z' } } });
@@ -101,7 +101,7 @@ describe('list', () => {
     expect((await list('?continue=nonsense!')).status).toBe(400);
   });
 
-  it('says 410 with a token to go on by once the past is compacted', async () => {
+  it('replies 410 with a new continue token once the revision is compacted', async () => {
     const { body } = await list('?limit=3');
     await api.ask('PATCH', `${MAPS}/m24`, { body: { data: { a: 'x' } } });
     await api.backend.compact(await api.backend.currentRevision());
@@ -111,7 +111,7 @@ describe('list', () => {
     expect(names(rest.body)).toEqual(NAMES.slice(3));
   });
 
-  it('shows a table, and metadata alone', async () => {
+  it('returns a table or only metadata on request', async () => {
     const table = await api.ask('GET', `${MAPS}/m00`, {
       headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json' },
     });
@@ -129,7 +129,7 @@ describe('watch', () => {
   const told = (events: readonly { type: string; object: JsonObject }[]): string[] =>
     events.map(({ type, object }) => `${type} ${meta(object)['name'] ?? ''}`.trim());
 
-  it('tells what happens after a revision, in order, each once', async () => {
+  it('sends the events after a revision in order, each once', async () => {
     const { body } = await list();
     const watch = await api.watch(`${MAPS}?watch=true&resourceVersion=${meta(body)['resourceVersion']}`);
     await api.ask('POST', MAPS, { body: { kind: 'ConfigMap', apiVersion: 'v1', metadata: { name: 'w1' } } });
@@ -143,7 +143,7 @@ describe('watch', () => {
     expect(new Set(revisions).size).toBe(3);
   });
 
-  it('begins with the state and marks its end when asked to', async () => {
+  it('sends the initial state and a bookmark at its end on request', async () => {
     const query = 'watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
     const watch = await api.watch(`${MAPS}?${query}&labelSelector=parity=odd`);
     const events = await watch.take(13);
@@ -155,7 +155,7 @@ describe('watch', () => {
     expect(meta(events[12]!.object)['annotations']).toEqual({ 'k8s.io/initial-events-end': 'true' });
   });
 
-  it('tells of objects that come into a selection and leave it', async () => {
+  it('sends ADDED and DELETED for objects that enter and leave the selection', async () => {
     const { body } = await list();
     const watch = await api.watch(
       `${MAPS}?watch=1&labelSelector=parity=even&resourceVersion=${meta(body)['resourceVersion']}`,
@@ -167,7 +167,7 @@ describe('watch', () => {
     expect(told(events)).toEqual(['ADDED m01', 'DELETED m01']);
   });
 
-  it('reads from the store what memory no longer holds, and says 410 when that is gone too', async () => {
+  it('reads evicted events from the store, and sends 410 once they are compacted', async () => {
     const { body } = await list();
     const from = meta(body)['resourceVersion'];
     for (let count = 0; count < 5; count++)
@@ -202,14 +202,14 @@ describe('watch', () => {
     },
   );
 
-  it('ends in good order with the server, and after its time', async () => {
+  it('ends without an error when the server stops, and after its timeout', async () => {
     const watch = await api.watch(
       `${MAPS}?watch=true&timeoutSeconds=1&resourceVersion=0&fieldSelector=metadata.name=none`,
     );
     expect(await watch.next()).toBeUndefined();
   });
 
-  it('shows rows to who asks for a table, columns once', async () => {
+  it('sends table rows on request, with the columns in the first event only', async () => {
     const watch = await api.watch(`${MAPS}?watch=true&labelSelector=parity=even`, {
       headers: { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' },
     });

@@ -4,9 +4,9 @@ import type { ApiCall } from './api-call.js';
 const UNRESERVED_BYTES_MAX = 64 * 1024;
 
 /**
- * Reserves memory for a reply before it is made, from the caller's share, until the reply has been sent; a promise only
- * where that has to be waited for. Throws or rejects with StatusError (TooManyRequests), except for writes: those have
- * been stored by now, and a client would take a refusal for the opposite.
+ * Reserves memory for a reply from the caller's share until the reply has been sent; returns a promise
+ * only if the reservation must wait. Throws or rejects with StatusError (TooManyRequests), except for
+ * writes: they are stored by now, and a refusal would say the opposite.
  */
 export function reserveReply({ exchange }: Pick<ApiCall, 'exchange'>, bytes: number): Promise<void> | undefined {
   if (bytes <= UNRESERVED_BYTES_MAX) return undefined;

@@ -1,15 +1,14 @@
 import { StatusError } from '../../kube/status-error.js';
-import type { ResourceType } from '../registry/resource-type.js';
 import { storageFailure, tooLargeRevision } from '../registry/storage-failure.js';
 import type { ApiCall } from './api-call.js';
 
-/** Go's words for a text that is no version. */
+/** Returns Go's message for a text that is not a version. */
 export function unparsedVersion(text: string): string {
   const why = /^\d+$/.test(text) ? 'value out of range' : 'invalid syntax';
   return `strconv.ParseUint: parsing ${JSON.stringify(text)}: ${why}`;
 }
 
-/** A resourceVersion as a revision of the store; undefined where none is given. Throws what kube-apiserver says. */
+/** Returns the revision of a resourceVersion; undefined if none is given. Throws StatusError like kube-apiserver. */
 export function parseResourceVersion(
   text: string | null,
   { isList = false }: { readonly isList?: boolean } = {},
@@ -20,28 +19,30 @@ export function parseResourceVersion(
   throw isList ? new StatusError('BadRequest', `invalid resource version: ${why}`) : new StatusError('', why);
 }
 
-/** Resolves when the cache of the call's resource is at least this new; 0 for whatever it has. */
-export async function awaitRevision({ machinery, type }: ApiCall, revision: number): Promise<void> {
-  const cache = machinery.caches.of(type.storage.prefix);
-  await ready(cache, type);
-  if (!(await machinery.feed.waitFor(revision))) throw tooLargeRevision(machinery.feed.revision);
+/** Resolves when the cache of the call's resource has reached a revision; 0 for any. */
+export async function awaitRevision(call: ApiCall, revision: number): Promise<void> {
+  const { feed } = call.machinery;
+  await cacheReady(call);
+  if (!(await feed.waitFor(revision))) throw tooLargeRevision(feed.revision);
 }
 
-/** Resolves when the cache has every write that was acknowledged, by any server, before the call. */
-export async function awaitNewest({ machinery, type }: ApiCall): Promise<void> {
-  const cache = machinery.caches.of(type.storage.prefix);
-  await ready(cache, type);
-  const newest = await machinery.backend.currentRevision().catch((error: unknown) => {
-    throw storageFailure(error, type, '');
-  });
-  if (!(await machinery.feed.waitFor(newest))) {
+/** Resolves when the cache has every write that any server acknowledged before the call. */
+export async function awaitNewest(call: ApiCall): Promise<void> {
+  const { backend, feed } = call.machinery;
+  await cacheReady(call);
+  const newest = await ofStore(call, backend.currentRevision());
+  if (!(await feed.waitFor(newest))) {
     throw new StatusError('Timeout', 'the newest state of the store did not arrive in time', { retryAfterSeconds: 1 });
   }
 }
 
-async function ready(cache: { ready(): Promise<void> }, type: ResourceType): Promise<void> {
+function cacheReady(call: ApiCall): Promise<void> {
+  return ofStore(call, call.machinery.caches.of(call.type.storage.prefix).ready());
+}
+
+async function ofStore<T>({ type }: ApiCall, work: Promise<T>): Promise<T> {
   try {
-    await cache.ready();
+    return await work;
   } catch (error) {
     throw storageFailure(error, type, '');
   }

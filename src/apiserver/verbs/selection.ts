@@ -1,4 +1,5 @@
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { objectMember } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { StatusError } from '../../kube/status-error.js';
 import {
   type FieldSelector,
@@ -9,19 +10,10 @@ import {
 } from '../select/field-selector.js';
 import { type LabelSelector, matchesLabels, parseLabelSelector } from '../select/label-selector.js';
 import { storageKey } from '../watch/caches.js';
+import type { Selection } from '../watch/resource-cache.js';
 import type { ApiCall } from './api-call.js';
 
-/** Which objects of a collection are meant: where they lie, and what they must be like. */
-export interface Selection {
-  /** Keys of objects that can be meant begin with this; where one is named, it is the key itself. */
-  readonly prefix: string;
-  readonly isSingle: boolean;
-  /** Nothing but the place decides. */
-  readonly takesAll: boolean;
-  matches(object: JsonObject): boolean;
-}
-
-/** Throws BadRequest for selectors that make no sense for the kind. */
+/** Throws BadRequest for selectors that the kind does not support. */
 export function selectionOf({ type, query, info }: ApiCall): Selection {
   let labels: LabelSelector;
   let fields: FieldSelector;
@@ -33,7 +25,7 @@ export function selectionOf({ type, query, info }: ApiCall): Selection {
   }
   const { prefix } = type.storage;
   const namespace = type.namespaced ? info.namespace : '';
-  // The deprecated form /watch/…/<name> names one object too.
+  // The deprecated path /watch/…/<name> has the name of one object.
   const name = info.name !== '' ? info.name : requiredFieldValue(fields, 'metadata.name');
   const isSingle = name !== undefined && (!type.namespaced || namespace !== '');
   const single = isSingle ? storageKey(prefix, namespace, name) : '';
@@ -41,12 +33,8 @@ export function selectionOf({ type, query, info }: ApiCall): Selection {
     prefix: isSingle ? single : namespace === '' ? prefix : `${prefix}${namespace}/`,
     isSingle,
     takesAll: labels.length === 0 && fields.length === 0,
-    matches: (object) => matchesLabels(labels, labelsOf(object)) && matchesFields(fields, object, type.selectable),
+    matches: (object) =>
+      matchesLabels(labels, objectMember(metadataOf(object), 'labels') as Record<string, string>) &&
+      matchesFields(fields, object, type.selectable),
   };
-}
-
-function labelsOf(object: JsonObject): Record<string, string> {
-  const metadata = object['metadata'];
-  const labels = isObject(metadata) ? metadata['labels'] : undefined;
-  return (isObject(labels) ? labels : {}) as Record<string, string>;
 }

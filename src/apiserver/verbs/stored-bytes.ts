@@ -5,8 +5,8 @@ import { type EncodedObject, encodeStored, type StoredObject } from '../watch/st
 import type { ApiCall } from './api-call.js';
 
 /**
- * An object as it is stored: in the version for that, and with what newer servers stored and this version does not know
- * written back as it was.
+ * Encodes an object for the store: in the storage version, and with the fields of the stored object
+ * `before` that newer servers wrote and this version does not know.
  */
 export async function storedBytes(call: ApiCall, object: JsonObject, before?: StoredObject): Promise<EncodedObject> {
   const converted = await inStoredVersion(call, object);

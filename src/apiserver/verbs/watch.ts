@@ -9,7 +9,7 @@ import { watchForm } from './output-form.js';
 import { awaitNewest, awaitRevision } from './resource-version.js';
 import { selectionOf } from './selection.js';
 
-/** Without a wish of the client a watch ends after a random time in this range, so that watches spread over servers. */
+/** Default timeout, up to twice as long at random, so that watches spread over servers. */
 const TIMEOUT_MS_MIN = 30 * 60_000;
 
 export async function watch(call: ApiCall): Promise<Reply> {
@@ -38,24 +38,16 @@ export async function watch(call: ApiCall): Promise<Reply> {
   return { status: 200, headers: [...headers, ...warningHeaders(call.warnings)], body: session.body };
 }
 
-/** Where the stream of events begins, once the cache is as new as that needs. */
+/** Returns the start of the events once the cache has reached the revision that it needs. */
 async function startOf(call: ApiCall, { minimumRevision, sendInitialEvents }: ListOptions): Promise<WatchStart> {
-  const fromState = sendInitialEvents ?? (minimumRevision === undefined || minimumRevision === 0);
-  if (fromState) {
-    if (minimumRevision === undefined) await awaitNewest(call);
-    else await awaitRevision(call, minimumRevision);
-    return { from: 'state', marksEnd: sendInitialEvents === true };
-  }
-  if (minimumRevision === undefined || minimumRevision === 0) {
-    if (minimumRevision === undefined) await awaitNewest(call);
-    else await awaitRevision(call, 0);
-    return { from: 'revision', revision: call.machinery.feed.revision };
-  }
-  await awaitRevision(call, 0);
-  return { from: 'revision', revision: minimumRevision };
+  const isFromState = sendInitialEvents ?? (minimumRevision === undefined || minimumRevision === 0);
+  if (minimumRevision === undefined) await awaitNewest(call);
+  else await awaitRevision(call, isFromState ? minimumRevision : 0);
+  if (isFromState) return { from: 'state', marksEnd: sendInitialEvents === true };
+  return { from: 'revision', revision: minimumRevision || call.machinery.feed.revision };
 }
 
-/** The deprecated path prefix /watch/… says it without the parameter. */
+/** The deprecated path prefix /watch/… has no such parameter. */
 function withWatch(query: URLSearchParams): URLSearchParams {
   if (query.has('watch')) return query;
   const copy = new URLSearchParams(query);

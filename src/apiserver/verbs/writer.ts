@@ -5,11 +5,9 @@ import type { Writer } from '../apply/track-update.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { ApiCall } from './api-call.js';
 import { nowText } from './now-text.js';
-import type { WriteOptions } from './options.js';
+import { MANAGER_CHARS_MAX, type WriteOptions } from './options.js';
 
-const MANAGER_CHARS_MAX = 128;
-
-/** Who the fields of a write belong to. */
+/** Returns the manager that owns the fields of a write. */
 export function writerOf(call: ApiCall, options: WriteOptions, subresource = ''): Writer {
   const { type, machinery } = call;
   return {
@@ -23,7 +21,7 @@ export function writerOf(call: ApiCall, options: WriteOptions, subresource = '')
   };
 }
 
-/** Clients that name no manager are known by the beginning of their user agent. */
+/** The default manager is the beginning of the user agent. */
 function fromUserAgent({ exchange }: ApiCall): string {
   const agent = headerValue(exchange.headers, 'user-agent') ?? '';
   const name = agent.split('/', 1)[0]!.replace(/[^\x20-\x7e]/g, '');

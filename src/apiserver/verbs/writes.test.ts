@@ -28,7 +28,7 @@ const scalerSpec = (): JsonObject => ({
 });
 
 describe('create', () => {
-  it('stores an object with what only the server decides', async () => {
+  it('stores an object with the metadata that the server sets', async () => {
     const { status, body } = await api.ask('POST', MAPS, {
       body: { ...map('made'), metadata: { name: 'made', uid: 'mine', generation: 7 } },
     });
@@ -61,7 +61,7 @@ describe('create', () => {
     await cold.close();
   });
 
-  it('makes up a name, and another when that one is taken', async () => {
+  it('generates a name, and another one if that exists', async () => {
     const names = new Set<string>();
     for (let count = 0; count < 5; count++) {
       const { body } = await api.ask('POST', MAPS, { body: { ...map(''), metadata: { generateName: 'gen-' } } });
@@ -71,7 +71,7 @@ describe('create', () => {
     for (const name of names) expect(name).toMatch(/^gen-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
   });
 
-  it('refuses a name twice, in kube-apiserver’s words', async () => {
+  it('refuses a name that exists with the message of kube-apiserver', async () => {
     await api.ask('POST', MAPS, { body: map('twice') });
     const { status, body } = await api.ask('POST', MAPS, { body: map('twice') });
     expect([status, body['reason'], body['message']]).toEqual([
@@ -82,7 +82,7 @@ describe('create', () => {
     expect(body['details']).toEqual({ name: 'twice', kind: 'configmaps' });
   });
 
-  it('leaves nothing behind in a dry run', async () => {
+  it('stores nothing in a dry run', async () => {
     expect((await api.ask('POST', `${MAPS}?dryRun=All`, { body: map('dry') })).status).toBe(201);
     expect((await api.ask('GET', `${MAPS}/dry`)).status).toBe(404);
   });
@@ -96,7 +96,7 @@ describe('create', () => {
     expect([lost.status, lost.body['message']]).toEqual([404, 'namespaces "nowhere" not found']);
   });
 
-  it('treats unknown and doubled fields as fieldValidation says', async () => {
+  it('treats unknown and duplicate fields according to fieldValidation', async () => {
     const body = '{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"odd"},"data":{"a":"1","a":"2"},"dat":1}';
     const strict = await api.ask('POST', `${MAPS}?fieldValidation=Strict&dryRun=All`, { body });
     expect(strict.status).toBe(400);
@@ -107,7 +107,7 @@ describe('create', () => {
     expect((await api.ask('POST', `${MAPS}?fieldValidation=Ignore&dryRun=All`, { body })).warnings).toEqual([]);
   });
 
-  it('takes YAML, and no YAML that unfolds without end', async () => {
+  it('accepts YAML, and refuses YAML with excessive aliases', async () => {
     const headers = { 'content-type': 'application/yaml' };
     const yaml = 'kind: ConfigMap\napiVersion: v1\nmetadata: {name: yaml}\ndata: {a: "1"}\n';
     expect((await api.ask('POST', MAPS, { body: yaml, headers })).status).toBe(201);
@@ -123,7 +123,7 @@ describe('create', () => {
 });
 
 describe('update', () => {
-  it('replaces an object, and only the version that the client has seen', async () => {
+  it('replaces an object only at the resourceVersion of the client', async () => {
     const { body: first } = await api.ask('POST', MAPS, { body: map('put') });
     const changed = { ...first, data: { a: '2' } };
     const second = await api.ask('PUT', `${MAPS}/put`, { body: changed });
@@ -134,13 +134,13 @@ describe('update', () => {
     expect(stale.body['message']).toContain('the object has been modified');
   });
 
-  it('writes nothing when nothing changes', async () => {
+  it('writes nothing if the object does not change', async () => {
     const { body } = await api.ask('POST', MAPS, { body: map('same') });
     const again = await api.ask('PUT', `${MAPS}/same`, { body });
     expect(meta(again.body)['resourceVersion']).toBe(meta(body)['resourceVersion']);
   });
 
-  it('counts generations of what is wished for, not of status and labels', async () => {
+  it('increments the generation for a change of spec, not of status or labels', async () => {
     const path = '/apis/apps/v1/namespaces/default/deployments';
     const template = { metadata: { labels: { a: 'b' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
     const spec = { selector: { matchLabels: { a: 'b' } }, template };
@@ -178,7 +178,7 @@ describe('patch', () => {
   const patch = (name: string, type: string, body: JsonObject | readonly unknown[] | string, query = '') =>
     api.ask('PATCH', `${MAPS}/${name}${query}`, { body, headers: { 'content-type': type } });
 
-  it('takes each of the four kinds', async () => {
+  it('accepts each of the four patch types', async () => {
     await api.ask('POST', MAPS, { body: map('patched', { a: '1', b: '2' }) });
     const json = await patch('patched', 'application/json-patch+json', [
       { op: 'replace', path: '/data/a', value: 'j' },
@@ -195,7 +195,7 @@ describe('patch', () => {
     expect(apply.body['data']).toEqual({ only: 's', mine: 'y' });
   });
 
-  it('refuses what does not apply, and what it does not know', async () => {
+  it('refuses a patch that does not apply, and an unknown patch type', async () => {
     await api.ask('POST', MAPS, { body: map('unpatched') });
     const cases = [
       ['application/json-patch+json', [{ op: 'remove', path: '/data/zzz' }], 422],
@@ -207,7 +207,7 @@ describe('patch', () => {
     for (const [type, body, status] of cases) expect((await patch('unpatched', type, body)).status).toBe(status);
   });
 
-  it('lets one manager apply, tells another of the conflict, and gives way to force', async () => {
+  it('refuses an apply of another manager with a conflict, except with force', async () => {
     const apply = (manager: string, value: string, force = false) =>
       patch(
         'shared',
@@ -222,7 +222,7 @@ describe('patch', () => {
     expect((await apply('two', '2', true)).body['data']).toEqual({ a: '2' });
   });
 
-  it('loses no increment of many at once', async () => {
+  it('loses no increment of many concurrent patches', async () => {
     await api.ask('POST', MAPS, { body: map('counter', {}) });
     await Promise.all(
       Array.from({ length: 20 }, (_, index) =>
@@ -234,7 +234,7 @@ describe('patch', () => {
 });
 
 describe('delete', () => {
-  it('ends an object at once, or waits for its finalizers', async () => {
+  it('removes an object at once, or after its finalizers', async () => {
     await api.ask('POST', MAPS, { body: map('gone') });
     const gone = await api.ask('DELETE', `${MAPS}/gone`);
     expect(gone.body).toMatchObject({
@@ -252,7 +252,7 @@ describe('delete', () => {
     expect((await api.ask('GET', `${MAPS}/held`)).status).toBe(404);
   });
 
-  it('ends an object whose grace period reaches beyond any date', async () => {
+  it('marks an object whose grace period ends after the last date', async () => {
     const pods = '/api/v1/namespaces/default/pods';
     await api.ask('POST', '/api/v1/namespaces/default/serviceaccounts', { body: { metadata: { name: 'default' } } });
     for (const seconds of [9_999_999_999_999, 9_007_199_254_740_991]) {
@@ -267,7 +267,7 @@ describe('delete', () => {
     }
   });
 
-  it('keeps to preconditions', async () => {
+  it('checks preconditions', async () => {
     const { body } = await api.ask('POST', MAPS, { body: map('exact') });
     const wrong = await api.ask('DELETE', `${MAPS}/exact`, { body: { preconditions: { uid: 'other' } } });
     expect([wrong.status, wrong.body['reason']]).toEqual([409, 'Conflict']);
@@ -275,7 +275,7 @@ describe('delete', () => {
     expect(right.status).toBe(200);
   });
 
-  it('leaves the dependents to a collector, as the policy says', async () => {
+  it('sets the finalizer of the propagation policy', async () => {
     for (const [policy, finalizer] of [
       ['Foreground', 'foregroundDeletion'],
       ['Orphan', 'orphan'],
@@ -287,7 +287,7 @@ describe('delete', () => {
     }
   });
 
-  it('empties a collection by selector', async () => {
+  it('deletes the selected objects of a collection', async () => {
     for (const name of ['c1', 'c2', 'c3']) {
       await api.ask('POST', MAPS, {
         body: { ...map(name), metadata: { name, labels: { set: name === 'c3' ? 'no' : 'yes' } } },
@@ -298,7 +298,7 @@ describe('delete', () => {
     expect((body['items'] as JsonObject[]).map((item) => meta(item)['name'])).toEqual(['c3']);
   });
 
-  it('keeps a namespace until its content is said to be gone', async () => {
+  it('keeps a namespace until its spec.finalizers are removed', async () => {
     await api.ask('POST', '/api/v1/namespaces', {
       body: { kind: 'Namespace', apiVersion: 'v1', metadata: { name: 'leaving' } },
     });

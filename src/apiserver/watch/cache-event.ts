@@ -1,6 +1,6 @@
 import { StoredObject } from './stored-object.js';
 
-/** A change, with what was there before: selectors need both. One of the two is always there. */
+/** A change with the object before and after it, of which selectors need both. At least one is defined. */
 export class CacheEvent {
   #gone: StoredObject | undefined;
 
@@ -11,7 +11,7 @@ export class CacheEvent {
     readonly previous: StoredObject | undefined,
   ) {}
 
-  /** What was there before, at the revision of its end: what clients are told of something deleted or no longer selected. */
+  /** The last object at the revision of this event: the object of a DELETED event. */
   get gone(): StoredObject {
     const last = this.previous ?? this.current!;
     this.#gone ??= new StoredObject({
@@ -23,7 +23,7 @@ export class CacheEvent {
     return this.#gone;
   }
 
-  /** Nearly everybody has read it: what only it still needs is kept as bytes. Parsed objects take many times the room. */
+  /** Releases parsed objects once nearly all readers have passed: bytes take a fraction of the memory. */
   settle(): void {
     this.previous?.release();
     this.#gone = undefined;

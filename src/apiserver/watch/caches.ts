@@ -10,8 +10,8 @@ export function storageKey(prefix: string, namespace: string, name: string): str
 }
 
 /**
- * The caches of all resources, each made when it is first asked for: by prefix for any resource, by group and resource
- * (`load`, and as an ObjectReader) for built-in ones.
+ * The caches of all resources, each created at its first use: by prefix for any resource, by group and
+ * resource (`load`, and as an ObjectReader) for built-in ones.
  */
 export class Caches implements ObjectReader {
   readonly #backend: Backend;
@@ -32,7 +32,7 @@ export class Caches implements ObjectReader {
     return cache;
   }
 
-  /** Ready for synchronous reading from then on. */
+  /** Resolves when the resources can be read synchronously. */
   async load(resources: readonly GroupResource[]): Promise<void> {
     await Promise.all(resources.map((each) => this.of(builtInPrefix(each)).ready()));
   }
@@ -54,7 +54,7 @@ export class Caches implements ObjectReader {
 
   #reading(prefix: string): ResourceCache {
     const cache = this.of(prefix);
-    // Whoever asks for what is not loaded yet is told of it once it is.
+    // Listeners are called once the resource is loaded.
     cache.warm();
     return cache;
   }

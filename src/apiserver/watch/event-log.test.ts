@@ -10,7 +10,7 @@ function event(revision: number): CacheEvent {
 }
 
 describe('the events of a resource', () => {
-  it('are found by the revision that a reader has seen', () => {
+  it('are found by the last revision of a reader', () => {
     const log = new EventLog();
     log.reset(10);
     for (const revision of [12, 15, 19]) log.append(event(revision));
@@ -22,7 +22,7 @@ describe('the events of a resource', () => {
     expect(log.positionAfter(9)).toBeUndefined();
   });
 
-  it('are lost to readers who fall too far behind, and to none else', () => {
+  it('are lost only to readers that are too far behind', () => {
     const log = new EventLog();
     log.reset(0);
     const slow = log.positionAfter(0)!;
@@ -34,7 +34,7 @@ describe('the events of a resource', () => {
   });
 });
 
-describe('readers of a log', () => {
+describe('readers of an event log', () => {
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   });
@@ -47,7 +47,7 @@ describe('readers of a log', () => {
     await Promise.resolve();
   }
 
-  it('are woken in a moment, once for all events of one turn', async () => {
+  it('are woken asynchronously, once for all events of one turn', async () => {
     const log = new EventLog();
     const wake = vi.fn();
     log.onAppend(wake);
@@ -61,7 +61,7 @@ describe('readers of a log', () => {
     expect(wake).toHaveBeenCalledTimes(2);
   });
 
-  it('are woken at once after a pause, however many they are', async () => {
+  it('are woken at once after a pause, whatever their number', async () => {
     const log = new EventLog();
     const wakes = Array.from({ length: 100 }, () => vi.fn());
     for (const wake of wakes) log.onAppend(wake);
@@ -71,7 +71,7 @@ describe('readers of a log', () => {
     for (const wake of wakes) expect(wake).toHaveBeenCalledTimes(1);
   });
 
-  it('are woken less often when they are many and events keep coming', async () => {
+  it('are woken less often during a series of events if they are many', async () => {
     const log = new EventLog();
     const wake = vi.fn();
     log.onAppend(wake);

@@ -1,33 +1,33 @@
 import type { CacheEvent } from './cache-event.js';
 
-/** Events kept in memory per resource; watches that need older ones read them from the store. */
+/** Events of a resource kept in memory; watches that need older ones read them from the store. */
 export const EVENTS_MAX = 4_096;
-/** Of older events only the bytes are kept, and parsed again for a reader that is so far behind. */
+/** Events before the last ones are kept as bytes only, and parsed again for a slow reader. */
 export const EVENTS_UNSETTLED_MAX = 256;
-/** However few they are, events together hold at most about this much. */
+/** Bound on the bytes of all events, whatever their number. */
 export const EVENT_BYTES_MAX = 32 * 1024 * 1024;
 /**
- * Waking readers costs each reader's connection a write, however little there is to tell. While events keep coming, they
- * are therefore woken only so often that this takes a bounded share of the time: a tenth of a millisecond between times
- * for every reader. What comes meanwhile goes out in one piece; what comes after a pause goes out at once.
+ * Waking a reader costs a write on its connection, even for one event. During a series of events readers
+ * are woken at an interval in proportion to their number, and get the events of the interval in one
+ * piece; the first event after a pause is sent at once.
  */
 const WAKE_PAUSE_MS_PER_READER = 0.1;
 const WAKE_PAUSE_MS_MIN = 1;
 const WAKE_PAUSE_MS_MAX = 100;
 
 /**
- * The latest events of a resource in order, shared by all who watch it. A reader holds a position, not a queue: a slow
- * one costs nothing, and learns from `read` when it has fallen out.
+ * The latest events of a resource in order, shared by all its watches. A reader holds a position, not a
+ * queue: a slow one costs nothing, and `at` returns `lost` for a position that is no longer kept.
  */
 export class EventLog {
   #events: CacheEvent[] = [];
   /** Position of the first event kept. */
   #base = 0;
   #bytes = 0;
-  /** Events up to here are not (or no longer) kept. */
+  /** Events up to this revision are not kept. */
   #beforeRevision = 0;
   #revision = 0;
-  /** Grows with every reset: positions of before mean nothing after. */
+  /** Increases with every reset, which invalidates all positions. */
   #generation = 0;
   #waking = false;
   #wokenAtMs = 0;
@@ -46,12 +46,12 @@ export class EventLog {
     return this.#base + this.#events.length;
   }
 
-  /** Events after `revision` are all here. */
+  /** Returns whether all events after `revision` are kept. */
   reaches(revision: number): boolean {
     return revision >= this.#beforeRevision;
   }
 
-  /** The position of the first event after `revision`; undefined where that is no longer kept. */
+  /** Returns the position of the first event after `revision`; undefined if that is no longer kept. */
   positionAfter(revision: number): number | undefined {
     if (!this.reaches(revision)) return undefined;
     let low = 0;
@@ -64,7 +64,7 @@ export class EventLog {
     return this.#base + low;
   }
 
-  /** The event at a position; `lost` where it is no longer kept, undefined where it has not happened yet. */
+  /** Returns the event at a position; `lost` if it is no longer kept, undefined after the last one. */
   at(position: number): CacheEvent | 'lost' | undefined {
     if (position < this.#base) return 'lost';
     return this.#events[position - this.#base];
@@ -79,7 +79,7 @@ export class EventLog {
     this.#wakeSoon();
   }
 
-  /** Calls back once after some events, or a reset, in a moment: never within the call that brings them. */
+  /** Calls back once after some events or a reset, never synchronously. */
   onAppend(wake: () => void): () => void {
     this.#wakers.add(wake);
     return () => this.#wakers.delete(wake);
@@ -95,7 +95,7 @@ export class EventLog {
     this.#wakeSoon();
   }
 
-  /** Events come in batches; thousands of readers are woken once a batch. */
+  /** Wakes all readers once for a batch of events. */
   #wakeSoon(): void {
     if (this.#waking) return;
     this.#waking = true;
@@ -114,7 +114,7 @@ export class EventLog {
   #evict(): void {
     const isTooMuch = this.#events.length > EVENTS_MAX * 2 || this.#bytes > EVENT_BYTES_MAX;
     if (!isTooMuch) return;
-    // Half at a time: shifting one by one would cost a copy per event.
+    // Half at a time, because each removal copies the rest.
     let drop = Math.max(1, this.#events.length - EVENTS_MAX);
     let bytes = this.#bytes;
     for (let index = 0; index < drop; index++) bytes -= bytesOf(this.#events[index]!);

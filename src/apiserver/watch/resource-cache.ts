@@ -1,12 +1,23 @@
+import type { JsonObject } from '../../kube/json.js';
 import type { Backend, KeyEvent } from '../storage/backend.js';
 import { CacheEvent } from './cache-event.js';
 import { EventLog } from './event-log.js';
 import type { StoreFeed } from './store-feed.js';
 import { StoredObject } from './stored-object.js';
 
+/** The objects of a resource that a request selects, by key and by content. */
+export interface Selection {
+  /** Prefix of the keys of selected objects; if `isSingle`, the key of the only one. */
+  readonly prefix: string;
+  readonly isSingle: boolean;
+  /** True if `matches` returns true for every object. */
+  readonly takesAll: boolean;
+  matches(object: JsonObject): boolean;
+}
+
 /**
- * All objects of one resource, kept up to date by the feed, and the latest events. However many clients list and watch,
- * the store is read once. What it hands out is consistent at the feed's revision.
+ * All objects of one resource and their latest events, kept current by the feed. The store is read once
+ * for any number of clients. Reads are consistent at the feed's revision.
  */
 export class ResourceCache {
   readonly prefix: string;
@@ -15,9 +26,9 @@ export class ResourceCache {
   readonly #feed: StoreFeed;
   readonly #objects = new Map<string, StoredObject>();
   readonly #changeListeners = new Set<() => void>();
-  /** Keys in order; undefined after an insertion or a deletion, until somebody lists. */
+  /** Keys in order; undefined after an insertion or a deletion, until the next list. */
   #sorted: string[] | undefined;
-  /** Events that arrive while the first list is read. */
+  /** Events that arrive during the first list; undefined after it. */
   #early: KeyEvent[] | undefined;
   #ready: Promise<void> | undefined;
   #loadedRevision = 0;
@@ -29,7 +40,7 @@ export class ResourceCache {
     this.log = new EventLog();
   }
 
-  /** Reads what is stored, once; later calls wait for the same reading. */
+  /** Resolves when the stored objects have been read, once for all calls. */
   ready(): Promise<void> {
     this.#ready ??= this.#load().catch((error: unknown) => {
       this.#ready = undefined;
@@ -39,7 +50,7 @@ export class ResourceCache {
     return this.#ready;
   }
 
-  /** Begins to read what is stored, for those who can do without it for now. */
+  /** Starts to read the stored objects without waiting for them. */
   warm(): void {
     if (!this.#ready) void this.ready().catch(() => {});
   }
@@ -52,11 +63,17 @@ export class ResourceCache {
     return this.#objects.get(key);
   }
 
-  /** Objects whose keys begin with `prefix` and come after `startAfter`, in order. */
-  *range(prefix: string, startAfter = ''): IterableIterator<StoredObject> {
+  /** The objects with the keys of a selection, in order, whether or not they match it. */
+  select({ prefix, isSingle }: Selection): Iterable<StoredObject> {
+    if (!isSingle) return this.range(prefix);
+    const stored = this.#objects.get(prefix);
+    return stored ? [stored] : [];
+  }
+
+  /** The objects whose keys begin with `prefix`, in order. */
+  *range(prefix: string): IterableIterator<StoredObject> {
     const keys = this.#sortedKeys();
-    const from = startAfter > prefix ? firstAbove(keys, startAfter) : firstAtLeast(keys, prefix);
-    for (let index = from; index < keys.length; index++) {
+    for (let index = firstAtLeast(keys, prefix); index < keys.length; index++) {
       const key = keys[index]!;
       if (!key.startsWith(prefix)) return;
       yield this.#objects.get(key)!;
@@ -83,7 +100,7 @@ export class ResourceCache {
     for (const listener of this.#changeListeners) listener();
   }
 
-  /** Watches end and clients read anew, as they must after `410 Gone`. */
+  /** Reads all objects again. Open watches end with `410 Gone`. */
   reset(): void {
     this.#objects.clear();
     this.#sorted = undefined;
@@ -107,13 +124,13 @@ export class ResourceCache {
     const early = this.#early;
     this.#early = undefined;
     for (const event of early) this.#apply(event);
-    // The list may be newer than what the feed has delivered: nothing older than the list may be told as its state.
+    // The list may be newer than the feed, at whose revision reads are reported.
     await this.#feed.waitFor(revision);
     for (const listener of this.#changeListeners) listener();
   }
 
   #apply(event: KeyEvent): void {
-    // The feed may bring again what the first list had already.
+    // The feed may repeat events that the first list contains.
     if (event.revision <= this.#loadedRevision) return;
     if (event.type === 'put') {
       const current = new StoredObject(event.current);
@@ -137,20 +154,13 @@ export class ResourceCache {
   }
 }
 
+/** Returns the index of the first key that is not less than `bound`. */
 function firstAtLeast(keys: readonly string[], bound: string): number {
-  return search(keys, (key) => key >= bound);
-}
-
-function firstAbove(keys: readonly string[], bound: string): number {
-  return search(keys, (key) => key > bound);
-}
-
-function search(keys: readonly string[], holds: (key: string) => boolean): number {
   let low = 0;
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (holds(keys[middle]!)) high = middle;
+    if (keys[middle]! >= bound) high = middle;
     else low = middle + 1;
   }
   return low;

@@ -3,11 +3,11 @@ import { groupVersion } from '../../kube/gvr.js';
 import type { JsonObject } from '../../kube/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { isAllKnown, pruneUnknownFields } from '../schema/unknown-fields.js';
-import { type EncodedObject, type StoredObject, withStoredRevision } from './stored-object.js';
+import { type EncodedObject, parseStored, type StoredObject, withStoredRevision } from './stored-object.js';
 
 /**
- * A stored object as one type shows it: in that version, without fields the version does not know, with its defaults.
- * Made once per object and type, shared by every reader: not to be changed.
+ * A stored object in one version: without fields that the version does not know, with its defaults.
+ * Made once for each object and type, shared by all readers, and not to be changed.
  */
 export class ServedView {
   readonly object: JsonObject;
@@ -30,7 +30,7 @@ export class ServedView {
     return this.#bytes;
   }
 
-  /** As it stands in a list, without its opening brace. Built-in kinds leave out `kind` and `apiVersion` there. */
+  /** The object as an item of a list, without its opening brace; of built-in kinds without `kind` and `apiVersion`. */
   get itemBytes(): Buffer {
     this.#itemBytes ??= this.bytes.subarray(this.#type.origin === 'custom' ? 1 : headLength(this.#type));
     return this.#itemBytes;
@@ -50,14 +50,14 @@ export class ServedView {
 
 const EVENT_END = Buffer.from('}\n');
 
-/** Not from Node's pool: a view lives as long as its object, and would keep all that was taken from the pool beside it. */
+/** Not from Node's buffer pool: a view lives long and would keep a whole slab of the pool in memory. */
 function copyBytes(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 }
 
-/** Asked for every item of a list. */
+/** Kept because every item of a list needs it. */
 const headLengths = new WeakMap<ResourceType, number>();
 
 function headLength(type: ResourceType): number {
@@ -70,25 +70,25 @@ function headLength(type: ResourceType): number {
   return length;
 }
 
-/** Synchronous, for types that need no one's help to convert. */
+/** Synchronous, for types with a trivial conversion. */
 export function trivialView(stored: StoredObject, type: ResourceType): ServedView {
   const known = stored.view<ServedView>(type);
   if (known) return known;
-  const view = viewOf(freshObject(stored), stored.revision, type);
+  const view = viewOf(parseStored(stored.value), stored.revision, type);
   stored.keepView(type, view);
   return view;
 }
 
-/** Views in order. Asks a webhook, once for all, where the conversion needs one. */
+/** Returns views in order. Calls the conversion once for all objects that have no view yet. */
 export async function servedViews(stored: readonly StoredObject[], type: ResourceType): Promise<ServedView[]> {
   if (type.conversion.isTrivial) return trivialViews(stored, type);
-  // Held here: an object may let go of its views while the webhook thinks.
+  // Kept here, because an object may release its views during the conversion.
   const views = stored.map((each) => each.view<ServedView>(type));
   const missing = stored.filter((_, index) => views[index] === undefined);
   const slices = new WorkSlices();
   const fresh: JsonObject[] = [];
   for (const each of missing) {
-    fresh.push(freshObject(each));
+    fresh.push(parseStored(each.value));
     if (slices.isOver) await slices.next();
   }
   const converted = missing.length === 0 ? [] : await type.conversion.toServed(fresh);
@@ -104,7 +104,7 @@ export async function servedViews(stored: readonly StoredObject[], type: Resourc
   return all;
 }
 
-/** Thousands that nobody has looked at yet take a while: others get their turn in between. */
+/** Works in slices: thousands of objects without a view take long. */
 async function trivialViews(stored: readonly StoredObject[], type: ResourceType): Promise<ServedView[]> {
   const views: ServedView[] = [];
   const slices = new WorkSlices();
@@ -116,15 +116,12 @@ async function trivialViews(stored: readonly StoredObject[], type: ResourceType)
   return views;
 }
 
-function freshObject(stored: StoredObject): JsonObject {
-  return JSON.parse(stored.value.toString('utf8')) as JsonObject;
-}
-
-function viewOf(object: JsonObject, revision: number, type: ResourceType): ServedView {
+/** Returns the view of an object that belongs to the caller. */
+export function viewOf(object: JsonObject, revision: number, type: ResourceType): ServedView {
   return new ServedView(shape(object, revision, type), revision, type);
 }
 
-/** What clients see of a new object that was just stored at a revision. */
+/** Returns the view of a new object that was stored at a revision. */
 export function createdView(
   object: JsonObject,
   encoded: EncodedObject,
@@ -143,7 +140,7 @@ export function createdView(
   return new ServedView(whole, revision, type, withStoredRevision(encoded, revision));
 }
 
-/** What clients see of an object that is the caller's own. */
+/** Returns the form in which clients see an object that belongs to the caller. */
 export function shape(object: JsonObject, revision: number, type: ResourceType): JsonObject {
   const pruned = pruneUnknownFields(object, type.schema).object;
   const { kind: _, apiVersion: __, metadata, ...rest } = type.strategy.setDefaults(pruned);

@@ -3,28 +3,28 @@ import type { Logger } from '../../base/logger.js';
 import type { Backend, KeyEvent, Watch } from '../storage/backend.js';
 import { isStorageError } from '../storage/storage-error.js';
 
-/** Receives what happens below one prefix, in revision order. */
+/** Receives the events of one prefix in revision order. */
 export interface FeedReceiver {
   take(event: KeyEvent): void;
-  /** Events were lost (history was compacted while the store could not be read): all that is known must be read anew. */
+  /** Events were lost, because history was compacted before it was read: the receiver must read everything again. */
   reset(): void;
 }
 
 export interface StoreFeedOptions {
   readonly backend: Backend;
-  /** `/registry/`: all that is stored. */
+  /** `/registry/`, the prefix of all keys. */
   readonly root: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 const RETRY_MS = 250;
-/** Longest wait for a revision to arrive before a read is refused, as in kube-apiserver. */
+/** Timeout of a read that waits for a revision, as in kube-apiserver. */
 const WAIT_MS_MAX = 3_000;
 
 /**
- * The one watch on the store of this process. Caches of resources subscribe to their prefix; all of them together are at
- * one revision, so "as new as revision N" is one question.
+ * The only watch of this process on the store, to which the caches of resources subscribe. All caches are
+ * at its revision.
  */
 export class StoreFeed {
   readonly #options: StoreFeedOptions;
@@ -35,7 +35,7 @@ export class StoreFeed {
   #closed = false;
   #done: Promise<void> = Promise.resolve();
   #beginning: () => void = () => {};
-  /** Resolves when the feed runs; what is read before would wait for events that nobody brings. */
+  /** Resolves when the feed runs. A read before that would wait for events in vain. */
   readonly started: Promise<void>;
 
   constructor(options: StoreFeedOptions) {
@@ -45,7 +45,7 @@ export class StoreFeed {
     });
   }
 
-  /** Everything up to here has reached the receivers. */
+  /** All events up to this revision have been passed to the receivers. */
   get revision(): number {
     return this.#revision;
   }
@@ -56,7 +56,7 @@ export class StoreFeed {
     this.#beginning();
   }
 
-  /** From the next event on. The caller reads what was there before, at a revision it takes itself. */
+  /** Subscribes from the next event on. The caller reads the state before it. */
   subscribe(prefix: string, receiver: FeedReceiver): void {
     this.#receivers.set(prefix, receiver);
   }
@@ -65,7 +65,7 @@ export class StoreFeed {
     this.#receivers.delete(prefix);
   }
 
-  /** Resolves to true once everything up to that revision has arrived, to false if that takes too long. */
+  /** Resolves to true once the feed has reached a revision, to false after a timeout. */
   waitFor(revision: number): Promise<boolean> {
     if (this.#revision >= revision) return Promise.resolve(true);
     return new Promise((resolve) => {
@@ -97,7 +97,7 @@ export class StoreFeed {
       } catch (error) {
         if (this.#closed) return;
         if (isStorageError(error, 'compacted')) await this.#startOver();
-        else logger.warn('the watch on the store broke off; it goes on', { error });
+        else logger.warn('the watch on the store failed; retrying', { error });
       }
       if (!this.#closed) await new Promise<void>((resolve) => clock.after(RETRY_MS, resolve));
     }
@@ -109,7 +109,7 @@ export class StoreFeed {
     } catch {
       return;
     }
-    this.#options.logger.warn('history of the store was compacted before it was read; everything is read anew');
+    this.#options.logger.warn('history of the store was compacted before it was read; reading everything again');
     for (const receiver of this.#receivers.values()) receiver.reset();
   }
 

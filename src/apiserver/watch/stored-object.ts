@@ -3,8 +3,8 @@ import type { ResourceType } from '../registry/resource-type.js';
 import type { KeyValue } from '../storage/backend.js';
 
 /**
- * One object as it lies in the store, at one revision. Immutable. Parsed when somebody first asks for more than its bytes,
- * and then once; what it looks like to clients is made once per type it is served as.
+ * One object of the store at one revision. Immutable. Parsed once, when first needed; its views are
+ * kept, one for each type that serves it.
  */
 export class StoredObject {
   readonly key: string;
@@ -21,18 +21,21 @@ export class StoredObject {
     this.createRevision = kv.createRevision;
   }
 
-  /** As stored, with its resourceVersion. Shared: not to be changed. */
+  /** The stored object with its resourceVersion. Shared: not to be changed. */
   get object(): JsonObject {
-    this.#object ??= withResourceVersion(parseStored(this.value), String(this.revision));
+    if (this.#object === undefined) {
+      this.#object = parseStored(this.value);
+      (this.#object['metadata'] as JsonObject)['resourceVersion'] = String(this.revision);
+    }
     return this.#object;
   }
 
-  /** What was made of it for one type, kept with it. */
+  /** Returns the view that `keepView` kept for a type. */
   view<T>(type: ResourceType): T | undefined {
     return this.#views?.get(type) as T | undefined;
   }
 
-  /** Lets go of all that was made of the bytes; whoever asks again has it made again. */
+  /** Releases everything but the bytes. The next use makes it again. */
   release(): void {
     this.#object = undefined;
     this.#views = undefined;
@@ -40,7 +43,7 @@ export class StoredObject {
 
   keepView(type: ResourceType, view: unknown): void {
     this.#views ??= new Map();
-    // Definitions come and go; an object outlives few of them.
+    // Bounded: a changed CustomResourceDefinition makes new types.
     if (this.#views.size >= VIEWS_MAX) this.#views.clear();
     this.#views.set(type, view);
   }
@@ -48,23 +51,17 @@ export class StoredObject {
 
 const VIEWS_MAX = 8;
 
-function parseStored(value: Buffer): JsonObject {
+export function parseStored(value: Buffer): JsonObject {
   return JSON.parse(value.toString('utf8')) as JsonObject;
-}
-
-function withResourceVersion(object: JsonObject, resourceVersion: string): JsonObject {
-  const metadata = object['metadata'] as JsonObject;
-  metadata['resourceVersion'] = resourceVersion;
-  return object;
 }
 
 export interface EncodedObject {
   readonly bytes: Buffer;
-  /** Where the last member of `metadata` ends; it has one, the name. */
+  /** Index after the last member of `metadata`, which has at least a name. */
   readonly metadataEnd: number;
 }
 
-/** `kind`, `apiVersion` and `metadata` first, so that a resourceVersion can be put in without parsing. */
+/** Writes `kind`, `apiVersion` and `metadata` first, so that a resourceVersion can be inserted without parsing. */
 export function encodeStored(object: JsonObject): EncodedObject {
   const { kind, apiVersion, metadata, ...rest } = object;
   const { resourceVersion: _, ...kept } = metadata as JsonObject;
@@ -75,7 +72,7 @@ export function encodeStored(object: JsonObject): EncodedObject {
   return { bytes: Buffer.from(text), metadataEnd: Buffer.byteLength(head) - 2 };
 }
 
-/** What was stored, with the revision that it was stored at, as clients read it. */
+/** Returns the stored bytes with the revision as resourceVersion. */
 export function withStoredRevision({ bytes, metadataEnd }: EncodedObject, revision: number): Buffer {
   const inserted = `,"resourceVersion":"${revision}"`;
   const result = Buffer.allocUnsafe(bytes.byteLength + inserted.length);

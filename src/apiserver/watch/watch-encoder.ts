@@ -9,28 +9,31 @@ import type { StoredObject } from './stored-object.js';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
-/** How one watch shows its objects. */
-export interface EventForm {
+/** The form of objects in a reply. */
+export interface OutputForm {
   readonly encoding: 'json' | 'yaml' | 'protobuf';
   readonly as: 'object' | 'table' | 'metadata';
+  /** For `metadata` only: whether the metadata of a list was requested. */
+  readonly ofList?: boolean;
+  /** `v1` or `v1beta1` of meta.k8s.io, for tables and metadata. */
   readonly version: string;
   readonly includeObject: 'None' | 'Metadata' | 'Object';
 }
 
-/** Turns events into the lines, or frames, that a client reads. What is the same for all clients is made once. */
+/** Encodes events as lines of JSON or frames of protobuf. Bytes that are equal for all clients are made once. */
 export class WatchEncoder {
   readonly #type: ResourceType;
-  readonly #form: EventForm;
+  readonly #form: OutputForm;
   readonly #nowMs: () => number;
   #columnsSent = false;
 
-  constructor(type: ResourceType, form: EventForm, nowMs: () => number) {
+  constructor(type: ResourceType, form: OutputForm, nowMs: () => number) {
     this.#type = type;
     this.#form = form;
     this.#nowMs = nowMs;
   }
 
-  /** Whether an event can be encoded at once, without asking anyone. */
+  /** Whether `encode` can be used: the conversion is trivial. */
   get isImmediate(): boolean {
     return this.#type.conversion.isTrivial;
   }
@@ -44,11 +47,14 @@ export class WatchEncoder {
     return this.#line(type, view!);
   }
 
-  /** Tells how far a watch has come; `endOfInitialEvents` that the state is told and changes follow. */
+  /** Encodes a bookmark; `endOfInitialEvents` marks the end of the initial state. */
   bookmark(revision: number, endOfInitialEvents: boolean): Buffer {
     const annotations = endOfInitialEvents ? { annotations: { 'k8s.io/initial-events-end': 'true' } } : {};
     const metadata = { resourceVersion: String(revision), creationTimestamp: null, ...annotations };
-    if (this.#form.as === 'object') return this.#event('BOOKMARK', { ...this.#identity(), metadata });
+    const { kind, group, version } = this.#type;
+    if (this.#form.as === 'object') {
+      return this.#event('BOOKMARK', { kind, apiVersion: groupVersion(group, version), metadata });
+    }
     if (this.#form.as === 'metadata') return this.#event('BOOKMARK', this.#meta('PartialObjectMetadata', { metadata }));
     const row = { cells: [], object: this.#meta('PartialObjectMetadata', { metadata }) };
     return this.#event(
@@ -73,16 +79,12 @@ export class WatchEncoder {
     const row = tableRow(view.object, printer, { includeObject, nowMs: this.#nowMs() });
     const table = this.#meta('Table', {
       metadata: { resourceVersion: String(view.revision) },
-      // Clients keep the columns of the first event.
+      // Only the first event has the columns.
       columnDefinitions: this.#columnsSent ? null : columns,
       rows: [row],
     });
     this.#columnsSent = true;
     return this.#event(type, table);
-  }
-
-  #identity(): JsonObject {
-    return { kind: this.#type.kind, apiVersion: groupVersion(this.#type.group, this.#type.version) };
   }
 
   #meta(kind: string, rest: JsonObject): JsonObject {

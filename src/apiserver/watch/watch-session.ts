@@ -1,17 +1,16 @@
 import type { Clock } from '../../base/clock.js';
 import { WorkSlices } from '../../base/work-slices.js';
 import { BodyStream } from '../../http/body-stream.js';
-import type { JsonObject } from '../../kube/json.js';
 import { status } from '../../kube/status.js';
 import type { Backend, KeyEvent, Watch } from '../storage/backend.js';
 import { isStorageError } from '../storage/storage-error.js';
 import { CacheEvent } from './cache-event.js';
-import type { ResourceCache } from './resource-cache.js';
+import type { ResourceCache, Selection } from './resource-cache.js';
 import type { StoreFeed } from './store-feed.js';
 import { StoredObject } from './stored-object.js';
 import type { EventType, WatchEncoder } from './watch-encoder.js';
 
-/** With the state as it is now (and a mark after it), or with what happened after a revision. */
+/** The start of a watch: the current state (and a bookmark after it), or the events after a revision. */
 export type WatchStart =
   | { readonly from: 'state'; readonly marksEnd: boolean }
   | { readonly from: 'revision'; readonly revision: number };
@@ -21,12 +20,7 @@ export interface WatchSessionOptions {
   readonly backend: Backend;
   readonly feed: StoreFeed;
   readonly clock: Clock;
-  readonly selection: {
-    readonly prefix: string;
-    readonly isSingle: boolean;
-    readonly takesAll: boolean;
-    matches(object: JsonObject): boolean;
-  };
+  readonly selection: Selection;
   readonly encoder: WatchEncoder;
   readonly start: WatchStart;
   readonly bookmarks: boolean;
@@ -34,21 +28,22 @@ export interface WatchSessionOptions {
 }
 
 const BOOKMARK_EVERY_MS = 60_000;
-/** And once more so long before the end, so that the client goes on from here. */
+/** Time of the last bookmark before the end, so that the client continues from there. */
 const LAST_BOOKMARK_MS = 2_000;
-/** Lines are gathered up to about this size before they are handed on. */
+/** Lines are sent in chunks of about this size. */
 const CHUNK_BYTES = 64 * 1024;
 
 /**
- * One client's watch. It holds a position in the log that all watches of the resource share, and no queue of its own: a
- * client that reads slowly falls behind, and one that falls out of the log reads on from the store until it is back in.
+ * The watch of one client: a position in the log that all watches of the resource share, without a
+ * queue. A client that reads slowly falls behind; one whose position was evicted from the log reads the
+ * store until it reaches the log again.
  */
 export class WatchSession {
   readonly body: BodyStream;
   readonly #options: WatchSessionOptions;
   readonly #endListeners: (() => void)[] = [];
   readonly #cancels: (() => void)[] = [];
-  /** Every event up to here has been handed on. */
+  /** Every event up to this revision has been sent. */
   #revision = 0;
   #startRevision = 0;
   #position = 0;
@@ -79,11 +74,15 @@ export class WatchSession {
     });
   }
 
-  /** Must be called in the same turn in which the state was found to be new enough. */
+  /** Must be called in the turn in which the cache was found to have reached the requested revision. */
   begin(): void {
     const { cache, feed, start, clock, timeoutMs, bookmarks } = this.#options;
-    if (start.from === 'state') this.#beginWithState(start.marksEnd, cache, feed.revision);
-    else this.#beginAfter(start.revision);
+    if (start.from === 'state') {
+      // Copied references: changes during the reading of the state follow as events.
+      this.#initial = [...cache.select(this.#options.selection)][Symbol.iterator]();
+      this.#marksEnd = start.marksEnd;
+    }
+    this.#beginAfter(start.from === 'state' ? feed.revision : start.revision);
     this.#cancels.push(cache.log.onAppend(() => this.#wake()));
     this.#cancels.push(clock.after(timeoutMs, () => this.stop()));
     if (timeoutMs > LAST_BOOKMARK_MS) this.#lastBookmarkAtMs = clock.nowMs() + timeoutMs - LAST_BOOKMARK_MS;
@@ -95,21 +94,11 @@ export class WatchSession {
     this.#endListeners.push(listener);
   }
 
-  /** Ends the stream in good order; the client may go on elsewhere from what it has. */
+  /** Ends the stream without an error; the client may continue at another server. */
   stop(): void {
     if (this.#done) return;
     this.#finish();
     this.body.end();
-  }
-
-  #beginWithState(marksEnd: boolean, cache: ResourceCache, revision: number): void {
-    const { selection } = this.#options;
-    const one = selection.isSingle ? cache.get(selection.prefix) : undefined;
-    // A copy of the references: what changes while a slow client reads the state follows as events.
-    const state = selection.isSingle ? (one ? [one] : []) : [...cache.range(selection.prefix)];
-    this.#initial = state[Symbol.iterator]();
-    this.#marksEnd = marksEnd;
-    this.#beginAfter(revision);
   }
 
   #beginAfter(revision: number): void {
@@ -155,7 +144,7 @@ export class WatchSession {
     else this.#pumping = false;
   }
 
-  /** Thousands of objects take a while to be told of: others get their turn in between. */
+  /** Continues in the next slice: thousands of objects take long. */
   async #pumpLater(): Promise<void> {
     await this.#slices.next();
     this.#pumping = false;
@@ -183,8 +172,8 @@ export class WatchSession {
   }
 
   /**
-   * The next thing to tell; undefined when there is nothing, or when the store has to be asked first; `later` when this slice
-   * of work is over.
+   * Returns the next event or bookmark; undefined if there is none, or if the store must be read first;
+   * `later` if the slice is over.
    */
   #next(): Buffer | { readonly type: EventType; readonly stored: StoredObject } | 'later' | undefined {
     const { cache, selection, encoder } = this.#options;
@@ -210,31 +199,31 @@ export class WatchSession {
       if (event === undefined) return undefined;
       if (this.#slices.isOver) return 'later';
       this.#position++;
-      // A watch may start in the future.
+      // A watch may start at a future revision.
       if (event.revision <= this.#startRevision) continue;
       this.#revision = event.revision;
-      const told = this.#told(event);
-      if (told) return told;
+      const seen = this.#seen(event);
+      if (seen) return seen;
     }
   }
 
-  /** What an event means for what this client has selected. */
-  #told(event: CacheEvent): { type: EventType; stored: StoredObject } | undefined {
+  /** Returns an event as seen through the selection: an object may enter or leave it by a modification. */
+  #seen(event: CacheEvent): { type: EventType; stored: StoredObject } | undefined {
     const { current, previous } = event;
-    const isNow = this.#isMeant(current);
-    const wasBefore = this.#isMeant(previous);
+    const isNow = this.#isSelected(current);
+    const wasBefore = this.#isSelected(previous);
     if (isNow) return { type: wasBefore ? 'MODIFIED' : 'ADDED', stored: current! };
     return wasBefore ? { type: 'DELETED', stored: event.gone } : undefined;
   }
 
-  #isMeant(stored: StoredObject | undefined): boolean {
+  #isSelected(stored: StoredObject | undefined): boolean {
     const { selection } = this.#options;
     if (!stored) return false;
     const isInPlace = selection.isSingle ? stored.key === selection.prefix : stored.key.startsWith(selection.prefix);
     return isInPlace && (selection.takesAll || selection.matches(stored.object));
   }
 
-  /** Older than what the log holds: reads the store's history until the log takes over. */
+  /** Reads the history of the store, for a position before the log, until the log is reached. */
   async #followStore(): Promise<void> {
     const { backend, cache, encoder } = this.#options;
     const watch = backend.watch(cache.prefix, { fromRevision: this.#revision + 1 });
@@ -243,11 +232,11 @@ export class WatchSession {
       watch.requestProgress();
       for await (const batch of watch) {
         for (const event of batch.events) {
-          const told = this.#told(cacheEvent(event));
+          const seen = this.#seen(cacheEvent(event));
           this.#revision = event.revision;
-          if (!told || this.#done) continue;
+          if (!seen || this.#done) continue;
           await this.#untilResumed();
-          this.body.push(await encoder.encodeConverted(told.type, told.stored));
+          this.body.push(await encoder.encodeConverted(seen.type, seen.stored));
         }
         if (this.#done) return;
         this.#revision = Math.max(this.#revision, batch.revision);
@@ -285,14 +274,14 @@ export class WatchSession {
     this.#cancelBookmark = clock.after(inMs, () => {
       if (this.#done) return;
       const isCurrent = !this.#following && !this.#initial && this.#position === this.#options.cache.log.end;
-      // All events up to the feed's revision are in the log: whoever has read all of it is as far as the feed.
+      // The log has all events up to the feed's revision, so its end is at that revision.
       if (isCurrent) this.#revision = Math.max(this.#revision, feed.revision);
       if (!this.#paused && !this.#initial) this.body.push(encoder.bookmark(this.#revision, false));
       this.#bookmarkLater();
     });
   }
 
-  /** The client is told in its stream, as by kube-apiserver, and has to list again. */
+  /** Sends an ERROR event, as kube-apiserver does, and ends: the client must list again. */
   #fail(reason: 'Expired' | 'InternalError', message: string): void {
     if (this.#done) return;
     this.body.push(this.#options.encoder.error(status(reason, message)));
@@ -311,7 +300,6 @@ export class WatchSession {
 }
 
 function cacheEvent(event: KeyEvent): CacheEvent {
-  const previous = event.previous && new StoredObject(event.previous);
-  if (event.type === 'put') return new CacheEvent(event.revision, new StoredObject(event.current), previous);
-  return new CacheEvent(event.revision, undefined, previous);
+  const current = event.type === 'put' ? new StoredObject(event.current) : undefined;
+  return new CacheEvent(event.revision, current, event.previous && new StoredObject(event.previous));
 }

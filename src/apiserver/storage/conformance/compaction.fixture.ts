@@ -3,7 +3,7 @@ import type { Backend } from '../backend.js';
 import { bytes, codeOf, collect, errorOf, readOn, uniquePrefix } from './attempts.fixture.js';
 
 export function describeCompaction(store: () => Backend): void {
-  it('forgets what is before a compaction, keeps what is after it, and says so', async () => {
+  it('fails reads before a compacted revision with compacted, and serves later ones', async () => {
     const prefix = uniquePrefix();
     const onlooker = readOn(store().watch(prefix, { fromRevision: (await store().currentRevision()) + 1 }));
     const a1 = await store().create(`${prefix}a`, bytes('a1'));
@@ -33,7 +33,7 @@ export function describeCompaction(store: () => Backend): void {
     expect(await store().get(`${prefix}still`)).toEqual(still);
   });
 
-  it('takes a repeated or older compaction as done', async () => {
+  it('ignores a repeated or older compaction', async () => {
     const { modRevision } = await store().create(`${uniquePrefix()}a`, bytes('a'));
     await store().compact(modRevision);
     await store().compact(modRevision);

@@ -3,7 +3,7 @@ import { brief, bytes, codeOf, collect, uniquePrefix } from './attempts.fixture.
 import type { BackendUnderTest } from './subject.fixture.js';
 
 export function describeLife(subject: BackendUnderTest): void {
-  it('is all there for whoever opens it next, who sees new writes by others at once', async () => {
+  it('is complete after it is opened again, and shows new writes of others at once', async () => {
     const [first, second] = [await subject.open(), await subject.open()];
     const prefix = uniquePrefix();
     const created = await first.create(`${prefix}a`, bytes('1'));
@@ -18,7 +18,7 @@ export function describeLife(subject: BackendUnderTest): void {
     await Promise.all([second.close(), third.close()]);
   });
 
-  it('refuses everything once closed and ends its watches with an error', async () => {
+  it('refuses every call after close, and ends its watches with an error', async () => {
     const store = await subject.open();
     const watch = store.watch(uniquePrefix(), { fromRevision: (await store.currentRevision()) + 1 });
     const watching = codeOf(collect(watch, { events: 1 }));

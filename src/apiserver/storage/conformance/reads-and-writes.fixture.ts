@@ -15,11 +15,11 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(await store().currentRevision()).toBeGreaterThanOrEqual(created.modRevision);
   });
 
-  it('finds nothing where nothing was written', async () => {
+  it('returns undefined for a key that was never written', async () => {
     expect(await store().get(`${uniquePrefix()}nothing`)).toBeUndefined();
   });
 
-  it('knows whether a value is still the newest of its key', async () => {
+  it('returns whether a value is the newest of its key', async () => {
     const key = `${uniquePrefix()}a`;
     expect(await store().isNewest(key, 1)).toBe(false);
     const created = await store().create(key, bytes('one'));
@@ -31,7 +31,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(await store().isNewest(key, updated.modRevision)).toBe(false);
   });
 
-  it('creates a key once and tells the second creator what is there', async () => {
+  it('creates a key once, and fails the second create with the current value', async () => {
     const key = `${uniquePrefix()}a`;
     const created = await store().create(key, bytes('one'));
     const refused = await errorOf(store().create(key, bytes('two')));
@@ -39,7 +39,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(refused?.current).toEqual(created);
   });
 
-  it('updates a key only at the expected revision and tells who lost what won', async () => {
+  it('updates a key only at the expected revision, and fails with the current value', async () => {
     const key = `${uniquePrefix()}a`;
     const created = await store().create(key, bytes('one'));
     const updated = await store().update(key, bytes('two'), created.modRevision);
@@ -51,14 +51,14 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(await store().get(key)).toEqual(updated);
   });
 
-  it('says not-found for updates and deletes of keys that are not there', async () => {
+  it('fails with not-found for updates and deletes of missing keys', async () => {
     const key = `${uniquePrefix()}nothing`;
     expect(await codeOf(store().update(key, bytes('x'), 1))).toBe('not-found');
     expect(await codeOf(store().delete(key))).toBe('not-found');
     expect(await codeOf(store().delete(key, 1))).toBe('not-found');
   });
 
-  it('deletes at the expected revision or whatever is there, and a key made again is a new one', async () => {
+  it('deletes with and without an expected revision, and gives a new key a new createRevision', async () => {
     const key = `${uniquePrefix()}a`;
     const first = await store().create(key, bytes('one'));
     expect(await codeOf(store().delete(key, first.modRevision + 1))).toBe('conflict');
@@ -81,7 +81,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(outcomes.filter((outcome) => outcome === 'conflict')).toHaveLength(19);
   });
 
-  it('gives every write its own revision, in the order of acknowledgement', async () => {
+  it('gives each write a revision, in the order of acknowledgement', async () => {
     const prefix = uniquePrefix();
     let last = 0;
     for (let i = 0; i < 5; i++) {
@@ -107,7 +107,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     }
   });
 
-  it('takes the longest key and the largest value, and refuses longer and larger ones', async () => {
+  it('accepts the longest key and the largest value, and refuses longer and larger ones', async () => {
     const prefix = uniquePrefix();
     const longest = prefix.padEnd(KEY_BYTES_MAX, 'k');
     await store().create(longest, bytes('long'));
@@ -121,7 +121,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     expect(await codeOf(store().create('', bytes('')))).toBe('invalid');
   });
 
-  it('takes the longest key even if it is all zero bytes', async () => {
+  it('accepts the longest key even if it is all zero bytes', async () => {
     const key = Buffer.alloc(KEY_BYTES_MAX);
     await store()
       .delete(key)
@@ -131,7 +131,7 @@ export function describeReadsAndWrites(store: () => Backend, subject: BackendUnd
     await store().delete(key);
   });
 
-  it('deletes a key when its time to live is over, not sooner, and an update can make it stay', async () => {
+  it('deletes a key after its time to live, not sooner, unless an update removes that', async () => {
     const prefix = uniquePrefix();
     const stays = await store().create(`${prefix}stays`, bytes('x'), { ttlSeconds: 1 });
     const startedMs = performance.now();

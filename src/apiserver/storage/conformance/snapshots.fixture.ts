@@ -5,7 +5,7 @@ import { keyBytes } from '../keys.js';
 import { bytes, codeOf, errorOf, keysOf, uniquePrefix } from './attempts.fixture.js';
 
 export function describeSnapshots(store: () => Backend): void {
-  it('lists a prefix in byte order and nothing beside it', async () => {
+  it('lists the keys of a prefix in byte order, and no others', async () => {
     const prefix = uniquePrefix();
     const names = ['b', 'a', 'c/x', 'c', 'é', 'z', '\u{1F600}', 'Z', 'a0', 'a/'];
     await store().create(prefix.slice(0, -1), bytes('beside'));
@@ -16,7 +16,7 @@ export function describeSnapshots(store: () => Backend): void {
     expect(remainingCount).toBe(0);
   });
 
-  it('reads keys and lists as they stood at an old revision', async () => {
+  it('reads keys and lists at a past revision', async () => {
     const prefix = uniquePrefix();
     const a1 = await store().create(`${prefix}a`, bytes('a1'));
     const b1 = await store().create(`${prefix}b`, bytes('b1'));
@@ -34,7 +34,7 @@ export function describeSnapshots(store: () => Backend): void {
     expect(await store().get(`${prefix}b`, { revision: a1.modRevision })).toBeUndefined();
   });
 
-  it('refuses revisions that do not exist yet or make no sense', async () => {
+  it('refuses future and invalid revisions', async () => {
     const revision = (await store().currentRevision()) + 1_000_000;
     const future = await errorOf(store().get('x', { revision }));
     expect(future?.code).toBe('future-revision');
@@ -45,7 +45,7 @@ export function describeSnapshots(store: () => Backend): void {
     expect(await codeOf(store().list('x', { limit: 0 }))).toBe('invalid');
   });
 
-  it('pages through one snapshot while keys come, go and change', async () => {
+  it('pages through one snapshot during concurrent writes', async () => {
     const prefix = uniquePrefix();
     const names = Array.from({ length: 25 }, (_, i) => `${prefix}${String(i).padStart(3, '0')}`);
     const created = await Promise.all(names.map((key) => store().create(key, bytes('old'))));

@@ -4,7 +4,7 @@ import type { Backend } from '../backend.js';
 import { brief, bytes, codeOf, collect, uniquePrefix } from './attempts.fixture.js';
 
 export function describeWatches(store: () => Backend): void {
-  it('tells what happens, with what was there before', async () => {
+  it('watches puts and deletes with previous values', async () => {
     const prefix = uniquePrefix();
     const watch = store().watch(prefix, { fromRevision: (await store().currentRevision()) + 1 });
     const collected = collect(watch, { events: 4 });
@@ -22,7 +22,7 @@ export function describeWatches(store: () => Backend): void {
     expect(brief(events[3]!)).toBe(`put ${prefix}a=3`);
   });
 
-  it('tells what was written, whatever the writer does with its buffers afterwards', async () => {
+  it('sends the written value even if the writer changes its buffers afterwards', async () => {
     const prefix = uniquePrefix();
     const key = bytes(`${prefix}a`);
     const value = bytes('mine');
@@ -33,7 +33,7 @@ export function describeWatches(store: () => Backend): void {
     expect(brief(events[0]!)).toBe(`put ${prefix}a=mine`);
   });
 
-  it('tells of every large value that is deleted at one moment, and what it was', async () => {
+  it('sends all deletes of large values at one moment with previous values', async () => {
     const prefix = uniquePrefix();
     const keys = Array.from({ length: 12 }, (_, index) => `${prefix}${index}`);
     const values = keys.map((_, index) => Buffer.alloc(2 ** 20, index));
@@ -51,7 +51,7 @@ export function describeWatches(store: () => Backend): void {
     }
   });
 
-  it('starts at any past revision without gap or repeat', async () => {
+  it('starts a watch at any past revision without gap or repetition', async () => {
     const prefix = uniquePrefix();
     const revisions: number[] = [];
     let present = await store().create(`${prefix}a`, bytes('0'));
@@ -66,7 +66,7 @@ export function describeWatches(store: () => Backend): void {
     }
   });
 
-  it('waits for a revision that is still to come', async () => {
+  it('starts a watch at a future revision', async () => {
     const prefix = uniquePrefix();
     const fromRevision = (await store().currentRevision()) + 3;
     const watch = store().watch(prefix, { fromRevision });
@@ -76,7 +76,7 @@ export function describeWatches(store: () => Backend): void {
     expect(events[0]!.revision).toBeGreaterThanOrEqual(fromRevision);
   });
 
-  it('answers a progress request though nothing happens under the prefix', async () => {
+  it('answers a progress request on a quiet prefix', async () => {
     const watch = store().watch(uniquePrefix(), { fromRevision: (await store().currentRevision()) + 1 });
     const { modRevision } = await store().create(`${uniquePrefix()}elsewhere`, bytes('x'));
     const { events, revision } = await collect(watch, { revision: modRevision });
@@ -84,7 +84,7 @@ export function describeWatches(store: () => Backend): void {
     expect(revision).toBeGreaterThanOrEqual(modRevision);
   });
 
-  it('loses and repeats nothing for many watchers while many write (property)', async () => {
+  it('neither loses nor repeats events for many watches during many writes (property)', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.nat({ max: 40 }), { minLength: 3, maxLength: 6 }),
@@ -108,7 +108,7 @@ export function describeWatches(store: () => Backend): void {
     );
   });
 
-  it('lets a watcher that reads nothing for a long while catch up in order', async () => {
+  it('lets a slow reader of a watch catch up in order', async () => {
     const prefix = uniquePrefix();
     const fromRevision = (await store().currentRevision()) + 1;
     const iterator = store().watch(prefix, { fromRevision })[Symbol.asyncIterator]();
@@ -121,7 +121,7 @@ export function describeWatches(store: () => Backend): void {
     await iterator.return?.(undefined);
   });
 
-  it('ends without an error when closed, also while waiting', async () => {
+  it('ends a closed watch without an error, also while it waits', async () => {
     const watch = store().watch(uniquePrefix(), { fromRevision: (await store().currentRevision()) + 1 });
     const reading = (async () => {
       for await (const batch of watch) expect(batch.events).toEqual([]);

@@ -3,19 +3,13 @@ import { join } from 'node:path';
 import { StorageError } from '../../storage-error.js';
 
 /** The format that this program writes, and the newest that it reads. */
-export const FORMAT_VERSION = 1;
+const FORMAT_VERSION = 1;
 const FORMAT_NAME = 'straddle-embedded-store';
 
-export interface DataDir {
-  readonly storePath: string;
-  /** Where the processes that share the store find each other. */
-  readonly neighboursPath: string;
-}
-
-/** Makes the directory if need be, and refuses one that this program would misread. */
-export function openDataDir(path: string): DataDir {
+/** Creates the directory if it does not exist. Throws StorageError for a directory of another format. */
+export function openDataDir(path: string): { readonly storePath: string; readonly neighboursPath: string } {
   mkdirSync(join(path, 'neighbours'), { recursive: true, mode: 0o700 });
-  // One name for one store, however it was reached.
+  // The real path identifies a store that is reached through different paths.
   const realPath = realpathSync(path);
   const dir = { storePath: join(realPath, 'store.mdb'), neighboursPath: join(realPath, 'neighbours') };
   const formatPath = join(realPath, 'format.json');
@@ -23,11 +17,11 @@ export function openDataDir(path: string): DataDir {
     checkFormat(path, readFileSync(formatPath, 'utf8'));
     return dir;
   }
-  // The format is always written first, so a store without one is not ours.
+  // The format is written first: a store without it is not of this program.
   if (existsSync(dir.storePath)) {
     throw new StorageError('invalid', `${path} holds a store but no format.json: it was not made by this program`);
   }
-  // Renamed into place: several processes may start at once, and none may see half a file.
+  // Renamed, because several processes may start at once and must not read a partial file.
   const draftPath = `${formatPath}.${process.pid}`;
   writeFileSync(draftPath, `${JSON.stringify({ format: FORMAT_NAME, version: FORMAT_VERSION })}\n`, { mode: 0o600 });
   renameSync(draftPath, formatPath);

@@ -2,6 +2,7 @@ import { type Clock, systemClock } from '../../../../base/clock.js';
 import type {
   Backend,
   DeleteResult,
+  EngineOptions,
   Key,
   KeyListOptions,
   KeyValue,
@@ -10,9 +11,10 @@ import type {
   ListResult,
   ReadOptions,
 } from '../../backend.js';
-import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
-import { checkRevision, keyBytes, storableKey } from '../../keys.js';
-import { failures, StorageError } from '../../storage-error.js';
+import { compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
+import type { EngineWatch } from '../../engine-watch.js';
+import { checkRevision, keyBytes, storableEntry, storableKey } from '../../keys.js';
+import { failures } from '../../storage-error.js';
 import { openDataDir } from './data-dir.js';
 import { EventTail } from './event-tail.js';
 import { GroupCommit, type GroupCommitLimits } from './group-commit.js';
@@ -22,24 +24,19 @@ import { Neighbours } from './neighbours.js';
 import { newestRevisionOf, snapshotGet, snapshotList } from './snapshot-reads.js';
 import { openTables, type SharedTables, type Tables } from './tables.js';
 
-export interface EmbeddedOptions {
-  /** Made if it does not exist. On a local disk: a network file system does not keep the store's locks. */
+export interface EmbeddedOptions extends EngineOptions {
+  /** Created if it does not exist. Must be on a local disk: network file systems do not keep the locks. */
   readonly dataDir: string;
-  readonly clock?: Clock;
-  readonly compaction?: CompactionPolicy;
-  /** Larger than the largest request an API server takes (3 MiB): the server adds to what it stores. */
-  readonly valueBytesMax?: number;
   readonly limits?: GroupCommitLimits;
-  /** Told of failures in the background; the work is tried again by itself. */
-  readonly onError?: (error: unknown) => void;
 }
 
+/** Above the 3 MiB of the largest request to an API server, which adds to the object before it is stored. */
 const VALUE_BYTES_MAX = 4 * 2 ** 20;
 const DEFAULT_LIMITS: GroupCommitLimits = { pendingWritesMax: 20_000, pendingBytesMax: 128 * 2 ** 20 };
-/** How much of the log is cleared in one transaction, so that callers' writes get their turn in between. */
+/** Revisions of the log that one transaction clears, so that writes of callers can run in between. */
 const SWEEP_REVISIONS_MAX = 256;
 
-/** Opens the store of a directory, which other processes on this machine may have open too. */
+/** Opens the store of a directory. Other processes on this machine may open it at the same time. */
 export async function openEmbeddedBackend(options: EmbeddedOptions): Promise<EmbeddedBackend> {
   const dir = openDataDir(options.dataDir);
   const backend = new EmbeddedBackend(openTables(dir.storePath), dir.neighboursPath, options);
@@ -56,7 +53,7 @@ export class EmbeddedBackend implements Backend {
   readonly #neighbours: Neighbours;
   readonly #commits: GroupCommit;
   readonly #housekeeping: Housekeeping;
-  readonly #watches = new Set<LogWatch>();
+  readonly #watches = new Set<EngineWatch>();
   readonly #stopCompaction: () => void;
   #sweeping: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -97,7 +94,7 @@ export class EmbeddedBackend implements Backend {
 
   async get(key: Key, options: ReadOptions = {}): Promise<KeyValue | undefined> {
     this.#checkOpen();
-    if (options.revision !== undefined) checkRevision(options.revision, 1);
+    checkRevision(options.revision);
     return snapshotGet(this.#tables, storableKey(key), options.revision);
   }
 
@@ -108,13 +105,13 @@ export class EmbeddedBackend implements Backend {
 
   async list(prefix: Key, options: KeyListOptions = {}): Promise<ListResult> {
     this.#checkOpen();
-    if (options.revision !== undefined) checkRevision(options.revision, 1);
-    if (options.limit !== undefined) checkRevision(options.limit, 1);
+    checkRevision(options.revision);
+    checkRevision(options.limit);
     return snapshotList(this.#tables, keyBytes(prefix), options);
   }
 
   async create(key: Key, value: Uint8Array, options: KeyWriteOptions = {}): Promise<KeyValue> {
-    const entry = this.#checkEntry(key, value, options);
+    const entry = this.#entryOf(key, value, options);
     return this.#commits.write(entry.bytes, (transaction) => transaction.create(entry.key, entry.value, entry.ttlMs));
   }
 
@@ -124,8 +121,8 @@ export class EmbeddedBackend implements Backend {
     expectedModRevision: number,
     options: KeyWriteOptions = {},
   ): Promise<KeyValue> {
-    const entry = this.#checkEntry(key, value, options);
-    checkRevision(expectedModRevision, 1);
+    const entry = this.#entryOf(key, value, options);
+    checkRevision(expectedModRevision);
     return this.#commits.write(entry.bytes, (transaction) =>
       transaction.update(entry.key, entry.value, expectedModRevision, entry.ttlMs),
     );
@@ -133,16 +130,15 @@ export class EmbeddedBackend implements Backend {
 
   async delete(key: Key, expectedModRevision?: number): Promise<DeleteResult> {
     const bytes = storableKey(key);
-    if (expectedModRevision !== undefined) checkRevision(expectedModRevision, 1);
+    checkRevision(expectedModRevision);
     return this.#commits.write(bytes.length, (transaction) => transaction.delete(bytes, expectedModRevision));
   }
 
   watch(prefix: Key, options: KeyWatchOptions): LogWatch {
-    checkRevision(options.fromRevision, 1);
+    checkRevision(options.fromRevision);
     const place = { prefix: keyBytes(prefix), fromRevision: options.fromRevision };
-    const watch = new LogWatch(this.#tail, place, this.#clock, (ended) => this.#watches.delete(ended));
-    if (this.#closing === undefined) this.#watches.add(watch);
-    else watch.closeWithStore();
+    const watch = new LogWatch(this.#tail, place, this.#clock, this.#watches);
+    if (this.#closing !== undefined) watch.closeWithStore();
     return watch;
   }
 
@@ -152,7 +148,7 @@ export class EmbeddedBackend implements Backend {
   }
 
   async compact(revision: number): Promise<void> {
-    checkRevision(revision, 1);
+    checkRevision(revision);
     await this.#commits.write(0, (transaction) => transaction.compact(revision));
     this.#sweeping ??= this.#sweep().finally(() => {
       this.#sweeping = undefined;
@@ -174,7 +170,7 @@ export class EmbeddedBackend implements Backend {
     await this.#closeTables();
   }
 
-  /** Left unfinished, by a crash or by closing, it is taken up again by the next compaction. */
+  /** Clears compacted history. The next compaction resumes a sweep that a crash or `close` interrupted. */
   async #sweep(): Promise<void> {
     let more = true;
     while (more && this.#closing === undefined) {
@@ -186,17 +182,8 @@ export class EmbeddedBackend implements Backend {
     if (this.#closing !== undefined) throw failures.closed();
   }
 
-  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: KeyWriteOptions) {
-    const bytes = storableKey(key);
-    if (value.length > this.#valueBytesMax) throw failures.tooLarge('the value', value.length, this.#valueBytesMax);
-    if (ttlSeconds !== undefined && !(ttlSeconds > 0)) {
-      throw new StorageError('invalid', `${ttlSeconds} is no time to live`);
-    }
-    return {
-      key: bytes,
-      value: keyBytes(value),
-      bytes: bytes.length + value.length,
-      ttlMs: (ttlSeconds ?? 0) * 1000,
-    };
+  #entryOf(key: Key, value: Uint8Array, options: KeyWriteOptions) {
+    const entry = storableEntry(key, value, { ...options, valueBytesMax: this.#valueBytesMax });
+    return { ...entry, bytes: entry.key.length + value.length, ttlMs: (options.ttlSeconds ?? 0) * 1000 };
   }
 }

@@ -4,21 +4,21 @@ import { decodeLogRecord, readRevision, revisionKey } from './records.js';
 import { eventBytes, eventOf, readWritten } from './snapshot-reads.js';
 import { freshen, readCounter, type Tables } from './tables.js';
 
-/** What one reading hands over at most: it holds this thread that long. */
+/** Bounds on one chunk, whose reading blocks this thread. */
 const CHUNK_EVENTS_MAX = 512;
 const CHUNK_BYTES_MAX = 4 * 2 ** 20;
-/** Recent events kept decoded, so that many watchers at the end of the log cost one reading of it. */
+/** Recent events are kept decoded, so that many watches at the end of the log read it once. */
 const RECENT_EVENTS_MAX = 4096;
 const RECENT_BYTES_MAX = 8 * 2 ** 20;
 
 export interface Chunk {
-  /** One event for every revision from the one asked for up to `throughRevision`. */
+  /** One event for each revision from the requested one to `throughRevision`. */
   readonly events: readonly KeyEvent[];
-  /** The last of them; where there are none, the newest revision, at which the reader now stands. */
+  /** The revision of the last event; without events, the newest revision. */
   readonly throughRevision: number;
 }
 
-/** The log's moving end, shared by all watches of this process. */
+/** The end of the log, shared by all watches of this process. */
 export class EventTail {
   readonly #tables: Tables;
   readonly #waiting = new Set<() => void>();
@@ -31,7 +31,7 @@ export class EventTail {
     this.refresh();
   }
 
-  /** Looks at the newest commit of any process, wakes who waits for it, and returns its revision. */
+  /** Reads the newest commit of any process, wakes waiting watches, and returns its revision. */
   refresh(): number {
     freshen(this.#tables);
     const revision = readCounter(this.#tables, 'revision');
@@ -44,22 +44,21 @@ export class EventTail {
   }
 
   /**
-   * Takes over what this process itself has just committed, and looks further: who reads on from there need not read the
-   * log. What another process committed in between is not among the events, nor is all of a large transaction: that is
-   * read from the log.
+   * Keeps events that this process has committed, so that watches need not read them from the log, and
+   * refreshes. Events of other processes, and the beginning of a large transaction, are read from the log.
    */
   committed(events: readonly KeyEvent[]): void {
     this.#remember(events);
     this.refresh();
   }
 
-  /** Calls back whenever the newest revision has grown, until the returned function is called. */
+  /** Calls back after each new revision until the returned function is called. */
   onGrowth(wake: () => void): () => void {
     this.#waiting.add(wake);
     return () => this.#waiting.delete(wake);
   }
 
-  /** The events from this revision on: as many as make a chunk. Fails with `compacted` where they are gone. */
+  /** Returns a chunk of events from this revision on. Throws `compacted`. */
   read(fromRevision: number): Chunk {
     if (fromRevision > this.#newestRevision) return { events: [], throughRevision: this.#newestRevision };
     const firstRecent = this.#recent[0]?.revision ?? 0;
@@ -75,7 +74,7 @@ export class EventTail {
   #readLog(fromRevision: number): KeyEvent[] {
     freshen(this.#tables);
     const oldest = readCounter(this.#tables, 'compacted');
-    // The compacted revision can be read but not watched: if it was a delete, it is gone.
+    // The compacted revision can be read but not watched: a delete at that revision is removed.
     if (fromRevision <= oldest) throw failures.compacted(fromRevision, oldest);
     const events: KeyEvent[] = [];
     let bytes = 0;
@@ -92,13 +91,13 @@ export class EventTail {
   }
 
   #toEvent(revision: number, bytes: Buffer): KeyEvent {
-    // Copied: what a range hands out is valid only until the next reading.
+    // Copied: bytes of a range are valid only until the next read.
     const record = decodeLogRecord(copyOf(bytes));
     const previous = record.previousRevision > 0 ? readWritten(this.#tables, record.previousRevision) : undefined;
     return eventOf(revision, record, previous);
   }
 
-  /** Keeps what continues the recent events; a reader far behind must not push them out. */
+  /** Keeps events that follow the recent ones. Events of a reader far behind do not replace them. */
   #remember(events: readonly KeyEvent[]): void {
     const lastRecent = this.#recent.at(-1)?.revision ?? 0;
     if (events.length === 0 || events.at(-1)!.revision <= lastRecent) return;
@@ -113,7 +112,7 @@ export class EventTail {
     if (this.#recent.length > RECENT_EVENTS_MAX || this.#recentBytes > RECENT_BYTES_MAX) this.#makeRoom();
   }
 
-  /** A quarter at a time: each dropping moves all that stays. */
+  /** Removes a quarter at a time, because each removal copies the rest. */
   #makeRoom(): void {
     let bytes = this.#recentBytes;
     let count = Math.max(0, this.#recent.length - (RECENT_EVENTS_MAX * 3) / 4);
@@ -122,7 +121,7 @@ export class EventTail {
     this.#drop(count);
   }
 
-  /** What is compacted is compacted for everyone, whether it happens to be in memory or not. */
+  /** Compacted events must not be readable from memory either. */
   #forgetThrough(revision: number): void {
     const first = this.#recent[0]?.revision;
     if (first !== undefined && revision >= first) this.#drop(Math.min(this.#recent.length, revision - first + 1));
@@ -133,7 +132,7 @@ export class EventTail {
   }
 }
 
-/** Not from Node's pool: events are kept for long, and one of them would keep all that was taken from the pool beside it. */
+/** Not from Node's buffer pool: events are kept for long and would keep whole slabs of the pool. */
 function copyOf(bytes: Buffer): Buffer {
   const copy = Buffer.allocUnsafeSlow(bytes.byteLength);
   copy.set(bytes);

@@ -44,13 +44,13 @@ const newest = () => {
 };
 
 describe('group commit', () => {
-  it('gathers writes of one moment in few transactions and keeps their order', async () => {
+  it('commits concurrent writes in few transactions, in order', async () => {
     const written = await Promise.all(Array.from({ length: 1000 }, (_, i) => create(`/k/${i}`)));
     expect(written.map((item) => item.modRevision)).toEqual(Array.from({ length: 1000 }, (_, i) => i + 2));
     expect(commits).toBe(2);
   });
 
-  it('tells what a transaction did, and of much only the latest', async () => {
+  it('reports the events of a transaction, of a large one only the last', async () => {
     await create('/small');
     expect(told.map(({ revision }) => revision)).toEqual([2]);
     const large = 'x'.repeat(3 * 2 ** 20);
@@ -63,7 +63,7 @@ describe('group commit', () => {
     expect(told.at(-1)!.revision).toBe(12);
   });
 
-  it('fails one write of a transaction without touching the others', async () => {
+  it('fails one write of a transaction without the others', async () => {
     const outcomes = await Promise.all([
       codeOf(create('/a')),
       codeOf(create('/a', 'again')),
@@ -78,7 +78,7 @@ describe('group commit', () => {
     expect(newest()).toBe(3);
   });
 
-  it('undoes the whole transaction when applying it fails in an unforeseen way, and serves on', async () => {
+  it('rolls back the whole transaction after an unexpected exception, and continues', async () => {
     await create('/before');
     const outcomes = await Promise.all([
       codeOf(create('/a')),
@@ -95,7 +95,7 @@ describe('group commit', () => {
     expect((await create('/after')).modRevision).toBe(3);
   });
 
-  it('finishes what it has taken on when it is closed, and takes on no more', async () => {
+  it('finishes pending writes on close, and refuses new ones', async () => {
     const writing = codeOf(create('/a'));
     await group.close();
     expect(await writing).toBe('no error');

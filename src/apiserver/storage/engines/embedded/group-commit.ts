@@ -4,12 +4,12 @@ import type { Tables } from './tables.js';
 import { WriteTransaction } from './write-transaction.js';
 
 export interface GroupCommitLimits {
-  /** Writes waiting for their turn; more are refused, so that a stalled disk cannot fill the memory. */
+  /** Bound on waiting writes; more are refused, so that a stalled disk cannot exhaust the memory. */
   readonly pendingWritesMax: number;
   readonly pendingBytesMax: number;
 }
 
-/** How much one transaction takes at most: it holds this thread, and the other processes' writers, that long. */
+/** Bounds on one transaction, which blocks this thread and the writers of other processes. */
 const BATCH_WRITES_MAX = 512;
 const BATCH_BYTES_MAX = 8 * 2 ** 20;
 
@@ -23,8 +23,8 @@ interface PendingWrite {
 type Outcome = { readonly result: unknown } | { readonly error: StorageError };
 
 /**
- * Writes that arrive while the disk is busy share the next transaction, and so one sync. The lock is waited for and the
- * disk synced on lmdb's own thread; only the changes themselves run here.
+ * Group commit: writes that arrive while the disk is busy share the next transaction and its sync. lmdb's
+ * thread waits for the lock and syncs; only the changes run on this thread.
  */
 export class GroupCommit {
   readonly #tables: Tables;
@@ -48,7 +48,7 @@ export class GroupCommit {
     this.#onCommit = onCommit;
   }
 
-  /** Resolves when what `apply` did is durable. A StorageError that it throws fails this write only. */
+  /** Resolves when the changes of `apply` are durable. A StorageError that it throws fails this write only. */
   write<T>(bytes: number, apply: (transaction: WriteTransaction) => T): Promise<T> {
     if (this.#closed) return Promise.reject(failures.closed());
     const { pendingWritesMax, pendingBytesMax } = this.#limits;
@@ -62,14 +62,14 @@ export class GroupCommit {
     });
   }
 
-  /** Refuses new writes and waits for those under way. */
+  /** Refuses new writes and waits for pending ones. */
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
   }
 
   async #run(): Promise<void> {
-    // Lets every write of this turn of the event loop join the first transaction.
+    // All writes of this turn of the event loop join the first transaction.
     await Promise.resolve();
     while (this.#pending.length > 0) await this.#commit(this.#takeBatch());
     this.#running = undefined;
@@ -91,7 +91,7 @@ export class GroupCommit {
     const outcomes: Outcome[] = [];
     let events: readonly KeyEvent[] = [];
     try {
-      // A child transaction is rolled back as a whole if applying fails half-way; a plain one would not be.
+      // A child transaction is rolled back if a change throws; a plain one would not be.
       await this.#tables.root.childTransaction(() => {
         const transaction = new WriteTransaction(this.#tables, this.#nowMs());
         for (const write of batch) outcomes.push(attempt(write, transaction));
@@ -122,7 +122,7 @@ function attempt(write: PendingWrite, transaction: WriteTransaction): Outcome {
 }
 
 function commitFailure(cause: unknown, allApplied: boolean): StorageError {
-  // lmdb keeps the commit's own error in a promise; left alone, it would count as an unhandled rejection.
+  // lmdb keeps the error of the commit in a promise, which would be an unhandled rejection.
   void (cause as { commitError?: Promise<unknown> }).commitError?.catch(() => {});
   const message = cause instanceof Error ? cause.message : String(cause);
   return allApplied

@@ -1,8 +1,9 @@
 import { readRevision, revisionKey } from './records.js';
 
 /**
- * Keys of the history table: a user's key, then a revision, ordered by both. A zero byte inside the user's key becomes
- * 00 FF and the end of it 00 01, so that "a" with all its revisions comes before "a\0", and no key is a part of another.
+ * Keys of the history table: a stored key and a revision, ordered by both. A zero byte in the key is
+ * encoded as 00 FF and its end as 00 01, so that "a" with all its revisions comes before "a\0" and no
+ * encoded key is a prefix of another.
  */
 const ESCAPED_ZERO = 0xff;
 const END = Buffer.of(0x00, 0x01);
@@ -13,17 +14,17 @@ export function historyKey(key: Buffer, revision: number): Buffer {
   return Buffer.concat([escapeZeros(key), END, revisionKey(revision)]);
 }
 
-/** Where the histories of keys with this prefix begin. */
+/** Returns the start of the histories of keys with this prefix. */
 export function historyStart(prefix: Buffer): Buffer {
   return escapeZeros(prefix);
 }
 
-/** The first place after the whole history of this key. */
+/** Returns the first position after the whole history of a key. */
 export function historyAfter(key: Buffer): Buffer {
   return Buffer.concat([escapeZeros(key), AFTER_END]);
 }
 
-/** The escaped key: equal for equal keys, and enough to tell one key's entries from the next one's. */
+/** Returns the escaped key of an entry, which is equal for equal keys. */
 export function historyStem(entry: Buffer): Buffer {
   return entry.subarray(0, entry.length - REVISION_BYTES - END.length);
 }

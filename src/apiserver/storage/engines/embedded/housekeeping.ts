@@ -5,12 +5,12 @@ import type { Neighbours } from './neighbours.js';
 import { decodeExpiryKey } from './records.js';
 import { freshen, type Tables } from './tables.js';
 
-/** How often the store is looked at although nobody said that it changed: the net below the nudges. */
+/** Polling interval of the store, in case a nudge was lost. */
 const ROUND_INTERVAL_MS = 1_000;
-/** The same where nudges cannot be received at all. */
+/** Polling interval if nudges cannot be received. */
 const ROUND_INTERVAL_DEAF_MS = 20;
 const HOUSEWORK_INTERVAL_MS = 10_000;
-/** Keys deleted in one transaction when their time has come. */
+/** Expired keys that one transaction deletes. */
 const EXPIRE_KEYS_MAX = 256;
 
 export interface HousekeepingParts {
@@ -22,7 +22,7 @@ export interface HousekeepingParts {
   readonly onError: (error: unknown) => void;
 }
 
-/** What every process with the store open does now and then. All of it may be done by several at once. */
+/** Periodic work of every process that has the store open. Several processes may do it at the same time. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
   #stopped = false;
@@ -59,7 +59,7 @@ export class Housekeeping {
     await this.#expireKeys();
     if (this.#stopped || clock.nowMs() < this.#houseworkDueMs) return;
     this.#houseworkDueMs = clock.nowMs() + HOUSEWORK_INTERVAL_MS;
-    // A killed reader's slot keeps old pages from being used again until it is cleared.
+    // The reader slot of a killed process prevents the reuse of old pages until it is cleared.
     tables.root.readerCheck();
     await neighbours.rescan();
   }

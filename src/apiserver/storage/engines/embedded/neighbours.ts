@@ -5,11 +5,12 @@ import { createConnection, createServer, type Server, type Socket } from 'node:n
 import { join } from 'node:path';
 
 /**
- * The other processes that have the same store open. After a commit each is nudged over a local socket to look at the
- * log; a nudge carries nothing, so a lost or repeated one does no harm, and those that get none look now and then.
+ * The other processes that have the same store open. After a commit each gets a nudge over a local
+ * socket, upon which it reads the log. A nudge has no content: a lost or repeated one does no harm,
+ * because every process also polls.
  *
- * Every process listens on a socket file of its own in the directory, then connects to all that it finds there. A
- * connection serves both ways. Whoever comes later connects to whoever came earlier, so all are joined.
+ * Every process listens on a socket file in the directory, then connects to all others there. A
+ * connection is used in both directions. A later process connects to all earlier ones, so all are joined.
  */
 export class Neighbours {
   readonly #dir: string;
@@ -28,9 +29,9 @@ export class Neighbours {
     this.#server.unref();
   }
 
-  /** Resolves to whether nudges can be received; if not, the caller must look at the store often. */
+  /** Resolves to whether nudges can be received; if not, the caller must poll the store often. */
   async join(): Promise<boolean> {
-    // Under another name until it listens: a socket that refuses is taken for a dead one and removed.
+    // Under another name until it listens: others remove a socket that refuses connections.
     const draftName = `${this.#name}${DRAFT}`;
     const listening = await new Promise<boolean>((resolve) => {
       this.#server.once('error', () => resolve(false));
@@ -42,7 +43,7 @@ export class Neighbours {
     return listening;
   }
 
-  /** Connects to those not connected yet. Needed only after a connection was lost. */
+  /** Connects to processes that are not connected. Needed only after a connection was lost. */
   async rescan(): Promise<void> {
     const names = await readdir(this.#dir).catch(() => []);
     if (this.#closed) return;
@@ -55,7 +56,7 @@ export class Neighbours {
 
   nudge(): void {
     for (const socket of this.#sockets) {
-      // A nudge still unsent will be read after this commit, and so covers it.
+      // A nudge that is still unsent will be read after this commit.
       if (socket.writableLength === 0) socket.write(NUDGE);
     }
   }
@@ -79,7 +80,7 @@ export class Neighbours {
         resolve();
       });
       socket.once('error', (error: NodeJS.ErrnoException) => {
-        // Nobody listens behind the file: its process was killed.
+        // The process of the socket file was killed.
         if (error.code === 'ECONNREFUSED') removeFile(join(this.#dir, name));
         resolve();
       });
@@ -98,18 +99,18 @@ export class Neighbours {
     socket.on('data', this.#onNudge);
     socket.on('error', () => {});
     socket.once('close', () => this.#sockets.delete(socket));
-    // What was committed while the two were not joined.
+    // For commits before the two were connected.
     this.#onNudge();
   }
 
-  /** A process killed before it listened leaves its draft behind; nobody needs that long to begin listening. */
+  /** Removes the draft of a process that was killed before it listened. */
   async #removeIfStale(name: string): Promise<void> {
     const path = join(this.#dir, name);
     const made = await stat(path).catch(() => undefined);
     if (made !== undefined && Date.now() - made.mtimeMs > DRAFT_MS_MAX) removeFile(path);
   }
 
-  /** Socket addresses are short. On Linux a long path can be reached through an open directory. */
+  /** Socket paths have a limit. On Linux a longer path can be reached through an open directory. */
   #reachable(name: string): string {
     const path = join(this.#dir, name);
     if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX || process.platform !== 'linux') return path;
@@ -121,13 +122,13 @@ export class Neighbours {
 const DRAFT = '.draft';
 const DRAFT_MS_MAX = 60_000;
 const NUDGE = Buffer.of(1);
-/** The smallest limit among the systems that have such sockets (macOS: 104 with the closing zero). */
+/** Below the smallest limit of all systems (macOS: 104 with the final zero). */
 const SOCKET_PATH_BYTES_MAX = 100;
 
 function removeFile(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone already: another process was faster.
+    // Removed by another process.
   }
 }

@@ -1,4 +1,4 @@
-/** How the store's tables look in bytes. A change here needs a new number in data-dir.ts. */
+/** The binary format of the store's tables. A change needs a new version in data-dir.ts. */
 
 const REVISION_BYTES = 8;
 const HIGH = 2 ** 32;
@@ -12,7 +12,7 @@ function readWhole(source: Buffer, offset: number): number {
   return source.readUInt32BE(offset) * HIGH + source.readUInt32BE(offset + 4);
 }
 
-/** Big-endian, so that the tables' byte order is the order of numbers. */
+/** Big-endian, so that the byte order of the tables is the order of revisions. */
 export function revisionKey(revision: number): Buffer {
   const key = Buffer.allocUnsafe(REVISION_BYTES);
   writeWhole(key, revision, 0);
@@ -23,14 +23,14 @@ export function readRevision(bytes: Buffer): number {
   return readWhole(bytes, 0);
 }
 
-/** One entry of the log: what a revision did. Values live here and nowhere else. */
+/** One entry of the log: the write of a revision. Values are stored here only. */
 export interface LogRecord {
   readonly type: 'put' | 'delete';
   readonly key: Buffer;
   /** Empty for a delete. */
   readonly value: Buffer;
   readonly createRevision: number;
-  /** The revision that wrote what this one replaced or deleted; 0 where there was nothing. */
+  /** The revision of the replaced or deleted value; 0 if there was none. */
   readonly previousRevision: number;
 }
 
@@ -38,10 +38,7 @@ const LOG_PUT = 1;
 const LOG_DELETE = 2;
 const LOG_HEAD_BYTES = 1 + 2 * REVISION_BYTES + 2;
 
-/**
- * Not from Node's pool: what is decoded from it may be kept for long, and would keep all that was taken from the pool
- * beside it.
- */
+/** Not from Node's buffer pool: decoded records are kept for long and would keep whole slabs of the pool. */
 export function encodeLogRecord(record: LogRecord): Buffer {
   const bytes = Buffer.allocUnsafeSlow(LOG_HEAD_BYTES + record.key.length + record.value.length);
   bytes[0] = record.type === 'put' ? LOG_PUT : LOG_DELETE;
@@ -64,7 +61,7 @@ export function decodeLogRecord(bytes: Buffer): LogRecord {
   };
 }
 
-/** A key that has a value: where the value is in the log, and when it is due to go (0: never). */
+/** A key with a value: the revision of its log entry, and its expiry (0: never). */
 export interface CurrentRecord {
   readonly modRevision: number;
   readonly createRevision: number;
@@ -87,7 +84,7 @@ export function decodeCurrentRecord(bytes: Buffer): CurrentRecord {
   };
 }
 
-/** In order of time due; the revision tells apart what is due at once. */
+/** Ordered by expiry, then by revision. */
 export function expiryKey(expiresAtMs: number, modRevision: number): Buffer {
   const key = Buffer.allocUnsafe(2 * REVISION_BYTES);
   writeWhole(key, expiresAtMs, 0);

@@ -41,12 +41,12 @@ describe('processes that share a store', () => {
     expect(await medianRoundTripMs(await makeDir(), 20)).toBeLessThan(250);
   });
 
-  it('do so in a directory whose path is too long for a socket', async () => {
+  it('see writes in a directory whose path is too long for a socket', async () => {
     const dataDir = join(await makeDir(), 'd'.repeat(120));
     expect(await medianRoundTripMs(dataDir, 5)).toBeLessThan(250);
   });
 
-  it('clear away what a killed process left in the directory', async () => {
+  it('remove the socket files of killed processes', async () => {
     const dataDir = await makeDir();
     const killed = new NeighbourProcess(dataDir, 'echo', '/e/');
     await killed.said(1);
@@ -62,14 +62,14 @@ describe('processes that share a store', () => {
 });
 
 describe('a data directory', () => {
-  it('of a newer format is refused with words that say so', async () => {
+  it('of a newer format is refused with a message that names both formats', async () => {
     const dataDir = await makeDir();
     await (await openEmbeddedBackend({ dataDir })).close();
     await writeFile(join(dataDir, 'format.json'), '{"format":"straddle-embedded-store","version":99}');
     await expect(openEmbeddedBackend({ dataDir })).rejects.toThrow(/newer version.*its format is 99/);
   });
 
-  it('that is something else is refused', async () => {
+  it('without the format of this program is refused', async () => {
     const dataDir = await makeDir();
     await writeFile(join(dataDir, 'format.json'), 'not json');
     expect(await codeOf(openEmbeddedBackend({ dataDir }))).toBe('invalid');
@@ -78,7 +78,7 @@ describe('a data directory', () => {
     expect(await codeOf(openEmbeddedBackend({ dataDir }))).toBe('invalid');
   });
 
-  it('is opened by several at once from the start', async () => {
+  it('can be opened by several processes at the same time', async () => {
     const dataDir = await makeDir();
     const stores = await Promise.all([1, 2, 3].map(() => openEmbeddedBackend({ dataDir })));
     await Promise.all(stores.map((store, i) => store.create(`/k/${i}`, bytes(''))));
@@ -88,7 +88,7 @@ describe('a data directory', () => {
     await Promise.all(stores.map((store) => store.close()));
   });
 
-  it('tells each of its openers what all of them write, once and in order', async () => {
+  it('sends every write to all its openers, once and in order', async () => {
     const dataDir = await makeDir();
     const stores = await Promise.all([1, 2].map(() => openEmbeddedBackend({ dataDir })));
     const watches = stores.map((store) => collect(store.watch('/k/', { fromRevision: 2 }), { events: 60 }));

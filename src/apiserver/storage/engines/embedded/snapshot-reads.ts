@@ -6,11 +6,11 @@ import { type CurrentRecord, decodeCurrentRecord, decodeLogRecord, type LogRecor
 import { freshen, readCounter, type Tables } from './tables.js';
 
 /**
- * Reads of one moment. None of these functions awaits anything: between `freshen` and their return all they read is
+ * Reads of one snapshot. None of these functions awaits: all reads between `freshen` and their return see
  * one state of the store.
  */
 
-/** The smallest key there can be, where a range has no other beginning. */
+/** The smallest key, as the start of a range without one. */
 const FIRST_KEY = Buffer.of(0);
 
 export function readLog(tables: Tables, revision: number): LogRecord | undefined {
@@ -18,19 +18,19 @@ export function readLog(tables: Tables, revision: number): LogRecord | undefined
   return bytes === undefined ? undefined : decodeLogRecord(bytes);
 }
 
-/** What a revision did, as watches tell it. */
+/** Returns the event of a revision. */
 export function eventOf(revision: number, record: LogRecord, previous: KeyValue | undefined): KeyEvent {
   if (record.type === 'delete') return { type: 'delete', revision, key: record.key, previous };
   return { type: 'put', revision, current: written(record, revision), previous };
 }
 
-/** About how much memory an event holds on to. */
+/** Returns about the memory that an event holds. */
 export function eventBytes(event: KeyEvent): number {
-  const own = event.type === 'put' ? event.current.key.length + event.current.value.length : event.key.length;
-  return own + (event.previous?.value.length ?? 0);
+  const current = event.type === 'put' ? event.current.key.length + event.current.value.length : event.key.length;
+  return current + (event.previous?.value.length ?? 0);
 }
 
-/** What a put at this revision wrote; undefined where that is not in the log (any more). */
+/** Returns the value that was written at a revision; undefined if it is not in the log. */
 export function readWritten(tables: Tables, revision: number): KeyValue | undefined {
   const record = readLog(tables, revision);
   return record === undefined || record.type === 'delete' ? undefined : written(record, revision);
@@ -45,15 +45,15 @@ function written(record: LogRecord, revision: number): KeyValue {
   };
 }
 
-/** What is noted of a key that has a value, as the caller's transaction sees it. */
+/** Returns the record of a key that has a value, as the caller's transaction sees it. */
 export function readRecord(tables: Tables, key: Buffer): CurrentRecord | undefined {
-  // Looked at in place: nothing of these bytes outlives this call.
+  // Not copied: the bytes are decoded within this call.
   const bytes = tables.current.getBinaryFast(key);
   return bytes === undefined ? undefined : decodeCurrentRecord(bytes);
 }
 
-/** A key's present value, as the caller's transaction sees it. */
-export function readCurrent(tables: Tables, key: Buffer): KeyValue | undefined {
+/** Returns the current value of a key, as the caller's transaction sees it. */
+function readCurrent(tables: Tables, key: Buffer): KeyValue | undefined {
   const record = readRecord(tables, key);
   return record === undefined ? undefined : requireWritten(tables, record.modRevision);
 }
@@ -65,7 +65,7 @@ export function requireWritten(tables: Tables, revision: number): KeyValue {
   return found;
 }
 
-/** When the key was last written; undefined where it has no value. */
+/** Returns the revision of the last write to a key; undefined if it has no value. */
 export function newestRevisionOf(tables: Tables, key: Buffer): number | undefined {
   freshen(tables);
   return readRecord(tables, key)?.modRevision;
@@ -107,7 +107,7 @@ function listNewest(tables: Tables, { prefix, startAfter, limit }: ListRange): O
   const start = laterOf(prefix, startAfter && nextKey(startAfter));
   const range = { start, ...endOf(prefix) };
   const items: KeyValue[] = [];
-  // One more than asked for, so that the common last page need not be counted.
+  // One more than the limit, so that the remaining keys need to be counted only if there are any.
   const bound = Number.isFinite(limit) ? { limit: limit + 1 } : {};
   let more = false;
   for (const { value } of tables.current.getRange({ ...range, ...bound })) {
@@ -118,7 +118,7 @@ function listNewest(tables: Tables, { prefix, startAfter, limit }: ListRange): O
   return { items, remainingCount };
 }
 
-/** Walks every version under the prefix: dearer than the newest list, and needed only by those who page slowly. */
+/** Walks every version under the prefix: slower than the newest list, and used by slow paging only. */
 function listAt(tables: Tables, { prefix, startAfter, limit }: ListRange, revision: number) {
   const escaped = historyStart(prefix);
   const start = laterOf(escaped, startAfter && historyAfter(startAfter));
@@ -147,7 +147,7 @@ function listAt(tables: Tables, { prefix, startAfter, limit }: ListRange, revisi
   return { items, remainingCount };
 }
 
-/** Whether a revision is the newest or a past one; fails where it is neither. */
+/** Returns whether a revision is the newest or a past one. Throws for any other. */
 function settle(tables: Tables, revision: number): 'newest' | 'past' {
   const newest = readCounter(tables, 'revision');
   if (revision > newest) throw failures.futureRevision(revision, newest);

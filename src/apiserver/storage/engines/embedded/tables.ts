@@ -5,22 +5,22 @@ import { readRevision, revisionKey } from './records.js';
 
 export type Table = Database<Buffer, Buffer>;
 
-/** The store's tables, all in one file, so that one transaction covers them. */
+/** The tables of a store, in one file, so that one transaction covers them. */
 export interface Tables {
   readonly root: RootDatabase<Buffer, Buffer>;
   /** revision → LogRecord */
   readonly log: Table;
-  /** key → CurrentRecord; only keys that have a value now */
+  /** key → CurrentRecord; only keys that have a value */
   readonly current: Table;
-  /** (key, revision) → empty; every revision of every key that is still in the log */
+  /** (key, revision) → empty; every revision of every key in the log */
   readonly history: Table;
-  /** (due time, revision) → key */
+  /** (expiry, revision) → key */
   readonly expiry: Table;
   /** the counters below */
   readonly counters: Table;
 }
 
-/** A store's revision before anything was written to it. */
+/** The revision of an empty store. */
 const FIRST_REVISION = 1;
 
 const COUNTER_KEYS = {
@@ -28,19 +28,19 @@ const COUNTER_KEYS = {
   revision: Buffer.from('revision'),
   /** The oldest revision that can be read. */
   compacted: Buffer.from('compacted'),
-  /** How far the log has been cleared of what compaction made superfluous. */
+  /** The revision up to which the log has been cleared of compacted entries. */
   swept: Buffer.from('swept'),
 };
 export type StoreCounter = keyof typeof COUNTER_KEYS;
 
-/** Address space, not memory or disk: large enough that no process ever has to move its map under its readers. */
+/** Address space, not memory or disk: large enough that the map never has to be moved. */
 const MAP_BYTES = 64 * 2 ** 30;
-/** Each process takes one or two; the rest is room for those that were killed, until they are cleared away. */
+/** Each process takes one or two; the slots of killed processes are cleared later. */
 const READERS_MAX = 1024;
 
 /**
- * Opens a store's tables, or shares those that this process has open already: opening waits for the store's write lock
- * on this very thread, which would wait for itself if it were in the middle of a write.
+ * Opens the tables of a store, or shares those that this process has open: opening blocks this thread for
+ * the store's write lock, which would be a deadlock if this process held it.
  */
 export function openTables(storePath: string): SharedTables {
   const open = openInThisProcess.get(storePath) ?? { tables: openFile(storePath), users: 0 };
@@ -59,7 +59,7 @@ export function openTables(storePath: string): SharedTables {
 
 export interface SharedTables {
   readonly tables: Tables;
-  /** To be called once by everyone who opened them; the last one closes the file. */
+  /** To be called once by each opener; the last call closes the file. */
   close(): Promise<void>;
 }
 
@@ -71,7 +71,7 @@ function openFile(storePath: string): Tables {
     root = open<Buffer, Buffer>({
       path: storePath,
       noSubdir: true,
-      // Without this a process killed between commit and sync leaves the others with a broken environment (ADR 3).
+      // Otherwise a process killed between commit and sync breaks the environment of the others (ADR 0003).
       overlappingSync: false,
       mapSize: MAP_BYTES,
       maxReaders: READERS_MAX,
@@ -81,7 +81,7 @@ function openFile(storePath: string): Tables {
   } catch (cause) {
     throw new StorageError('unavailable', `${storePath} does not open: ${(cause as Error).message}`, { cause });
   }
-  // Secrets lie in there in the clear, and lmdb's own choice is readable for all.
+  // The file contains Secrets in plain text, and lmdb makes it readable for all.
   chmodSync(storePath, 0o600);
   const table = (name: string) => root.openDB<Buffer, Buffer>({ name, encoding: 'binary', keyEncoding: 'binary' });
   return {
@@ -94,10 +94,7 @@ function openFile(storePath: string): Tables {
   };
 }
 
-/**
- * Moves this thread's reads to the newest commit of any process; until then, reads may see an older one. All reads up
- * to the next await then see one and the same state.
- */
+/** Moves the reads of this thread to the newest commit of any process. All reads until the next await see it. */
 export function freshen(tables: Tables): void {
   tables.root.resetReadTxn();
 }

@@ -40,8 +40,8 @@ async function inside<T>(look: (tables: Tables) => T): Promise<T> {
   return seen;
 }
 
-describe('the embedded store, left to itself', () => {
-  it('compacts history older than the policy says, and only that', async () => {
+describe('the background work of the embedded store', () => {
+  it('compacts only history that is older than the policy', async () => {
     const old = await store.create('/a', bytes('1'));
     const newer = await store.update('/a', bytes('2'), old.modRevision);
     await pass(30_000);
@@ -51,7 +51,7 @@ describe('the embedded store, left to itself', () => {
     expect(await store.get('/a')).toEqual(newer);
   });
 
-  it('keeps no more revisions than the policy says, however young', async () => {
+  it('keeps no more revisions than the policy, whatever their age', async () => {
     const first = await store.create('/first', bytes('1'));
     await Promise.all(Array.from({ length: 1200 }, (_, i) => store.create(`/k/${i}`, bytes(''))));
     await pass(13_000);
@@ -59,7 +59,7 @@ describe('the embedded store, left to itself', () => {
     expect((await store.list('/k/')).items).toHaveLength(1200);
   });
 
-  it('frees what compaction made superfluous and keeps one entry for each key', async () => {
+  it('clears compacted revisions and keeps one entry for each key', async () => {
     let present = await store.create('/hot', bytes('0'));
     for (let i = 1; i < 600; i++) present = await store.update('/hot', bytes(String(i)), present.modRevision);
     await store.create('/gone', bytes('x'));
@@ -72,7 +72,7 @@ describe('the embedded store, left to itself', () => {
     expect((await store.list('/', { revision })).items).toEqual([present]);
   });
 
-  it('deletes keys whose time has come, as any process would see it, and not the others', async () => {
+  it('deletes only expired keys, with ordinary events', async () => {
     const { modRevision } = await store.create('/short', bytes('x'), { ttlSeconds: 10 });
     await store.create('/long', bytes('x'), { ttlSeconds: 100 });
     const renewed = await store.create('/renewed', bytes('x'), { ttlSeconds: 10 });
@@ -85,7 +85,7 @@ describe('the embedded store, left to itself', () => {
     expect((await store.list('/')).items.map((item) => item.key.toString())).toEqual(['/long', '/renewed']);
   });
 
-  it('tells watchers of quiet prefixes now and then how far it has come', async () => {
+  it('sends progress to watches on quiet prefixes at intervals', async () => {
     const batches = store.watch('/quiet', { fromRevision: 2 })[Symbol.asyncIterator]();
     const next = batches.next();
     const { modRevision } = await store.create('/elsewhere', bytes('x'));
@@ -99,7 +99,7 @@ describe('the embedded store, left to itself', () => {
     await batches.return(undefined);
   });
 
-  it('refuses writes beyond what may wait for the disk, and serves on', async () => {
+  it('refuses writes beyond the limits of the queue, and continues', async () => {
     await store.close();
     const limits = { pendingWritesMax: 10, pendingBytesMax: 2 ** 20 };
     store = await openEmbeddedBackend({ dataDir, clock, compaction, limits });

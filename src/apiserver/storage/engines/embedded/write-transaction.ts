@@ -13,13 +13,13 @@ import { eventBytes, eventOf, readLog, readRecord, requireWritten } from './snap
 import { readCounter, type Tables, writeCounter } from './tables.js';
 
 const NOTHING = Buffer.alloc(0);
-/** Of its events a transaction holds at most about as much as watches keep: small writes can replace large values. */
+/** Bound on the events that a transaction keeps, as many as watches keep: small writes can replace large values. */
 const EVENT_BYTES_MAX = 8 * 2 ** 20;
 
 /**
- * The changes of one transaction, which may hold many callers' writes. Used only inside the store's write lock, so that
- * revisions are given out in the order in which they become visible. A method either throws a StorageError before it
- * has changed anything, or has made its whole change.
+ * The changes of one transaction with the writes of many callers. Used only within the store's write
+ * lock, so that revisions are assigned in the order in which they become visible. A method throws
+ * StorageError before any change, or makes its whole change.
  */
 export class WriteTransaction {
   readonly #tables: Tables;
@@ -36,7 +36,7 @@ export class WriteTransaction {
     this.#revision = this.#startRevision;
   }
 
-  /** What this transaction does, in revision order; where that is much, the end of it. True once it is committed. */
+  /** The events in revision order, of a large transaction the last ones. Valid once it is committed. */
   get events(): readonly KeyEvent[] {
     return this.#events;
   }
@@ -61,12 +61,12 @@ export class WriteTransaction {
     return { deleted: present.kv, revision: this.#remove(present) };
   }
 
-  /** Deletes up to `keysMax` keys whose time has come; says whether there may be more. */
+  /** Deletes up to `keysMax` expired keys. Returns whether there may be more. */
   expire(keysMax: number): boolean {
     const due = [...this.#tables.expiry.getRange({ end: expiryKey(this.#nowMs + 1, 0), limit: keysMax })];
     for (const { key: place, value: key } of due) {
       const present = this.#present(Buffer.from(key));
-      // Updates and deletes clear their own entry; the check costs little and a wrong delete would cost much.
+      // Updates and deletes clear their entry; the check protects against a wrong delete.
       if (present?.kv.modRevision === decodeExpiryKey(place).modRevision) this.#remove(present);
       else this.#tables.expiry.removeSync(Buffer.from(place));
     }
@@ -79,9 +79,9 @@ export class WriteTransaction {
   }
 
   /**
-   * Clears up to `revisionsMax` revisions' worth of what compaction made superfluous; says whether there is more. Every
-   * revision up to the compacted one makes superfluous what it replaced, and a delete also itself. What is the last
-   * write to a key stays, so the work is in proportion to the writes, not to the keys.
+   * Clears up to `revisionsMax` compacted revisions and returns whether there are more. Every revision up
+   * to the compacted one obsoletes the entry that it replaced, and a delete also itself. The last write to
+   * a key stays, so the work is in proportion to the writes, not to the keys.
    */
   sweep(revisionsMax: number): boolean {
     const swept = readCounter(this.#tables, 'swept');
@@ -124,7 +124,7 @@ export class WriteTransaction {
     this.#log(revision, bytes, key);
     this.#tables.current.putSync(key, encodeCurrentRecord({ modRevision: revision, createRevision, expiresAtMs }));
     if (expiresAtMs > 0) this.#tables.expiry.putSync(expiryKey(expiresAtMs, revision), key);
-    // The caller's buffers are the caller's: what is told of them is read from the copy.
+    // Decoded from the copy: the caller may change its buffers.
     this.#tell(eventOf(revision, decodeLogRecord(bytes), previous));
     return { key, value, createRevision, modRevision: revision };
   }
@@ -165,7 +165,7 @@ export class WriteTransaction {
   }
 }
 
-/** What a key holds before a change. */
+/** The value of a key before a change. */
 interface Present {
   readonly kv: KeyValue;
   /** 0: never. */

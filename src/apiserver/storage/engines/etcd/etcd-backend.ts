@@ -3,6 +3,7 @@ import type { ConnectionTls } from '../../../../http/tls/connection-tls.js';
 import type {
   Backend,
   DeleteResult,
+  EngineOptions,
   Key,
   KeyListOptions,
   KeyValue,
@@ -11,10 +12,11 @@ import type {
   ListResult,
   ReadOptions,
 } from '../../backend.js';
-import { type CompactionPolicy, compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
-import { checkRevision, keyBytes, nextKey, prefixEnd, storableKey } from '../../keys.js';
-import { failures, isStorageError, StorageError } from '../../storage-error.js';
-import { EtcdClient } from './etcd-client.js';
+import { compactInBackground, DEFAULT_COMPACTION } from '../../background-compaction.js';
+import type { EngineWatch } from '../../engine-watch.js';
+import { checkRevision, keyBytes, nextKey, storableEntry, storableKey } from '../../keys.js';
+import { failures, isStorageError } from '../../storage-error.js';
+import { EtcdClient, type EtcdClientOptions } from './etcd-client.js';
 import {
   decodeRange,
   decodeTxn,
@@ -24,6 +26,7 @@ import {
   METHODS,
   type RangeRequest,
   type RangeResponse,
+  rangeOfPrefix,
   type TxnOperation,
   type TxnRequest,
   type TxnResponse,
@@ -31,38 +34,28 @@ import {
 import { EtcdWatch } from './etcd-watch.js';
 import { type HeldLease, LeasePool } from './lease-pool.js';
 
-export interface EtcdOptions {
-  /** `http://host:port` or `https://host:port`; the first that answers is used, the others when it fails. */
-  readonly endpoints: readonly string[];
-  readonly tls?: ConnectionTls;
-  readonly credentials?: { readonly name: string; readonly password: string };
-  readonly clock?: Clock;
-  readonly compaction?: CompactionPolicy;
+export interface EtcdOptions extends EngineOptions, Pick<EtcdClientOptions, 'endpoints' | 'tls' | 'credentials'> {
   readonly requestTimeoutMs?: number;
   readonly connectTimeoutMs?: number;
-  /** The largest answer that is taken in one piece. */
+  /** Bound on the bytes of one response. */
   readonly messageBytesMax?: number;
-  /** Values larger than this are not sent. etcd has its own limit (1.5 MiB for a request unless told otherwise). */
-  readonly valueBytesMax?: number;
-  /** A key that this user may read, existing or not: how the newest revision is asked for. */
+  /** A key that this user may read, whether or not it exists; a read of it returns the newest revision. */
   readonly probeKey?: string;
-  /** Told of failures in the background; the work is tried again by itself. */
-  readonly onError?: (error: unknown) => void;
 }
 
 const REQUEST_TIMEOUT_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 const MESSAGE_BYTES_MAX = 64 * 2 ** 20;
+/** etcd has a limit as well: 1.5 MiB for a request by default. */
 const VALUE_BYTES_MAX = 8 * 2 ** 20;
-/** Keys asked for at once; a long list is put together from several answers of one revision. */
+/** Keys of one range request; a longer list is several responses of one revision. */
 const PAGE_KEYS_MAX = 1000;
-/** How much smaller the next attempt is when an answer was too large. */
+/** Divisor of the page size after a response that was too large. */
 const PAGE_SHRINK = 10;
 const PROBE_KEY = '/registry/health';
 const NO_LEASE: HeldLease = { id: 0n, release: () => {} };
-const NO_END = Buffer.of(0);
 
-/** Connects to an etcd cluster; fails with `unavailable` or `denied` where no endpoint serves. */
+/** Connects to an etcd cluster. Rejects with `unavailable` or `denied` if no endpoint serves. */
 export async function openEtcdBackend(options: EtcdOptions): Promise<EtcdBackend> {
   const backend = new EtcdBackend(options);
   try {
@@ -80,16 +73,14 @@ export class EtcdBackend implements Backend {
   readonly #leases: LeasePool;
   readonly #valueBytesMax: number;
   readonly #probeKey: Buffer;
-  readonly #watches = new Set<EtcdWatch>();
+  readonly #watches = new Set<EngineWatch>();
   readonly #stopCompaction: () => void;
   #closed = false;
 
   constructor(options: EtcdOptions) {
     this.#clock = options.clock ?? systemClock;
     this.#client = new EtcdClient({
-      endpoints: options.endpoints,
-      ...(options.tls === undefined ? {} : { tls: options.tls }),
-      ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+      ...options,
       clock: this.#clock,
       requestTimeoutMs: options.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
       limits: {
@@ -105,8 +96,8 @@ export class EtcdBackend implements Backend {
   }
 
   async get(key: Key, options: ReadOptions = {}): Promise<KeyValue | undefined> {
-    const request = { key: storableKey(key), ...this.#revisionOf(options) };
-    return (await this.#range(request)).kvs[0];
+    checkRevision(options.revision);
+    return (await this.#range({ key: storableKey(key), revision: options.revision })).kvs[0];
   }
 
   async isNewest(key: Key, modRevision: number): Promise<boolean> {
@@ -115,12 +106,12 @@ export class EtcdBackend implements Backend {
   }
 
   async list(prefix: Key, options: KeyListOptions = {}): Promise<ListResult> {
-    const start = keyBytes(prefix);
-    const rangeEnd = prefixEnd(start) ?? NO_END;
-    if (options.limit !== undefined) checkRevision(options.limit, 1);
+    checkRevision(options.revision);
+    checkRevision(options.limit);
     const limit = options.limit ?? Number.POSITIVE_INFINITY;
-    let { revision } = this.#revisionOf(options);
-    let key = start.length === 0 ? NO_END : start;
+    let { revision } = options;
+    const range = rangeOfPrefix(keyBytes(prefix));
+    let { key } = range;
     if (options.startAfter !== undefined) {
       const after = nextKey(keyBytes(options.startAfter));
       if (after.compare(key) > 0) key = after;
@@ -130,14 +121,13 @@ export class EtcdBackend implements Backend {
     while (true) {
       let page: RangeResponse;
       try {
-        const pageLimit = Math.min(pageKeys, limit - items.length);
-        page = await this.#range({ key, rangeEnd, limit: pageLimit, ...(revision === undefined ? {} : { revision }) });
+        page = await this.#range({ ...range, key, limit: Math.min(pageKeys, limit - items.length), revision });
       } catch (error) {
         if (!isStorageError(error, 'too-large') || pageKeys === 1) throw error;
         pageKeys = Math.max(1, Math.floor(pageKeys / PAGE_SHRINK));
         continue;
       }
-      // All further pages are of the first one's moment.
+      // All pages are read at the revision of the first.
       revision ??= page.revision;
       for (const kv of page.kvs) items.push(kv);
       const remainingCount = page.count - page.kvs.length;
@@ -147,7 +137,7 @@ export class EtcdBackend implements Backend {
   }
 
   async create(key: Key, value: Uint8Array, options: KeyWriteOptions = {}): Promise<KeyValue> {
-    const entry = this.#checkEntry(key, value, options);
+    const entry = storableEntry(key, value, { ...options, valueBytesMax: this.#valueBytesMax });
     return this.#withLease(options, async (lease) => {
       const answer = await this.#txn({
         ifModRevision: { key: entry.key, revision: 0 },
@@ -165,12 +155,12 @@ export class EtcdBackend implements Backend {
     expectedModRevision: number,
     options: KeyWriteOptions = {},
   ): Promise<KeyValue> {
-    const entry = this.#checkEntry(key, value, options);
-    checkRevision(expectedModRevision, 1);
+    const entry = storableEntry(key, value, { ...options, valueBytesMax: this.#valueBytesMax });
+    checkRevision(expectedModRevision);
     return this.#withLease(options, async (lease) => {
       const answer = await this.#txnAt(entry.key, expectedModRevision, [
         { type: 'put', ...entry, lease },
-        // The put itself does not say when the key was made.
+        // The response to a put has no createRevision.
         { type: 'range', key: entry.key, keysOnly: true },
       ]);
       return { ...entry, createRevision: answer.kvs[1]![0]!.createRevision, modRevision: answer.revision };
@@ -180,7 +170,7 @@ export class EtcdBackend implements Backend {
   async delete(key: Key, expectedModRevision?: number): Promise<DeleteResult> {
     const bytes = storableKey(key);
     const removal: TxnOperation[] = [{ type: 'delete', key: bytes }];
-    if (expectedModRevision !== undefined) checkRevision(expectedModRevision, 1);
+    checkRevision(expectedModRevision);
     const answer =
       expectedModRevision === undefined
         ? await this.#txn({ success: removal, failure: [] })
@@ -191,29 +181,28 @@ export class EtcdBackend implements Backend {
   }
 
   watch(prefix: Key, options: KeyWatchOptions): EtcdWatch {
-    checkRevision(options.fromRevision, 1);
-    const place = { prefix: keyBytes(prefix), fromRevision: options.fromRevision };
+    checkRevision(options.fromRevision);
+    const place = { range: rangeOfPrefix(keyBytes(prefix)), fromRevision: options.fromRevision };
     const watch = new EtcdWatch(this.#client, place, {
       clock: this.#clock,
       newestRevision: () => this.currentRevision(),
-      onEnd: (ended) => this.#watches.delete(ended),
+      open: this.#watches,
     });
     if (this.#closed) watch.closeWithStore();
-    else this.#watches.add(watch);
     return watch;
   }
 
   async currentRevision(): Promise<number> {
-    // Only the header is wanted, but of a read that the whole cluster agrees on, and that needs a key.
+    // Only the header is needed, but of a linearizable read, which must name a key.
     return (await this.#range({ key: this.#probeKey, countOnly: true })).revision;
   }
 
   async compact(revision: number): Promise<void> {
-    checkRevision(revision, 1);
+    checkRevision(revision);
     try {
       await this.#client.call(METHODS.compact, encodeCompact(revision), 'repeatable');
     } catch (error) {
-      // Somebody else was faster, or went further.
+      // Another process has compacted to this revision or further.
       if (!isStorageError(error, 'compacted')) throw error;
     }
   }
@@ -234,7 +223,7 @@ export class EtcdBackend implements Backend {
     return decodeTxn(await this.#client.call(METHODS.txn, encodeTxn(request), 'write'));
   }
 
-  /** Does these operations if the key was last written at this revision, and fails as the contract says if not. */
+  /** Runs the operations if the key was last written at this revision. Throws `not-found` or `conflict` if not. */
   async #txnAt(key: Buffer, expectedModRevision: number, success: TxnOperation[]): Promise<TxnResponse> {
     const answer = await this.#txn({
       ifModRevision: { key, revision: expectedModRevision },
@@ -252,24 +241,9 @@ export class EtcdBackend implements Backend {
     try {
       return await write(lease.id);
     } catch (error) {
-      // Where the write may have happened the lease must stay: revoking it would delete the key.
+      // After an uncertain write the lease must stay: revoking it would delete the key.
       if (!isStorageError(error, 'uncertain')) lease.release();
       throw error;
     }
-  }
-
-  #revisionOf(options: ReadOptions): { revision?: number } {
-    if (options.revision === undefined) return {};
-    checkRevision(options.revision, 1);
-    return { revision: options.revision };
-  }
-
-  #checkEntry(key: Key, value: Uint8Array, { ttlSeconds }: KeyWriteOptions): { key: Buffer; value: Buffer } {
-    const bytes = storableKey(key);
-    if (value.length > this.#valueBytesMax) throw failures.tooLarge('the value', value.length, this.#valueBytesMax);
-    if (ttlSeconds !== undefined && !(ttlSeconds > 0)) {
-      throw new StorageError('invalid', `${ttlSeconds} is no time to live`);
-    }
-    return { key: bytes, value: keyBytes(value) };
   }
 }

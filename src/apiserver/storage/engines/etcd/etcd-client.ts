@@ -2,9 +2,8 @@ import type { Clock } from '../../../../base/clock.js';
 import type { ConnectionTls } from '../../../../http/tls/connection-tls.js';
 import { failures, StorageError } from '../../storage-error.js';
 import { decodeAuthenticate, encodeAuthenticate, METHODS } from './etcd-messages.js';
-import { GRPC, GrpcError } from './grpc-error.js';
+import { type CallKind, GRPC, GrpcError, toStorageError } from './grpc-error.js';
 import { type GrpcCall, type GrpcLimits, GrpcSession, type Metadata } from './grpc-session.js';
-import { toStorageError } from './to-storage-error.js';
 
 export interface EtcdClientOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */
@@ -12,22 +11,19 @@ export interface EtcdClientOptions {
   readonly tls?: ConnectionTls;
   readonly credentials?: { readonly name: string; readonly password: string };
   readonly clock: Clock;
-  /** How long one call may take, attempts and all. */
+  /** Timeout of one call with all its attempts. */
   readonly requestTimeoutMs: number;
   readonly limits: GrpcLimits;
 }
 
-/** `repeatable`: doing it twice does no harm, so it may be tried again though it may have happened. */
-export type CallKind = 'repeatable' | 'write';
-
-/** Calls under way at once; more are refused, so that a stalled cluster cannot fill the memory. */
+/** Bound on concurrent calls; more are refused, so that a stalled cluster cannot exhaust the memory. */
 const CALLS_MAX = 10_000;
 const ATTEMPTS_MAX = 4;
 const BACKOFF_FIRST_MS = 25;
 
 /**
- * Calls to whichever member answers. All calls share one connection; when it is lost, or its member says that it cannot
- * serve, the next endpoint's turn comes.
+ * Sends calls to one member at a time over one shared connection. When the connection is lost, or its
+ * member is unavailable, calls go to the next endpoint.
  */
 export class EtcdClient {
   readonly #options: EtcdClientOptions;
@@ -72,17 +68,17 @@ export class EtcdClient {
         if (attempt === ATTEMPTS_MAX || nextMs >= deadlineMs || !mayRepeat(error, kind)) {
           throw toStorageError(error, kind);
         }
-        // A stale token costs no time: the member is well.
+        // After a stale token the next attempt needs no pause: the member is available.
         if (!isStaleToken(error)) await this.pause(nextMs - clock.nowMs());
       }
     }
   }
 
-  /** A call that stays open. Fails with GrpcError, as its messages do; the caller decides about trying again. */
+  /** Opens a streaming call. Rejects with GrpcError, as its messages do; the caller decides about retries. */
   async stream(method: string, metadata: Metadata): Promise<{ call: GrpcCall; abandon: (error: unknown) => void }> {
     const session = await this.#connected();
     const token = await this.#metadata(session, this.#options.requestTimeoutMs);
-    const call = session.stream(method, { ...metadata, ...token });
+    const call = session.open(method, { ...metadata, ...token });
     return { call, abandon: (error) => this.#settle(error, session) };
   }
 
@@ -107,7 +103,7 @@ export class EtcdClient {
     }
   }
 
-  /** Draws the consequences of a failure for the calls to come. */
+  /** Forgets the token or the connection that a failure has shown to be unusable. */
   #settle(error: unknown, session: GrpcSession): void {
     if (!(error instanceof GrpcError)) return;
     if (isStaleToken(error)) this.#token = undefined;
@@ -128,7 +124,7 @@ export class EtcdClient {
     return this.#connecting;
   }
 
-  /** Tries every endpoint once, beginning with the one whose turn it is. */
+  /** Tries every endpoint once, beginning with the current one. */
   async #connect(): Promise<GrpcSession> {
     const { endpoints, tls = {}, clock, limits } = this.#options;
     let failure: unknown;
@@ -173,9 +169,9 @@ async function authenticate(
     );
   } catch (error) {
     if (!(error instanceof GrpcError)) throw error;
-    // Credentials for a cluster that has not switched authentication on (yet) do no harm.
+    // Credentials are ignored while authentication is not enabled in the cluster.
     if (error.status === GRPC.failedPrecondition && error.message.includes('authentication is not enabled')) return '';
-    // Whatever went wrong, the call itself was not sent.
+    // The call itself was not sent: `maybeProcessed` is false.
     throw new GrpcError(error.status, error.message, false, error);
   }
 }
@@ -185,7 +181,7 @@ export function isStaleToken(error: GrpcError): boolean {
 }
 
 function mayRepeat(error: GrpcError, kind: CallKind): boolean {
-  // Refused for its token, or by a member that has no leader to hand it to: certainly not done.
+  // Refused for its token, or by a member without a leader: not processed.
   if (isStaleToken(error) || error.message === 'etcdserver: no leader') return true;
   return error.status === GRPC.unavailable && (kind === 'repeatable' || !error.maybeProcessed);
 }

@@ -53,7 +53,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     return proxy;
   }
 
-  it('says which endpoint cannot be reached when none can', async () => {
+  it('names the endpoint in the error if none can be reached', async () => {
     const [port] = await freePorts(1);
     await expect(openStore({ endpoints: [`http://127.0.0.1:${port}`] })).rejects.toThrow(`127.0.0.1:${port}`);
     expect(await codeOf(openStore({ endpoints: [`http://127.0.0.1:${port}`] }))).toBe('unavailable');
@@ -62,13 +62,13 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     }
   });
 
-  it('goes to the next endpoint when one does not answer', async () => {
+  it('connects to the next endpoint if one does not answer', async () => {
     const [port] = await freePorts(1);
     const store = await openStore({ endpoints: [`http://127.0.0.1:${port}`, server.endpoint] });
     await store.create(`${uniquePrefix()}a`, bytes('x'));
   });
 
-  it('goes on elsewhere with reads, writes and watches when its member is lost', async () => {
+  it('continues reads, writes and watches at another member after the connection is lost', async () => {
     const [first, second] = [await openProxy(), await openProxy()];
     const store = await openStore({ endpoints: [first.endpoint, second.endpoint] });
     const prefix = uniquePrefix();
@@ -87,7 +87,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     await batches.return(undefined);
   });
 
-  it('loses and repeats no event while its connection is cut again and again', async () => {
+  it('neither loses nor repeats events while its connection is reset repeatedly', async () => {
     const proxy = await openProxy();
     const store = await openStore({ endpoints: [proxy.endpoint] });
     const writer = await openStore({ endpoints: [server.endpoint] });
@@ -104,7 +104,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     expect((await collected).events.map((event) => event.revision)).toEqual(revisions);
   });
 
-  it('calls a write uncertain when its answer is lost, and a read unavailable', async () => {
+  it('reports uncertain for a write whose response is lost, and unavailable for a read', async () => {
     const proxy = await openProxy();
     const store = await openStore({ endpoints: [proxy.endpoint], requestTimeoutMs: 400 });
     const key = `${uniquePrefix()}a`;
@@ -116,7 +116,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     expect((await store.get(key))?.value).toEqual(bytes('x'));
   });
 
-  it('puts a list together from smaller answers where one would be too large', async () => {
+  it('reads a list in smaller pages if a response is too large', async () => {
     const store = await openStore({ endpoints: [server.endpoint], messageBytesMax: 128 * 1024 });
     const prefix = uniquePrefix();
     await Promise.all(Array.from({ length: 12 }, (_, i) => store.create(`${prefix}${i}`, Buffer.alloc(50_000))));
@@ -128,7 +128,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
     expect(await codeOf(store.list(prefix))).toBe('too-large');
   });
 
-  it('shares a lease between keys written together and gives back one that it could not use', async () => {
+  it('shares a lease between keys written together, and revokes an unused one', async () => {
     const store = await openStore({ endpoints: [server.endpoint] });
     const leases = async () =>
       ((await administer(server, 'lease/leases', {})) as { leases?: unknown[] }).leases?.length ?? 0;
@@ -183,7 +183,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
 });
 
 describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
-  it('trusts only the given authority and shows its certificate where etcd asks for one', async () => {
+  it('trusts only the configured CA, and sends its client certificate if etcd requests one', async () => {
     const [ca, stranger] = [makeCa('etcd-ca'), makeCa('stranger')];
     const [serving, client] = [makeServer(ca), makeClient(ca, { cn: 'straddle' })];
     const dataDir = await mkdtemp(join(tmpdir(), 'straddle-etcd-tls-'));
@@ -205,7 +205,7 @@ describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
     await expect(openStore({ endpoints, tls: { ca: ca.pem } })).rejects.toThrow(/certificate/);
   });
 
-  it('logs in, says denied where that fails or a permission is missing, and logs in again when it must', async () => {
+  it('authenticates, reports denied for wrong credentials or a missing permission, and renews its token', async () => {
     const server = await startEtcd(binary);
     onTestFinished(() => server.stop());
     const endpoints = [server.endpoint];

@@ -1,7 +1,8 @@
 import { WireReader, WireWriter } from '../../../../base/protobuf-wire.js';
 import type { KeyValue } from '../../backend.js';
+import { prefixEnd } from '../../keys.js';
 
-/** The messages of etcd's v3 API that are used here; the numbers are its field numbers. */
+/** The messages of etcd's v3 API that this client uses; the numbers are etcd's field numbers. */
 
 export const METHODS = {
   range: '/etcdserverpb.KV/Range',
@@ -13,7 +14,7 @@ export const METHODS = {
   authenticate: '/etcdserverpb.Auth/Authenticate',
 } as const;
 
-/** As proto3 writes fields: those with the zero value are left out. Messages are written even if empty. */
+/** Writes fields as proto3 does: without those of the zero value. Messages are written even if empty. */
 class EtcdWriter extends WireWriter {
   override number(field: number, value: number | bigint): this {
     return value === 0 || value === 0n ? this : super.number(field, value);
@@ -28,12 +29,22 @@ class EtcdWriter extends WireWriter {
   }
 }
 
-export interface RangeRequest {
+export interface KeyRange {
   readonly key: Uint8Array;
   /** Exclusive; absent for a single key. */
   readonly rangeEnd?: Uint8Array;
+}
+
+/** The value of `key` and of `rangeEnd` that etcd takes for a range without that bound. */
+const NO_BOUND = Buffer.of(0);
+
+export function rangeOfPrefix(prefix: Buffer): { readonly key: Buffer; readonly rangeEnd: Buffer } {
+  return { key: prefix.length === 0 ? NO_BOUND : prefix, rangeEnd: prefixEnd(prefix) ?? NO_BOUND };
+}
+
+export interface RangeRequest extends KeyRange {
   readonly limit?: number;
-  readonly revision?: number;
+  readonly revision?: number | undefined;
   readonly keysOnly?: boolean;
   readonly countOnly?: boolean;
 }
@@ -41,7 +52,7 @@ export interface RangeRequest {
 export interface RangeResponse {
   readonly revision: number;
   readonly kvs: KeyValue[];
-  /** Of all keys in the range, whatever the limit. */
+  /** Number of keys in the whole range, independent of `limit`. */
   readonly count: number;
 }
 
@@ -75,11 +86,16 @@ function readRange(reader: WireReader): RangeResponse {
   return { revision, kvs, count };
 }
 
-/** The store's revision is all that is wanted of a header. */
+/** Returns the store's revision, the only field of a header that is needed. */
 function readHeader(reader: WireReader): number {
-  let revision = 0;
-  while (reader.next()) if (reader.field === 3) revision = reader.number();
-  return revision;
+  return lastOf(reader, 3, () => reader.number()) ?? 0;
+}
+
+/** Reads a message of which one field is needed. */
+function lastOf<T>(reader: WireReader, field: number, read: () => T): T | undefined {
+  let value: T | undefined;
+  while (reader.next()) if (reader.field === field) value = read();
+  return value;
 }
 
 const NOTHING: Buffer = Buffer.alloc(0);
@@ -111,7 +127,7 @@ export interface TxnRequest {
 export interface TxnResponse {
   readonly revision: number;
   readonly succeeded: boolean;
-  /** What the operations read or deleted, in their order; a put answers nothing. */
+  /** The keys that each operation read or deleted, in their order; none for a put. */
   readonly kvs: readonly (readonly KeyValue[])[];
 }
 
@@ -131,7 +147,7 @@ export function encodeTxn(request: TxnRequest): Buffer {
   return writer.finish();
 }
 
-/** Enough for the usual transactions, so that values are not copied once more when the buffer grows. */
+/** Enough for usual transactions, so that the buffer does not grow and copy the values again. */
 function expectedBytes({ success }: TxnRequest): number {
   let bytes = 512;
   for (const operation of success) if (operation.type === 'put') bytes += operation.value.length;
@@ -177,27 +193,16 @@ export function encodeCompact(revision: number): Buffer {
   return new EtcdWriter().number(1, revision).finish();
 }
 
-export interface WatchCreateRequest {
-  readonly key: Uint8Array;
-  readonly rangeEnd: Uint8Array;
-  readonly startRevision: number;
-}
-
-export function encodeWatchCreate(request: WatchCreateRequest): Buffer {
-  const writer = new EtcdWriter();
-  return writer
-    .message(
-      1,
-      () =>
-        writer
-          .bytes(1, request.key)
-          .bytes(2, request.rangeEnd)
-          .number(3, request.startRevision)
-          .flag(4, true) // progress_notify
-          .flag(6, true) // prev_kv
-          .flag(8, true), // fragment
-    )
-    .finish();
+export function encodeWatchCreate({ key, rangeEnd = NOTHING }: KeyRange, startRevision: number): Buffer {
+  const fill = (writer: EtcdWriter): EtcdWriter =>
+    writer
+      .bytes(1, key)
+      .bytes(2, rangeEnd)
+      .number(3, startRevision)
+      .flag(4, true) // progress_notify
+      .flag(6, true) // prev_kv
+      .flag(8, true); // fragment
+  return new EtcdWriter().message(1, fill).finish();
 }
 
 export function encodeWatchProgress(): Buffer {
@@ -264,9 +269,7 @@ export function encodeLeaseGrant(ttlSeconds: number): Buffer {
 
 export function decodeLeaseGrant(bytes: Buffer): bigint {
   const reader = new WireReader(bytes);
-  let id = 0n;
-  while (reader.next()) if (reader.field === 2) id = reader.bigint();
-  return id;
+  return lastOf(reader, 2, () => reader.bigint()) ?? 0n;
 }
 
 export function encodeLeaseRevoke(id: bigint): Buffer {
@@ -279,7 +282,5 @@ export function encodeAuthenticate(credentials: { readonly name: string; readonl
 
 export function decodeAuthenticate(bytes: Buffer): string {
   const reader = new WireReader(bytes);
-  let token = '';
-  while (reader.next()) if (reader.field === 2) token = reader.text();
-  return token;
+  return lastOf(reader, 2, () => reader.text()) ?? '';
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../../base/clock.js';
-import type { KeyEvent, Watch, WatchBatch } from '../../backend.js';
-import { prefixEnd } from '../../keys.js';
+import type { KeyEvent, WatchBatch } from '../../backend.js';
+import { EngineWatch } from '../../engine-watch.js';
 import { failures, isStorageError, StorageError } from '../../storage-error.js';
 import { type EtcdClient, isStaleToken } from './etcd-client.js';
 import {
@@ -8,55 +8,51 @@ import {
   type EtcdEvent,
   encodeWatchCreate,
   encodeWatchProgress,
+  type KeyRange,
   METHODS,
   type WatchResponse,
 } from './etcd-messages.js';
-import { GRPC, GrpcError } from './grpc-error.js';
+import { GRPC, GrpcError, toStorageError } from './grpc-error.js';
 import type { GrpcCall } from './grpc-session.js';
-import { toStorageError } from './to-storage-error.js';
 
-/** How long a watch tries to go on elsewhere before its reader is told. */
+/** A watch whose members have all failed for this long throws. */
 const RESUME_MS_MAX = 30_000;
 const BACKOFF_FIRST_MS = 25;
 const BACKOFF_MS_MAX = 1_000;
-/** A member that is behind answers a progress request too low, or not at all: ask again. */
+/** A member that lags behind answers a progress request with too low a revision, or never. */
 const PROGRESS_RETRY_MS = 100;
-/** All parts of one response together. */
+/** Bound on the events of one response in all its fragments. */
 const FRAGMENTS_EVENTS_MAX = 1_000_000;
-/** "From here on": how etcd wants a range without an end. */
-const NO_END = Buffer.of(0);
 
-/** A watch that goes on at another member, from where it was, when its own is lost. */
-export class EtcdWatch implements Watch {
+/** A watch that resumes at another member, at its position, when the connection to a member is lost. */
+export class EtcdWatch extends EngineWatch {
   readonly #client: EtcdClient;
   readonly #clock: Clock;
-  readonly #prefix: Buffer;
+  readonly #range: KeyRange;
   readonly #newestRevision: () => Promise<number>;
-  readonly #onEnd: (watch: EtcdWatch) => void;
   #nextRevision: number;
-  #state: 'new' | 'iterated' | 'closed' | 'store-closed' = 'new';
   #call: GrpcCall | undefined;
-  /** Set while somebody waits for progress up to there. */
+  /** The revision that requested progress must reach; 0 if none is requested. */
   #wantedRevision = 0;
   #cancelAsking: () => void = () => {};
   #parts: EtcdEvent[] = [];
 
   constructor(
     client: EtcdClient,
-    place: { prefix: Buffer; fromRevision: number },
-    parts: { clock: Clock; newestRevision: () => Promise<number>; onEnd: (watch: EtcdWatch) => void },
+    place: { range: KeyRange; fromRevision: number },
+    parts: { clock: Clock; newestRevision: () => Promise<number>; open: Set<EngineWatch> },
   ) {
+    super(parts.open);
     this.#client = client;
-    this.#prefix = place.prefix;
+    this.#range = place.range;
     this.#nextRevision = place.fromRevision;
     this.#clock = parts.clock;
     this.#newestRevision = parts.newestRevision;
-    this.#onEnd = parts.onEnd;
   }
 
   requestProgress(): void {
-    if (this.#ended()) return;
-    // The member that serves the watch may be behind; what it must reach is the cluster's revision.
+    if (this.isEnded) return;
+    // The member that serves the watch may lag behind: it must reach the cluster's revision.
     this.#newestRevision().then(
       (revision) => {
         this.#wantedRevision = Math.max(this.#wantedRevision, revision);
@@ -66,50 +62,23 @@ export class EtcdWatch implements Watch {
     );
   }
 
-  close(): void {
-    this.#end('closed');
-  }
-
-  /** The store goes away under the watch: its reader must not take that for a quiet end. */
-  closeWithStore(): void {
-    this.#end('store-closed');
-  }
-
-  #end(state: 'closed' | 'store-closed'): void {
-    if (this.#ended()) return;
-    this.#state = state;
+  protected release(): void {
     this.#cancelAsking();
-    this.#onEnd(this);
-    this.#call?.fail(new GrpcError(GRPC.unavailable, 'the watch is closed', true));
+    this.#call?.fail(closedByReader());
   }
 
-  #ended(): boolean {
-    return this.#state === 'closed' || this.#state === 'store-closed';
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<WatchBatch, void> {
-    if (this.#state === 'iterated') throw new StorageError('invalid', 'a watch can be read only once');
-    if (this.#state === 'new') this.#state = 'iterated';
-    try {
-      yield* this.#resuming();
-      if (this.#state === 'store-closed') throw failures.closed();
-    } finally {
-      this.close();
-    }
-  }
-
-  async *#resuming(): AsyncGenerator<WatchBatch, void> {
+  protected async *batches(): AsyncGenerator<WatchBatch, void> {
     let failedSinceMs: number | undefined;
     let backoffMs = BACKOFF_FIRST_MS;
-    while (!this.#ended()) {
+    while (!this.isEnded) {
       try {
-        for await (const batch of this.#batches()) {
+        for await (const batch of this.#batchesOfConnection()) {
           failedSinceMs = undefined;
           backoffMs = BACKOFF_FIRST_MS;
           yield batch;
         }
       } catch (error) {
-        if (this.#ended()) return;
+        if (this.isEnded) return;
         failedSinceMs ??= this.#clock.nowMs();
         const patient = this.#clock.nowMs() - failedSinceMs < RESUME_MS_MAX;
         if (!patient || !canResume(error)) throw asStorageError(error);
@@ -119,23 +88,20 @@ export class EtcdWatch implements Watch {
     }
   }
 
-  /** One connection's worth of batches. */
-  async *#batches(): AsyncGenerator<WatchBatch, void> {
+  async *#batchesOfConnection(): AsyncGenerator<WatchBatch, void> {
     const { call, abandon } = await this.#client.stream(METHODS.watch, { hasleader: 'true' });
     this.#call = call;
     this.#parts = [];
-    if (this.#ended()) call.fail(new GrpcError(GRPC.unavailable, 'the watch is closed', true));
+    if (this.isEnded) call.fail(closedByReader());
     try {
-      const rangeEnd = prefixEnd(this.#prefix) ?? NO_END;
-      const key = this.#prefix.length === 0 ? NO_END : this.#prefix;
-      call.send(encodeWatchCreate({ key, rangeEnd, startRevision: this.#nextRevision }));
+      call.send(encodeWatchCreate(this.#range, this.#nextRevision));
       for await (const message of call.messages()) {
         const batch = this.#read(decodeWatch(message));
         if (batch === undefined) continue;
         this.#nextRevision = Math.max(this.#nextRevision, batch.revision + 1);
-        this.#noteProgress(batch.revision);
+        if (batch.revision >= this.#wantedRevision) this.#wantedRevision = 0;
         yield batch;
-        if (this.#ended()) return;
+        if (this.isEnded) return;
       }
       throw new GrpcError(GRPC.unavailable, 'the member ended the watch', true);
     } catch (error) {
@@ -143,7 +109,7 @@ export class EtcdWatch implements Watch {
       throw error;
     } finally {
       this.#call = undefined;
-      call.fail(new GrpcError(GRPC.unavailable, 'the watch is closed', true));
+      call.fail(closedByReader());
     }
   }
 
@@ -161,7 +127,7 @@ export class EtcdWatch implements Watch {
     }
     const events = this.#parts.map(toEvent);
     this.#parts = [];
-    // Beside events, the header's revision may be ahead of what was sent; only without events does it mean progress.
+    // With events, the revision of the header may be ahead of them: it is progress only without events.
     const revision = events.at(-1)?.revision ?? response.revision;
     return events.length > 0 || revision >= this.#nextRevision - 1 ? { events, revision } : undefined;
   }
@@ -172,17 +138,17 @@ export class EtcdWatch implements Watch {
     return new GrpcError(status, cancelReason || 'the member cancelled the watch', true);
   }
 
-  /** Asks until it is answered; however often it was requested, one question at a time. */
+  /** Requests progress until a batch reaches `#wantedRevision`, with one timer for all requests. */
   #askProgress(): void {
     this.#cancelAsking();
     if (this.#wantedRevision === 0 || this.#call === undefined) return;
     this.#call.send(encodeWatchProgress());
     this.#cancelAsking = this.#clock.after(PROGRESS_RETRY_MS, () => this.#askProgress());
   }
+}
 
-  #noteProgress(revision: number): void {
-    if (revision >= this.#wantedRevision) this.#wantedRevision = 0;
-  }
+function closedByReader(): GrpcError {
+  return new GrpcError(GRPC.unavailable, 'the watch is closed', true);
 }
 
 function toEvent({ deleted, kv, previous }: EtcdEvent): KeyEvent {

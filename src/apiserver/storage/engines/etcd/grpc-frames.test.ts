@@ -4,13 +4,13 @@ import { decodeWatch, encodeRange, encodeTxn, encodeWatchProgress } from './etcd
 import { FrameParser, frame } from './grpc-frames.js';
 
 describe('messages of etcd', () => {
-  it('leave out fields with the zero value, and keep messages that are empty', () => {
+  it('omit fields with the zero value, and keep empty messages', () => {
     const key = Buffer.from('k');
     expect(encodeRange({ key, limit: 0, keysOnly: false }).toString('hex')).toBe('0a016b');
     expect(encodeWatchProgress().toString('hex')).toBe('1a00');
   });
 
-  it('fails on every message cut short, and on noise, without reading past it (property)', () => {
+  it('fail to decode if truncated or random, without reading past the end (property)', () => {
     const whole = encodeTxn({
       success: [{ type: 'put', key: Buffer.from('k'), value: Buffer.alloc(300), lease: 5n }],
       failure: [],
@@ -31,7 +31,7 @@ describe('messages of etcd', () => {
 });
 
 describe('the message frames of gRPC', () => {
-  it('come back whole however the stream is cut (property)', () => {
+  it('are complete however the stream is split (property)', () => {
     fc.assert(
       fc.property(fc.array(fc.uint8Array({ maxLength: 50 })), fc.array(fc.nat({ max: 20 })), (messages, cuts) => {
         const stream = Buffer.concat(messages.map(frame));
@@ -48,7 +48,7 @@ describe('the message frames of gRPC', () => {
     );
   });
 
-  it('are refused by their length alone when too large, and when compressed', () => {
+  it('are refused if too large, by their length, or compressed', () => {
     expect(() => new FrameParser(10).push(frame(Buffer.alloc(11)).subarray(0, 5))).toThrow(/larger than max 10/);
     expect(() => new FrameParser(10).push(Buffer.from([1, 0, 0, 0, 0]))).toThrow(/compressed/);
   });

@@ -2,7 +2,7 @@ import { GRPC, GrpcError } from './grpc-error.js';
 
 const PREFIX_BYTES = 5;
 
-/** A message as gRPC sends it: a byte that says it is not compressed, its length, itself. */
+/** Frames a message for gRPC: a byte for no compression, its length, its bytes. */
 export function frame(message: Uint8Array): Buffer {
   const bytes = Buffer.allocUnsafe(PREFIX_BYTES + message.length);
   bytes[0] = 0;
@@ -11,7 +11,7 @@ export function frame(message: Uint8Array): Buffer {
   return bytes;
 }
 
-/** Cuts a stream of bytes into messages, and refuses those that are too large as soon as their length is known. */
+/** Splits a stream of bytes into messages. Refuses a message that is too large by its length prefix. */
 export class FrameParser {
   readonly #messageBytesMax: number;
   #chunks: Buffer[] = [];
@@ -23,7 +23,7 @@ export class FrameParser {
     this.#messageBytesMax = messageBytesMax;
   }
 
-  /** The messages that this chunk completes. */
+  /** Returns the messages that this chunk completes. Throws GrpcError. */
   push(chunk: Buffer): Buffer[] {
     this.#chunks.push(chunk);
     this.#heldBytes += chunk.length;

@@ -19,7 +19,7 @@ export interface GrpcLimits {
   readonly messageBytesMax: number;
 }
 
-/** Own sockets, because Node's HTTP/2 client keeps their errors to itself. */
+/** Opens the socket itself, because Node's HTTP/2 client does not report socket errors. */
 function openSocket(url: URL, tls: ConnectionTls): Socket {
   const address = hostPortOf(url);
   if (url.protocol !== 'https:') return connectPlain({ ...address, noDelay: true });
@@ -28,14 +28,14 @@ function openSocket(url: URL, tls: ConnectionTls): Socket {
 
 export type Metadata = Readonly<Record<string, string>>;
 
-/** Room for one stream's data in flight. A reader that pauses holds at most this much. */
+/** Flow-control window of a stream: bound on the bytes that a paused reader holds. */
 const STREAM_WINDOW_BYTES = 2 ** 20;
 const CONNECTION_WINDOW_BYTES = 16 * 2 ** 20;
-/** etcd hangs up on clients that ask more often than every five seconds. */
+/** etcd closes connections that send a ping more often than every five seconds. */
 const PING_INTERVAL_MS = 10_000;
 const PING_TIMEOUT_MS = 5_000;
 
-/** One HTTP/2 connection to one etcd member. Once lost it stays lost. */
+/** One HTTP/2 connection to one etcd member. It does not reconnect. */
 export class GrpcSession {
   readonly #http: ClientHttp2Session;
   readonly #clock: Clock;
@@ -66,7 +66,7 @@ export class GrpcSession {
         fail(`no answer in ${limits.connectTimeoutMs} ms`),
       );
       http.once('error', fail);
-      // Why a server hung up after the handshake (no client certificate, say) is told to the socket only.
+      // Only the socket reports why a server closed after the handshake (no client certificate, for example).
       socket.on('error', fail);
       http.once('close', () => fail('closed'));
       http.once('remoteSettings', () => {
@@ -84,7 +84,7 @@ export class GrpcSession {
 
   async unary(method: string, message: Uint8Array, metadata: Metadata, timeoutMs: number): Promise<Buffer> {
     const timeout = { 'grpc-timeout': `${Math.ceil(timeoutMs)}m` };
-    const call = this.#open(method, { ...metadata, ...timeout });
+    const call = this.open(method, { ...metadata, ...timeout });
     const cancelTimer = this.#clock.after(timeoutMs, () =>
       call.fail(new GrpcError(GRPC.deadlineExceeded, `no answer in ${Math.ceil(timeoutMs)} ms`, true)),
     );
@@ -99,11 +99,7 @@ export class GrpcSession {
     }
   }
 
-  stream(method: string, metadata: Metadata): GrpcCall {
-    return this.#open(method, metadata);
-  }
-
-  /** Lets calls under way finish, takes no new ones. */
+  /** Lets open calls finish and refuses new ones. */
   retire(): void {
     if (this.usable) this.#http.close();
   }
@@ -112,7 +108,7 @@ export class GrpcSession {
     this.#http.destroy();
   }
 
-  #open(method: string, metadata: Metadata): GrpcCall {
+  open(method: string, metadata: Metadata): GrpcCall {
     if (!this.usable) throw new GrpcError(GRPC.unavailable, 'the connection is closed', false);
     const stream = this.#http.request({
       ':method': 'POST',
@@ -126,7 +122,7 @@ export class GrpcSession {
     return new GrpcCall(stream, this.#limits.messageBytesMax);
   }
 
-  /** A member that vanished without a word would otherwise leave its watches waiting for ever. */
+  /** Sends keep-alive pings: without them a watch on a member that vanished would wait for ever. */
   #schedulePing(): void {
     this.#clock.after(PING_INTERVAL_MS, () => {
       if (!this.usable) return;
@@ -139,7 +135,7 @@ export class GrpcSession {
   }
 }
 
-/** One call: messages out, messages in, and how it ended. */
+/** One call: its messages in both directions and its status. */
 export class GrpcCall {
   readonly #stream: ClientHttp2Stream;
   readonly #messageBytesMax: number;
@@ -165,14 +161,14 @@ export class GrpcCall {
     else this.#stream.write(frame(message));
   }
 
-  /** Ends the call with this error, if it has not ended yet. */
+  /** Ends the call with this error unless it has ended. */
   fail(error: GrpcError): void {
     this.#failure ??= error;
     this.#stream.close(constants.NGHTTP2_CANCEL);
     this.#stream.destroy();
   }
 
-  /** The answers, read no faster than they are taken. Fails with GrpcError where the call did not end well. */
+  /** Yields the received messages with back-pressure. Throws GrpcError if the call failed. */
   async *messages(): AsyncGenerator<Buffer, void> {
     const parser = new FrameParser(this.#messageBytesMax);
     try {
@@ -194,7 +190,7 @@ export class GrpcCall {
   }
 
   #checkStatus(): void {
-    // A call that fails at once has its status where others have their headers.
+    // A call that fails at once has its status in the headers instead of trailers.
     const fields = this.#trailers['grpc-status'] !== undefined ? this.#trailers : this.#headers;
     const status = fields['grpc-status'];
     if (status === undefined) {

@@ -2,12 +2,12 @@ import type { Clock } from '../../../../base/clock.js';
 import type { EtcdClient } from './etcd-client.js';
 import { decodeLeaseGrant, encodeLeaseGrant, encodeLeaseRevoke, METHODS } from './etcd-messages.js';
 
-/** Keys written close together share a lease, which then lives a little longer: etcd tracks every lease. */
+/** Keys written within this part of their time to live share a lease, which lives longer by it: etcd tracks every lease. */
 const SHARE_PART_OF_TTL = 0.05;
 const SHARE_MS_MAX = 60_000;
-/** Keys of one lease are deleted at one revision; this bounds how many. */
+/** Bound on the keys of a lease, which are deleted at one revision. */
 const KEYS_PER_LEASE_MAX = 1000;
-/** Leases open for sharing, one for each time to live in use; beyond that, the oldest is shared no longer. */
+/** Bound on shared leases, one for each time to live; beyond it, the oldest is no longer shared. */
 const OPEN_LEASES_MAX = 64;
 
 interface OpenLease {
@@ -18,7 +18,7 @@ interface OpenLease {
 
 export interface HeldLease {
   readonly id: bigint;
-  /** Call where the key was certainly not written: a lease of no use to anyone is given back. */
+  /** To be called only if the key was not written: an unused lease is revoked. */
   release(): void;
 }
 
@@ -32,7 +32,7 @@ export class LeasePool {
     this.#clock = clock;
   }
 
-  /** A lease on which a key written now lives at least this long. */
+  /** Returns a lease on which a key lives at least this long. */
   async acquire(ttlSeconds: number): Promise<HeldLease> {
     const shareMs = Math.min(SHARE_MS_MAX, Math.floor(ttlSeconds * SHARE_PART_OF_TTL) * 1000);
     if (shareMs === 0) {
@@ -64,13 +64,13 @@ export class LeasePool {
   }
 
   async #grant(ttlSeconds: number): Promise<bigint> {
-    // Granting twice leaves a lease without keys, which ends by itself.
+    // Repeatable: a second grant is a lease without keys, which expires.
     const answer = await this.#client.call(METHODS.leaseGrant, encodeLeaseGrant(Math.ceil(ttlSeconds)), 'repeatable');
     return decodeLeaseGrant(answer);
   }
 
   #revoke(id: bigint): void {
-    // Not waited for: left alone it ends by itself.
+    // Failures are ignored: the lease expires.
     this.#client.call(METHODS.leaseRevoke, encodeLeaseRevoke(id), 'repeatable').catch(() => {});
   }
 }
