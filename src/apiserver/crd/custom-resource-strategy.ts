@@ -8,9 +8,9 @@ import { Correlation } from '../schema/correlation.js';
 import { withDefaults } from '../schema/defaults.js';
 import { type FieldProblem, invalidText, NO_FIELD } from '../schema/field-problems.js';
 import { boundedMatcher } from '../schema/go-pattern.js';
-import { newListTypeProblems } from '../schema/list-types.js';
+import { listTypeProblems } from '../schema/list-types.js';
 import type { Schema } from '../schema/schema.js';
-import { objectProblemSteps, objectUpdateProblemSteps } from '../schema/validate.js';
+import { objectProblemSteps } from '../schema/validate.js';
 import { valueProblemSteps } from '../schema/validate-value.js';
 import { dnsSubdomainProblems, labelKeyProblems } from '../values/object-meta.js';
 import type { RuleProblemSteps } from './default-rules.js';
@@ -56,7 +56,7 @@ type ProblemSteps = Generator<void, FieldProblem[]>;
 
 function* createProblems(object: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
   const problems = [
-    ...(yield* objectProblemSteps(object, options.schema, { matchesPattern: boundedMatcher() })),
+    ...(yield* objectProblemSteps(object, undefined, options.schema, { matchesPattern: boundedMatcher() })),
     ...scaleProblems(object, options),
   ];
   return yield* withRuleProblems(problems, object, undefined, options);
@@ -64,7 +64,7 @@ function* createProblems(object: JsonObject, options: CustomResourceStrategyOpti
 
 function* updateProblems(object: JsonObject, live: JsonObject, options: CustomResourceStrategyOptions): ProblemSteps {
   const problems = [
-    ...(yield* objectUpdateProblemSteps(object, live, options.schema, { matchesPattern: boundedMatcher() })),
+    ...(yield* objectProblemSteps(object, live, options.schema, { matchesPattern: boundedMatcher() })),
     ...scaleProblems(object, options),
   ];
   return yield* withRuleProblems(problems, object, live, options);
@@ -90,7 +90,7 @@ function* statusProblems(object: JsonObject, live: JsonObject, options: CustomRe
           correlation,
         })),
     ...(scalePaths === undefined ? [] : scaleStatusProblems(object, scalePaths)),
-    ...newListTypeProblems(object, live, schema),
+    ...listTypeProblems(object, live, schema),
   ];
   return yield* withRuleProblems(problems, object, live, options);
 }
