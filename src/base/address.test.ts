@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { addressOfUrl, canonicalAddress, formatHostPort, hostPortOf, joinAddress, parseHostPort } from './address.js';
+import {
+  addressBytes,
+  addressOfUrl,
+  canonicalAddress,
+  formatHostPort,
+  hostPortOf,
+  joinAddress,
+  parseHostPort,
+} from './address.js';
 
 describe('hostPortOf', () => {
   it.each([
@@ -39,5 +47,23 @@ describe('addresses of peers', () => {
       'fd00::1:6443',
     ];
     expect(texts.map(canonicalAddress)).toEqual(texts.map(() => undefined));
+  });
+});
+
+describe('addressBytes', () => {
+  it.each([
+    ['10.0.0.255', [10, 0, 0, 255]],
+    ['::', Array(16).fill(0)],
+    ['::1', [...Array(15).fill(0), 1]],
+    ['fd00:1::', [0xfd, 0, 0, 1, ...Array(12).fill(0)]],
+    ['1:2:3:4:5:6:7:8', [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0, 8]],
+    ['::ffff:10.0.0.1', [...Array(10).fill(0), 255, 255, 10, 0, 0, 1]],
+    ['fe80::1%eth0', [0xfe, 0x80, ...Array(13).fill(0), 1]],
+  ])('returns the bytes of %s', (text, bytes) => {
+    expect([...addressBytes(text)!]).toEqual(bytes);
+  });
+
+  it('returns undefined for text that is no IP address', () => {
+    expect(['', 'a', '10.0.0', '1::2::3', '[::1]'].map(addressBytes)).toEqual(Array(5).fill(undefined));
   });
 });

@@ -59,3 +59,21 @@ export function addressOfUrl(url: string): string | undefined {
   const address = formatHostPort(hostPortOf(parsed));
   return canonicalAddress(address) ?? address;
 }
+
+/** The 4 or 16 bytes of an IP address, without its zone; undefined for text that is no address. */
+export function addressBytes(text: string): Uint8Array | undefined {
+  const family = isIP(text);
+  if (family === 0) return undefined;
+  if (family === 4) return Uint8Array.from(text.split('.').map(Number));
+  const [head = '', tail = ''] = text.split('%')[0]!.split('::');
+  const first = head.split(':').flatMap(groupBytes);
+  const last = tail.split(':').flatMap(groupBytes);
+  return Uint8Array.from([...first, ...Array<number>(16 - first.length - last.length).fill(0), ...last]);
+}
+
+/** The bytes of one group of an IPv6 address; the last one may be an IPv4 address. */
+function groupBytes(group: string): number[] {
+  if (group === '') return [];
+  if (group.includes('.')) return group.split('.').map(Number);
+  return [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255];
+}

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { applyJsonPatch, parseJsonPatch } from '../patch/json-patch.js';
 import { PatchError } from '../patch/json-patch-error.js';
 import { applyMergePatch } from '../patch/merge-patch.js';
-import { applyStrategicMergePatch } from '../patch/strategic-merge-patch.js';
+import { strategicMergeSteps } from '../patch/strategic-merge-patch.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import { withDefaults } from '../schema/defaults.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
@@ -85,7 +85,7 @@ function replay(kind: string, live: JsonObject | undefined, step: RecordedStep):
       return trackUpdate(live, applyJsonPatch(live!, parseJsonPatch(step.body).operations) as JsonObject, writer);
     case 'strategic': {
       const schema = writer.isBuiltIn ? patchSchemaOf(writer.schema) : undefined;
-      return trackUpdate(live, applyStrategicMergePatch(live!, step.body, schema), writer);
+      return trackUpdate(live, runAtOnce(strategicMergeSteps(live!, step.body, schema)), writer);
     }
   }
 }

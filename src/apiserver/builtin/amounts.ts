@@ -1,18 +1,11 @@
 import { type JsonObject, member } from '../../kube/json.js';
-import {
-  canonicalQuantity,
-  compareQuantities,
-  formatQuantity,
-  parseQuantity,
-  type Quantity,
-  QuantityError,
-} from '../values/quantity.js';
+import { compareQuantities, formatQuantity, parseQuantity, type Quantity, QuantityError } from '../values/quantity.js';
 import { child } from './fields.js';
 
 /** Amounts by the name of a resource, in canonical form. */
 export type QuantityMap = Map<string, string>;
 
-/** The amounts of a member (`requests`, `limits`, `hard`); what is none is left out. */
+/** The amounts of a member (`requests`, `limits`, `hard`) without malformed ones. */
 export function quantities(object: JsonObject | undefined, key: string): QuantityMap {
   const found: QuantityMap = new Map();
   const amounts = child(object, key) ?? {};
@@ -60,5 +53,3 @@ function addAmounts(left: string, right: string): string {
 export function isZeroAmount(amount: string): boolean {
   return parseQuantity(amount).billionths === 0n;
 }
-
-export { canonicalQuantity };

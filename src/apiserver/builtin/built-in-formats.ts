@@ -1,5 +1,6 @@
-/** Formats of values inside objects, with kube-apiserver's words. Each function returns what is wrong. */
+/** Formats of values inside objects. Each function returns the problems of a value, in kube-apiserver's words. */
 import { isIP } from 'node:net';
+import { addressBytes } from '../../base/address.js';
 import {
   DNS_SUBDOMAIN_LENGTH_MAX,
   dns1035LabelProblems as dns1035Label,
@@ -9,9 +10,10 @@ import {
 
 export { labelKeyProblems, labelValueProblems, pathSegmentProblems } from '../values/object-meta.js';
 
-const INT32_MAX = 2_147_483_647;
+export const INT32_MAX = 2_147_483_647;
+export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 
-/** Lengths of names are told in characters, though counted in bytes. */
+/** kube-apiserver counts the lengths of names in bytes, but calls them characters in these messages. */
 const inCharacters = (problems: readonly string[]): string[] =>
   problems.map((each) => each.replace(/^must be no more than (\d+) bytes$/, 'must be no more than $1 characters'));
 
@@ -91,8 +93,8 @@ export function percentProblems(text: string): string[] {
       ];
 }
 
-export const ADDRESS_RULE = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
-export const RANGE_RULE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
+const ADDRESS_RULE = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
+const RANGE_RULE = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
 
 export function addressProblems(text: string): string[] {
   return isIP(text) === 0 ? [ADDRESS_RULE] : [];
@@ -115,35 +117,21 @@ export function parseRange(text: string): AddressRange | undefined {
   if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(bits) || Number(bits) > width) return undefined;
   const prefixBits = Number(bits);
   const hostBits = BigInt(width - prefixBits);
-  return { family: family as 4 | 6, first: (addressNumber(address)! >> hostBits) << hostBits, prefixBits };
+  return { family: family as 4 | 6, first: (addressNumber(address) >> hostBits) << hostBits, prefixBits };
 }
 
-/** An address as a number; undefined where it is none. */
-export function addressNumber(text: string): bigint | undefined {
-  const family = isIP(text);
-  if (family === 4) return text.split('.').reduce((sum, part) => sum * 256n + BigInt(part), 0n);
-  if (family === 0) return undefined;
-  const [head = '', tail] = text.split('%')[0]!.split('::');
-  const words = (part: string): string[] => (part === '' ? [] : part.split(':').flatMap(ipv6Words));
-  const front = words(head);
-  const back = tail === undefined ? [] : words(tail);
-  const middle = new Array<string>(8 - front.length - back.length).fill('0');
-  return [...front, ...middle, ...back].reduce((sum, word) => sum * 65_536n + BigInt(`0x${word}`), 0n);
-}
-
-function ipv6Words(word: string): string[] {
-  if (!word.includes('.')) return [word];
-  const [a = 0, b = 0, c = 0, d = 0] = word.split('.').map(Number);
-  return [(a * 256 + b).toString(16), (c * 256 + d).toString(16)];
+/** An address as a number. */
+function addressNumber(text: string): bigint {
+  return addressBytes(text)!.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
 }
 
 export function isInRange(address: string, { family, first, prefixBits }: AddressRange): boolean {
   if (isIP(address) !== family) return false;
   const hostBits = BigInt((family === 4 ? 32 : 128) - prefixBits);
-  return addressNumber(address)! >> hostBits === first >> hostBits;
+  return addressNumber(address) >> hostBits === first >> hostBits;
 }
 
-/** What addresses of endpoints may not be. */
+/** Ranges that addresses of endpoints may not be in. */
 export function endpointAddressProblems(address: string): string[] {
   const problems: string[] = [];
   const isV4 = isIP(address) === 4;

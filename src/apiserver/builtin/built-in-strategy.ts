@@ -16,25 +16,20 @@ import { Problems } from './problems.js';
 import { withBuiltInDefaults } from './set-defaults.js';
 import type { SurfaceTraits } from './type-defaults.js';
 
-/** Which resource of which surface; a `ResourceType` is one. */
-export interface StrategyResource {
+/** The resource of a strategy; a `ResourceType` is one. */
+interface StrategyResource {
   readonly group: string;
-  readonly version: string;
   readonly resource: string;
-  readonly kind: string;
-  readonly namespaced: boolean;
-  /** Has a `status` subresource. */
+  /** Whether it has a `status` subresource. */
   readonly hasStatus: boolean;
-  /** `1.36`; the newest known where it is left out. */
+  /** The Kubernetes version, such as `1.36`; by default the newest known one. */
   readonly surfaceVersion?: string;
 }
 
 const NEWEST_MINOR = 36;
 const IDENTITY = new Set(['apiVersion', 'kind', 'metadata']);
-/** What the server writes in `metadata`, whoever asks for what. */
-const KEPT_IN_METADATA = new Set(['managedFields']);
 
-/** How objects of a built-in kind are defaulted, prepared and checked, as kube-apiserver does it. */
+/** The strategy of a built-in kind: its defaults, preparation and validation are kube-apiserver's. */
 export function builtInStrategy(
   resource: StrategyResource,
   schema: Schema,
@@ -84,7 +79,7 @@ class BuiltInStrategy implements Strategy {
   }
 
   nameProblems(name: string, isPrefix: boolean): string[] {
-    // A prefix is checked as if something followed it.
+    // A prefix is checked as if a character followed it.
     const whole = isPrefix && name.length > 1 && name.endsWith('-') ? `${name.slice(0, -2)}a` : name;
     return this.#rules.nameProblems?.(whole, this.#surface) ?? dnsSubdomainProblems(whole);
   }
@@ -148,9 +143,9 @@ class BuiltInPart implements PartStrategy {
 
   prepareForUpdate(object: JsonObject, live: JsonObject, context: StrategyContext): JsonObject {
     keepMetadata(object, live, this.#rules.keptMetadata ?? []);
-    if (this.#rules.prepareForUpdate !== undefined)
-      this.#rules.prepareForUpdate(object, live, this.#whole.around(context));
-    else keepAllBut(object, live, 'status');
+    const prepare = this.#rules.prepareForUpdate;
+    if (prepare === undefined) keepAllBut(object, live, 'status');
+    else prepare(object, live, this.#whole.around(context));
     return this.#whole.setDefaults(object);
   }
 
@@ -165,11 +160,11 @@ function keepMetadata(object: JsonObject, live: JsonObject, kept: readonly strin
   const metadata = childOrNew(object, 'metadata');
   const before = child(live, 'metadata') ?? {};
   const names = kept === 'all' ? [...new Set([...Object.keys(metadata), ...Object.keys(before)])] : kept;
-  restore(metadata, before, ...names.filter((name) => !KEPT_IN_METADATA.has(name)));
+  restore(metadata, before, ...names.filter((name) => name !== 'managedFields'));
 }
 
-/** The live object's members, but for the one that is written. */
-export function keepAllBut(object: JsonObject, live: JsonObject, name: string): void {
+/** Restores the members of the live object, except the one that the subresource writes. */
+function keepAllBut(object: JsonObject, live: JsonObject, name: string): void {
   for (const key of Object.keys(object)) if (key !== name && !IDENTITY.has(key)) delete object[key];
   for (const key of Object.keys(live)) {
     if (key !== name && !IDENTITY.has(key)) setMember(object, key, cloneJson(member(live, key)!));

@@ -1,34 +1,72 @@
 import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
 
-/** Reading and writing members of objects whose schema has been checked, with nothing standing for what is missing. */
+/**
+ * Members of objects whose schema has been checked. A missing object has no members; a member of
+ * another type counts as missing.
+ */
+function get(object: JsonObject | undefined, key: string): Json | undefined {
+  return object === undefined ? undefined : member(object, key);
+}
 
 export function child(object: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = object === undefined ? undefined : member(object, key);
+  const value = get(object, key);
   return isObject(value) ? value : undefined;
 }
 
 export function text(object: JsonObject | undefined, key: string): string {
-  const value = object === undefined ? undefined : member(object, key);
+  const value = get(object, key);
   return typeof value === 'string' ? value : '';
 }
 
 export function number(object: JsonObject | undefined, key: string): number | undefined {
-  const value = object === undefined ? undefined : member(object, key);
+  const value = get(object, key);
   return typeof value === 'number' ? value : undefined;
 }
 
 export function flag(object: JsonObject | undefined, key: string): boolean {
-  return object !== undefined && member(object, key) === true;
+  return get(object, key) === true;
 }
 
 export function objects(object: JsonObject | undefined, key: string): JsonObject[] {
-  const value = object === undefined ? undefined : member(object, key);
+  const value = get(object, key);
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
+/** The objects of a list, each with its path in problems: `spec.ports[0]`. */
+export function* eachObject(
+  object: JsonObject | undefined,
+  field: string,
+  key: string,
+): Generator<[path: string, each: JsonObject]> {
+  for (const [index, each] of objects(object, key).entries()) yield [`${pathOf(field, key)}[${index}]`, each];
+}
+
 export function texts(object: JsonObject | undefined, key: string): string[] {
-  const value = object === undefined ? undefined : member(object, key);
+  const value = get(object, key);
   return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
+}
+
+/** The texts of a list, each with its path in problems. */
+export function* eachText(
+  object: JsonObject | undefined,
+  field: string,
+  key: string,
+): Generator<[path: string, each: string]> {
+  for (const [index, each] of texts(object, key).entries()) yield [`${pathOf(field, key)}[${index}]`, each];
+}
+
+/** The path of a member in problems; the object itself has the path ''. */
+export function pathOf(field: string, key: string): string {
+  return field === '' ? key : `${field}.${key}`;
+}
+
+export function specOf(object: JsonObject | undefined): JsonObject {
+  return child(object, 'spec') ?? {};
+}
+
+/** The spec of the pods that a workload with this spec creates. */
+export function podSpecOf(spec: JsonObject): JsonObject {
+  return specOf(child(spec, 'template'));
 }
 
 /** A map of texts; empty where there is none. */
@@ -37,18 +75,18 @@ export function textMap(object: JsonObject | undefined, key: string): Readonly<R
 }
 
 export function has(object: JsonObject | undefined, key: string): boolean {
-  const value = object === undefined ? undefined : member(object, key);
+  const value = get(object, key);
   return value !== undefined && value !== null;
 }
 
-/** Sets what is missing. */
+/** Sets the members that are missing. */
 export function fill(object: JsonObject, values: JsonObject): void {
   for (const key of Object.keys(values)) {
     if (!has(object, key)) setMember(object, key, values[key]!);
   }
 }
 
-/** The member, made when it is missing. */
+/** The member; a missing one is set to an empty object. */
 export function childOrNew(object: JsonObject, key: string): JsonObject {
   const existing = child(object, key);
   if (existing !== undefined) return existing;
@@ -61,7 +99,7 @@ export function remove(object: JsonObject, ...keys: readonly string[]): void {
   for (const key of keys) delete object[key];
 }
 
-/** The same members as another object has, none where it has none. */
+/** Copies the members from another object; those that it lacks are deleted. */
 export function restore(object: JsonObject, from: JsonObject, ...keys: readonly string[]): void {
   for (const key of keys) {
     const value = member(from, key);

@@ -3,16 +3,17 @@ import { isObject, type Json, type JsonObject, setMember } from '../../kube/json
 import type { Schema } from '../schema/schema.js';
 import { canonicalQuantity, QuantityError } from '../values/quantity.js';
 
+/** How Go encodes the fields of one type. */
 interface ShapeFacts {
-  /** Pointers: an empty value is kept. */
+  /** Pointer fields, whose empty values are written. */
   readonly pointers: ReadonlySet<string>;
-  /** Fields that are always written, with their zero value. */
+  /** Fields without `omitempty`, which are always written, with their zero values. */
   readonly written: ReadonlyMap<string, Json>;
 }
 
 type RecordedShapes = Readonly<Record<string, { readonly pointers: readonly string[]; readonly written: JsonObject }>>;
 
-/** How Go writes types of the API, recorded by test/real/record-go-shapes.ts. */
+/** The facts of all API types, recorded by test/real/record-go-shapes.ts. */
 const DATA = new URL('./data/go-shapes.json', import.meta.url);
 
 let recordedFacts: ReadonlyMap<string, ShapeFacts> | undefined;
@@ -27,21 +28,21 @@ function recorded(): ReadonlyMap<string, ShapeFacts> {
   return recordedFacts;
 }
 
-/** What is to be done with values of a schema, worked out once: schemas are looked into for every object. */
+/** How values of a schema are written, computed once for each schema. */
 interface Shape {
   readonly form: 'quantity' | 'time' | 'micro-time' | 'list' | 'struct' | 'map' | 'plain';
-  /** Of items or of a map's values; asked for when needed, because types contain themselves. */
+  /** The shape of items or of a map's values; computed on first use, because types may contain themselves. */
   inner(): Shape;
   readonly members: ReadonlyMap<string, Member>;
   readonly written: readonly Member[];
-  /** An always-written list comes back from the store as none when it is empty. */
+  /** Whether the store drops empty lists, so that an empty list is read back as a missing one. */
   readonly forgetsEmpty: boolean;
 }
 
 interface Member {
   readonly name: string;
   readonly schema: Schema;
-  /** Made when first needed. */
+  /** Computed on first use. */
   shape: Shape | undefined;
   /** Written in place of no value; undefined where nothing is written. */
   readonly zero: Json | undefined;
@@ -56,15 +57,15 @@ const shapes = new WeakMap<Schema, Shape>();
 const MICRO_TIME = 'io.k8s.apimachinery.pkg.apis.meta.v1.MicroTime';
 
 /**
- * The object as kube-apiserver would write it after reading it: without what Go leaves out when empty, with what Go
- * always writes, with quantities and times in their canonical form. What is not understood is left as it is. The result
- * shares no object with a schema with what was handed in.
+ * The object as kube-apiserver writes it after decoding it: without empty fields that Go omits, with
+ * fields that Go always writes, and with quantities and times in canonical form. Values that cannot
+ * be parsed stay as they are. The result shares no object that has a schema with the input.
  */
 export function asGoWrites(object: JsonObject, schema: Schema): JsonObject {
   return shaped(object, shapeOf(schema)) as JsonObject;
 }
 
-/** Whether no value and an empty one are told apart. */
+/** Whether a missing value and an empty one differ. */
 export function isPointerField(schema: Schema, name: string): boolean {
   return factsOf(schema).pointers.has(name);
 }
@@ -149,7 +150,7 @@ function newShape(schema: Schema): Shape {
     },
     members: new Map(members.map((member) => [member.name, member])),
     written: members.filter(({ zero }) => zero !== undefined),
-    // Kinds of these groups are stored as protobuf, which knows no empty list.
+    // Kinds of these groups are stored as protobuf, which cannot express an empty list.
     forgetsEmpty: format === undefined && typeName.startsWith('io.k8s.api.'),
   };
 }
@@ -174,18 +175,22 @@ function memberOf(name: string, schema: Schema, { pointers, written }: ShapeFact
   };
 }
 
-/** Types of surfaces that were captured from elsewhere have no facts: OpenAPI's zero defaults tell most of them. */
+/** Types of surfaces captured from other servers are not recorded; zero defaults in OpenAPI show most written fields. */
 function factsOf(schema: Schema): ShapeFacts {
   const known = schema.typeName === undefined ? undefined : recorded().get(schema.typeName);
   if (known !== undefined) return known;
   const written = new Map<string, Json>();
   for (const [name, each] of Object.entries(schema.properties ?? {})) {
     const zero = each.default;
-    const isZero = zero === '' || zero === 0 || zero === false || (isObject(zero) && Object.keys(zero).length === 0);
-    if (isZero) written.set(name, zero);
+    if (zero !== undefined && isZero(zero)) written.set(name, zero);
     else if (schema.required?.includes(name) === true && each.type === 'array') written.set(name, null);
   }
   return { pointers: new Set(), written };
+}
+
+/** Whether a default is the zero value of its Go type. */
+export function isZero(value: Json): boolean {
+  return value === '' || value === 0 || value === false || (isObject(value) && Object.keys(value).length === 0);
 }
 
 function quantityText(value: Json): Json {
@@ -198,9 +203,9 @@ function quantityText(value: Json): Json {
   }
 }
 
-/** Times are kept to the second, or to the microsecond, in UTC. */
+/** A time in UTC, with seconds or microseconds as its precision. */
 function timeText(text: string, isMicro: boolean): string {
-  // What the server writes itself, most of all.
+  // The form that the server itself writes.
   if (!isMicro && text.length === 20 && text.endsWith('Z')) return text;
   const match = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2})$/.exec(text);
   if (match === null) return text;

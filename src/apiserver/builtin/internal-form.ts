@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
 
-/** The zero value of a plain field, the type of a field with fields, or embedded metadata. */
+/** A field of an internal type: the zero value of a plain field, the type of a structured one, or embedded metadata. */
 type InternalField =
   | string
   | number
@@ -24,15 +24,15 @@ function fieldsOf(typeName: string): Readonly<Record<string, InternalField>> | u
   return Object.hasOwn(recordedForms, typeName) ? recordedForms[typeName] : undefined;
 }
 
-/** Of a pod as a whole in the API, of its security context inside kube-apiserver. */
+/** Fields of a pod's spec in the API that belong to its security context inside kube-apiserver. */
 const OF_SECURITY_CONTEXT = ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace', 'hostUsers'];
 
-/** A value as kube-apiserver holds it itself and prints it in messages: all fields, by their names in Go. */
+/** A value in kube-apiserver's internal form, as messages print it: all fields, by their names in Go. */
 export function internalForm(value: Json | undefined, typeName: string): Json {
   const fields = fieldsOf(typeName);
   if (!isObject(value) || fields === undefined) return value ?? null;
   const given = typeName === 'PodSpec' ? withSecurityContext(value) : value;
-  // Names differ in their capitals: `podIP` is `PodIP`.
+  // The names of both forms differ in capitals only: `podIP` is `PodIP`.
   const byName = new Map(Object.keys(given).map((key) => [key.toLowerCase(), given[key]]));
   const result: JsonObject = {};
   for (const [name, field] of Object.entries(fields)) {
@@ -60,7 +60,7 @@ function fieldForm(value: Json | undefined, field: Exclude<InternalField, { read
   return Array.isArray(value) ? value.map((item) => internalForm(item, field.list)) : null;
 }
 
-/** In Go's order, which is not that of the alphabet. */
+/** In the order of the Go type. */
 const METADATA = ['name', 'generateName', 'namespace', 'labels', 'annotations', 'ownerReferences', 'finalizers'];
 
 function metadataForm(metadata: Json | undefined): JsonObject {
@@ -70,7 +70,7 @@ function metadataForm(metadata: Json | undefined): JsonObject {
   return result;
 }
 
-/** Maps are printed by key; what has fields of its own keeps their order. */
+/** Maps are printed in the order of their keys, structures in that of their fields. */
 function sortedMap(value: Json): Json {
   if (!isObject(value) || Object.values(value).some((each) => typeof each === 'object')) return value;
   const result: JsonObject = {};

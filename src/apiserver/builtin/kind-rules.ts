@@ -3,9 +3,9 @@ import type { StrategyContext } from '../registry/strategy.js';
 import type { Problems } from './problems.js';
 import type { SurfaceTraits } from './type-defaults.js';
 
-/** What the server is set up with, and what strategies look at. */
+/** Settings of the server that the rules of built-in kinds need. */
 export interface BuiltInOptions {
-  /** Where addresses of services come from; the first is the primary one. */
+  /** Address ranges of services (`--service-cluster-ip-range`); the first is the primary one. */
   readonly serviceRanges: readonly string[];
   readonly nodePorts: { readonly first: number; readonly last: number };
 }
@@ -16,41 +16,45 @@ export const DEFAULT_BUILT_IN_OPTIONS: BuiltInOptions = {
 };
 
 export interface RuleContext extends StrategyContext {
-  /** What this strategy has handed out lately and the caches may not show yet; whoever hands out looks after its size. */
+  /** Addresses and ports allocated recently, which the caches may not show yet. The allocator bounds its length. */
   readonly recent: string[];
   readonly options: BuiltInOptions;
   readonly surface: SurfaceTraits;
 }
 
-/** What is particular to one kind; whatever is left out follows the ordinary rule. */
+/** The rules of one kind. A missing member means the ordinary rule. */
 export interface KindRules {
   nameProblems?(name: string, surface: SurfaceTraits): string[];
   readonly createsOnUpdate?: boolean;
-  /** True unless said otherwise. */
+  /** True by default. */
   readonly updatesUnconditionally?: boolean;
-  /** Whether what is wished for has changed; kinds without one have no generation. */
+  /** Whether an update increments `metadata.generation`; kinds without this rule have no generation. */
   generationChanges?(object: JsonObject, live: JsonObject): boolean;
-  /** Kinds that are created with the status they are given. */
+  /** Whether a create keeps the status of the request. */
   readonly keepsStatusOnCreate?: boolean;
   prepareForCreate?(object: JsonObject, around: RuleContext): void;
   prepareForUpdate?(object: JsonObject, live: JsonObject, around: RuleContext): void;
-  /** Of every write; `live` on updates. */
+  /** Called for creates and updates, before `validateCreate` and `validateUpdate`; `live` is undefined for creates. */
   validate?(object: JsonObject, problems: Problems, around: RuleContext, live: JsonObject | undefined): void;
   validateCreate?(object: JsonObject, problems: Problems, around: RuleContext): void;
   validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: RuleContext): void;
   warnings?(object: JsonObject, live: JsonObject | undefined): string[];
   gracePeriodSeconds?(live: JsonObject, requestedSeconds: number | undefined): number | undefined;
+  /** The rules of subresources, by name. */
   readonly parts?: Readonly<Record<string, PartRules>>;
 }
 
 export interface PartRules {
-  /** The members of `metadata` that stay as they are; all but `managedFields` where none are named. */
+  /** Members of `metadata` that an update through the subresource cannot change; `all` excludes `managedFields`. */
   readonly keptMetadata?: readonly string[] | 'all';
-  /** Changes the object to what is stored; without one, all but the status stays as it is. */
+  /** Turns the object of the request into the one to store. By default everything but the status is kept from `live`. */
   prepareForUpdate?(object: JsonObject, live: JsonObject, around: RuleContext): void;
   validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: RuleContext): void;
   readonly ignoredPaths?: readonly string[];
 }
+
+/** A status subresource that changes neither metadata nor spec. */
+export const RESET_STATUS: PartRules = { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] };
 
 /** By group and resource: `apps/deployments`, `/pods`. */
 export type KindRulesTable = Readonly<Record<string, KindRules>>;
@@ -65,18 +69,14 @@ export function membersChange(...names: readonly string[]): (object: JsonObject,
 
 export const IMMUTABLE = 'field is immutable';
 
-/** Records a problem where a member has changed. */
+/** Records a problem where a member has changed. The last segment of the path is its name unless one is given. */
 export function keepsMember(
   problems: Problems,
-  {
-    object,
-    live,
-    path,
-    name,
-  }: { object: JsonObject | undefined; live: JsonObject | undefined; path: string; name: string },
+  path: string,
+  object: JsonObject,
+  live: JsonObject,
+  name = path.slice(path.lastIndexOf('.') + 1),
 ): void {
-  const value = object === undefined ? undefined : member(object, name);
-  if (!jsonEqual(value, live === undefined ? undefined : member(live, name))) {
-    problems.invalid(path, value, IMMUTABLE);
-  }
+  const value = member(object, name);
+  if (!jsonEqual(value, member(live, name))) problems.invalid(path, value, IMMUTABLE);
 }

@@ -3,12 +3,11 @@ import { child, childOrNew, fill, flag, has, number, objects, remove, text, text
 import type { TypeDefaultsTable } from './type-defaults.js';
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
-const HTTPS_PORT = 443;
 const AFFINITY_SECONDS = 10_800;
 
-const CORE: TypeDefaultsTable = {
+/** Defaults of kinds other than workloads that depend on other members, or on the version. */
+export const OTHER_DEFAULTS: TypeDefaultsTable = {
   'io.k8s.api.core.v1.Service': serviceDefaults,
-  'io.k8s.api.core.v1.EndpointPort': (port) => fill(port, { protocol: 'TCP' }),
   'io.k8s.api.core.v1.Secret': (secret) => {
     takeTexts(secret);
     fill(secret, { type: 'Opaque' });
@@ -37,7 +36,6 @@ const CORE: TypeDefaultsTable = {
     fill(childOrNew(volume, 'spec'), { persistentVolumeReclaimPolicy: 'Retain', volumeMode: 'Filesystem' });
   },
   'io.k8s.api.core.v1.PersistentVolumeClaim': (claim) => fill(childOrNew(claim, 'status'), { phase: 'Pending' }),
-  'io.k8s.api.core.v1.PersistentVolumeClaimSpec': (spec) => fill(spec, { volumeMode: 'Filesystem' }),
   'io.k8s.api.core.v1.LimitRangeItem': (item) => {
     if (text(item, 'type') !== 'Container') return;
     const defaults = { ...child(item, 'default') };
@@ -48,9 +46,58 @@ const CORE: TypeDefaultsTable = {
     if (Object.keys(defaults).length > 0) item['default'] = defaults;
     if (Object.keys(requests).length > 0) item['defaultRequest'] = requests;
   },
+  'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler': (scaler) => fill(childOrNew(scaler, 'spec'), { minReplicas: 1 }),
+  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler': (scaler) => {
+    const spec = childOrNew(scaler, 'spec');
+    const target = { type: 'Utilization', averageUtilization: 80 };
+    fill(spec, { minReplicas: 1, metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] });
+    const behavior = child(spec, 'behavior');
+    if (behavior === undefined) return;
+    fill(childOrNew(behavior, 'scaleUp'), scaleUp());
+    fill(childOrNew(behavior, 'scaleDown'), scaleDown());
+  },
+  'io.k8s.api.networking.v1.NetworkPolicy': (policy) => {
+    const spec = childOrNew(policy, 'spec');
+    const hasEgress = objects(spec, 'egress').length > 0;
+    fill(spec, { policyTypes: hasEgress ? ['Ingress', 'Egress'] : ['Ingress'] });
+  },
+  'io.k8s.api.rbac.v1.RoleBinding': roleReference,
+  'io.k8s.api.rbac.v1.ClusterRoleBinding': roleReference,
+  'io.k8s.api.rbac.v1.Subject': (subject) => {
+    if (['User', 'Group'].includes(text(subject, 'kind'))) fill(subject, { apiGroup: RBAC_GROUP });
+  },
+  'io.k8s.api.storage.v1.CSIDriver': (driver, { minor }) =>
+    fill(childOrNew(driver, 'spec'), {
+      attachRequired: true,
+      podInfoOnMount: false,
+      storageCapacity: false,
+      fsGroupPolicy: 'ReadWriteOnceWithFSType',
+      volumeLifecycleModes: ['Persistent'],
+      requiresRepublish: false,
+      // The feature was off by default before.
+      ...(minor >= 33 ? { seLinuxMount: false } : {}),
+    }),
+  'io.k8s.api.flowcontrol.v1.FlowSchemaSpec': (spec) => fillZeros(spec, { matchingPrecedence: 1_000 }),
+  'io.k8s.api.flowcontrol.v1.QueuingConfiguration': (queuing) =>
+    fillZeros(queuing, { handSize: 8, queues: 64, queueLengthLimit: 50 }),
+  'io.k8s.api.resource.v1.ExactDeviceRequest': deviceRequestDefaults,
+  'io.k8s.api.resource.v1.DeviceSubRequest': deviceRequestDefaults,
+  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition': (definition) => {
+    const spec = childOrNew(definition, 'spec');
+    const names = childOrNew(spec, 'names');
+    if (text(names, 'singular') === '') names['singular'] = text(names, 'kind').toLowerCase();
+    if (text(names, 'listKind') === '' && text(names, 'kind') !== '') names['listKind'] = `${text(names, 'kind')}List`;
+    fill(spec, { conversion: { strategy: 'None' } });
+    if (!flag(spec, 'preserveUnknownFields')) delete spec['preserveUnknownFields'];
+    const status = childOrNew(definition, 'status');
+    if (!has(status, 'storedVersions')) {
+      const stored = objects(spec, 'versions').find((version) => flag(version, 'storage'));
+      if (stored !== undefined) status['storedVersions'] = [text(stored, 'name')];
+    }
+  },
 };
 
-/** What can be written as text is kept as bytes, and never read as text. */
+/** Moves `stringData`, which is never returned, to `data`. */
 function takeTexts(secret: JsonObject): void {
   const given = child(secret, 'stringData');
   remove(secret, 'stringData');
@@ -59,7 +106,7 @@ function takeTexts(secret: JsonObject): void {
   for (const key of Object.keys(given)) setMember(data, key, Buffer.from(String(given[key])).toString('base64'));
 }
 
-/** Fields that once had one value have several, the old one being the first of them; where both differ, it counts. */
+/** Aligns a deprecated field with one value and its successor with several: the single value wins over another first one. */
 function firstAndAll(single: string, several: readonly string[]): { first: string; all: string[] } | undefined {
   if (single !== '' && single !== several[0]) return { first: single, all: [single] };
   return several.length === 0 ? undefined : { first: several[0]!, all: [...several] };
@@ -103,145 +150,17 @@ const scaleDown = (): JsonObject => ({
   policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
 });
 
-const SCALING: TypeDefaultsTable = {
-  'io.k8s.api.autoscaling.v1.HorizontalPodAutoscaler': (scaler) => fill(childOrNew(scaler, 'spec'), { minReplicas: 1 }),
-  'io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler': (scaler) => {
-    const spec = childOrNew(scaler, 'spec');
-    const target = { type: 'Utilization', averageUtilization: 80 };
-    fill(spec, { minReplicas: 1, metrics: [{ type: 'Resource', resource: { name: 'cpu', target } }] });
-    const behavior = child(spec, 'behavior');
-    if (behavior === undefined) return;
-    fill(childOrNew(behavior, 'scaleUp'), scaleUp());
-    fill(childOrNew(behavior, 'scaleDown'), scaleDown());
-  },
-};
-
-const NETWORKING: TypeDefaultsTable = {
-  'io.k8s.api.networking.v1.NetworkPolicyPort': (port) => fill(port, { protocol: 'TCP' }),
-  'io.k8s.api.networking.v1.NetworkPolicy': (policy) => {
-    const spec = childOrNew(policy, 'spec');
-    const hasEgress = objects(spec, 'egress').length > 0;
-    fill(spec, { policyTypes: hasEgress ? ['Ingress', 'Egress'] : ['Ingress'] });
-  },
-  'io.k8s.api.networking.v1.IngressClassParametersReference': (reference) => fill(reference, { scope: 'Cluster' }),
-  'io.k8s.api.discovery.v1.EndpointPort': (port) => fill(port, { name: '', protocol: 'TCP' }),
-};
-
-const roleReference = (binding: JsonObject): void => {
+function roleReference(binding: JsonObject): void {
   const reference = childOrNew(binding, 'roleRef');
   if (text(reference, 'apiGroup') === '') reference['apiGroup'] = RBAC_GROUP;
-};
+}
 
-const RBAC: TypeDefaultsTable = {
-  'io.k8s.api.rbac.v1.RoleBinding': roleReference,
-  'io.k8s.api.rbac.v1.ClusterRoleBinding': roleReference,
-  'io.k8s.api.rbac.v1.Subject': (subject) => {
-    if (['User', 'Group'].includes(text(subject, 'kind'))) fill(subject, { apiGroup: RBAC_GROUP });
-  },
-};
+/** Sets numbers that are missing or zero. */
+function fillZeros(object: JsonObject, values: Readonly<Record<string, number>>): void {
+  for (const [name, value] of Object.entries(values)) if (!number(object, name)) object[name] = value;
+}
 
-const STORAGE: TypeDefaultsTable = {
-  'io.k8s.api.storage.v1.StorageClass': (storageClass) =>
-    fill(storageClass, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
-  'io.k8s.api.storage.v1.CSIDriver': (driver, { minor }) =>
-    fill(childOrNew(driver, 'spec'), {
-      attachRequired: true,
-      podInfoOnMount: false,
-      storageCapacity: false,
-      fsGroupPolicy: 'ReadWriteOnceWithFSType',
-      volumeLifecycleModes: ['Persistent'],
-      requiresRepublish: false,
-      // Off by default before.
-      ...(minor >= 33 ? { seLinuxMount: false } : {}),
-    }),
-};
-
-const webhook = (hook: JsonObject): void =>
-  fill(hook, {
-    failurePolicy: 'Fail',
-    matchPolicy: 'Equivalent',
-    namespaceSelector: {},
-    objectSelector: {},
-    timeoutSeconds: 10,
-  });
-const policySpec = (spec: JsonObject): void => fill(spec, { failurePolicy: 'Fail' });
-const ADMISSION: TypeDefaultsTable = Object.fromEntries(
-  ['v1', 'v1beta1', 'v1alpha1'].flatMap((version) => {
-    const type = (name: string): string => `io.k8s.api.admissionregistration.${version}.${name}`;
-    return [
-      [type('ValidatingWebhook'), webhook],
-      [
-        type('MutatingWebhook'),
-        (hook: JsonObject) => {
-          webhook(hook);
-          fill(hook, { reinvocationPolicy: 'Never' });
-        },
-      ],
-      [type('RuleWithOperations'), (rule: JsonObject) => fill(rule, { scope: '*' })],
-      [type('NamedRuleWithOperations'), (rule: JsonObject) => fill(rule, { scope: '*' })],
-      [type('ServiceReference'), (service: JsonObject) => fill(service, { port: HTTPS_PORT })],
-      [type('ValidatingAdmissionPolicySpec'), policySpec],
-      [type('MutatingAdmissionPolicySpec'), policySpec],
-      [
-        type('MatchResources'),
-        (match: JsonObject) => fill(match, { matchPolicy: 'Equivalent', namespaceSelector: {}, objectSelector: {} }),
-      ],
-    ];
-  }),
-);
-
-const ORDERED_COUNT = (request: JsonObject): void => {
+function deviceRequestDefaults(request: JsonObject): void {
   fill(request, { allocationMode: 'ExactCount' });
   if (text(request, 'allocationMode') === 'ExactCount') fill(request, { count: 1 });
-};
-
-const OTHERS: TypeDefaultsTable = {
-  'io.k8s.api.scheduling.v1.PriorityClass': (priority) => fill(priority, { preemptionPolicy: 'PreemptLowerPriority' }),
-  'io.k8s.api.flowcontrol.v1.FlowSchemaSpec': (spec) => {
-    if (number(spec, 'matchingPrecedence') === undefined || spec['matchingPrecedence'] === 0) {
-      spec['matchingPrecedence'] = 1_000;
-    }
-  },
-  'io.k8s.api.flowcontrol.v1.ExemptPriorityLevelConfiguration': (level) =>
-    fill(level, { nominalConcurrencyShares: 0, lendablePercent: 0 }),
-  'io.k8s.api.flowcontrol.v1.LimitedPriorityLevelConfiguration': (level) =>
-    fill(level, { nominalConcurrencyShares: 30, lendablePercent: 0 }),
-  'io.k8s.api.flowcontrol.v1.QueuingConfiguration': (queuing) => {
-    for (const [name, value] of [
-      ['handSize', 8],
-      ['queues', 64],
-      ['queueLengthLimit', 50],
-    ] as const) {
-      if (number(queuing, name) === undefined || queuing[name] === 0) queuing[name] = value;
-    }
-  },
-  'io.k8s.api.resource.v1.ExactDeviceRequest': ORDERED_COUNT,
-  'io.k8s.api.resource.v1.DeviceSubRequest': ORDERED_COUNT,
-  'io.k8s.kube-aggregator.pkg.apis.apiregistration.v1.ServiceReference': (service) =>
-    fill(service, { port: HTTPS_PORT }),
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.ServiceReference': (service) =>
-    fill(service, { port: HTTPS_PORT }),
-  'io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.CustomResourceDefinition': (definition) => {
-    const spec = childOrNew(definition, 'spec');
-    const names = childOrNew(spec, 'names');
-    if (text(names, 'singular') === '') names['singular'] = text(names, 'kind').toLowerCase();
-    if (text(names, 'listKind') === '' && text(names, 'kind') !== '') names['listKind'] = `${text(names, 'kind')}List`;
-    fill(spec, { conversion: { strategy: 'None' } });
-    if (!flag(spec, 'preserveUnknownFields')) delete spec['preserveUnknownFields'];
-    const status = childOrNew(definition, 'status');
-    if (!has(status, 'storedVersions')) {
-      const stored = objects(spec, 'versions').find((version) => flag(version, 'storage'));
-      if (stored !== undefined) status['storedVersions'] = [text(stored, 'name')];
-    }
-  },
-};
-
-export const OTHER_DEFAULTS: TypeDefaultsTable = {
-  ...CORE,
-  ...SCALING,
-  ...NETWORKING,
-  ...RBAC,
-  ...STORAGE,
-  ...ADMISSION,
-  ...OTHERS,
-};
+}

@@ -3,10 +3,7 @@ import { addQuantities, type QuantityMap, quantities } from './amounts.js';
 import { child, childOrNew, fill, flag, has, number, objects, text } from './fields.js';
 import type { TypeDefaultsTable } from './type-defaults.js';
 
-const MODE_OF_FILES = 0o644;
-const TOKEN_SECONDS = 3_600;
-
-/** Types of pods and of everything below them. */
+/** Defaults of pods and of the types inside them that depend on other members. */
 export const POD_DEFAULTS: TypeDefaultsTable = {
   'io.k8s.api.core.v1.Pod': (pod) => {
     const spec = childOrNew(pod, 'spec');
@@ -24,28 +21,17 @@ export const POD_DEFAULTS: TypeDefaultsTable = {
       terminationGracePeriodSeconds: 30,
       schedulerName: 'default-scheduler',
     });
-    // The old name of the same thing is always written along.
+    // `serviceAccount` is the deprecated name of `serviceAccountName`; both are always written.
     if (has(spec, 'serviceAccountName')) spec['serviceAccount'] = spec['serviceAccountName']!;
     else if (has(spec, 'serviceAccount')) spec['serviceAccountName'] = spec['serviceAccount']!;
   },
   'io.k8s.api.core.v1.Container': containerDefaults,
   'io.k8s.api.core.v1.EphemeralContainer': containerDefaults,
-  'io.k8s.api.core.v1.Probe': (probe) =>
-    fill(probe, { timeoutSeconds: 1, periodSeconds: 10, successThreshold: 1, failureThreshold: 3 }),
-  'io.k8s.api.core.v1.HTTPGetAction': (action) => fill(action, { path: '/', scheme: 'HTTP' }),
-  'io.k8s.api.core.v1.GRPCAction': (action) => fill(action, { service: '' }),
-  'io.k8s.api.core.v1.ObjectFieldSelector': (selector) => fill(selector, { apiVersion: 'v1' }),
   'io.k8s.api.core.v1.Volume': (volume) => {
     if (Object.keys(volume).every((key) => key === 'name')) volume['emptyDir'] = {};
     const image = child(volume, 'image');
     if (image !== undefined) fill(image, { pullPolicy: pullPolicyOf(text(image, 'reference')) });
   },
-  'io.k8s.api.core.v1.SecretVolumeSource': (source) => fill(source, { defaultMode: MODE_OF_FILES }),
-  'io.k8s.api.core.v1.ConfigMapVolumeSource': (source) => fill(source, { defaultMode: MODE_OF_FILES }),
-  'io.k8s.api.core.v1.DownwardAPIVolumeSource': (source) => fill(source, { defaultMode: MODE_OF_FILES }),
-  'io.k8s.api.core.v1.ProjectedVolumeSource': (source) => fill(source, { defaultMode: MODE_OF_FILES }),
-  'io.k8s.api.core.v1.ServiceAccountTokenProjection': (token) => fill(token, { expirationSeconds: TOKEN_SECONDS }),
-  'io.k8s.api.core.v1.HostPathVolumeSource': (source) => fill(source, { type: '' }),
 };
 
 function containerDefaults(container: JsonObject): void {
@@ -56,15 +42,15 @@ function containerDefaults(container: JsonObject): void {
   });
 }
 
-/** A tag that moves is pulled every time. No tag and no digest is `latest`. */
+/** The tag `latest`, also when it is implied by a missing tag and digest, is pulled every time. */
 function pullPolicyOf(image: string): string {
   const [name = '', digest] = image.split('@', 2);
   const tag = /:([^:/]+)$/.exec(name)?.[1];
-  // What is no reference has no tag to be read.
   const isReference = /^[a-zA-Z0-9][a-zA-Z0-9._:/@-]*$/.test(image);
   return isReference && (tag === 'latest' || (tag === undefined && digest === undefined)) ? 'Always' : 'IfNotPresent';
 }
 
+/** Missing requests default to the limits. */
 function requestWhatIsLimited(container: JsonObject): void {
   const resources = child(container, 'resources');
   const limits = child(resources, 'limits');
@@ -77,7 +63,7 @@ function usePortsOfHost(container: JsonObject): void {
 
 const POD_LEVEL = /^(cpu|memory|hugepages-.+)$/;
 
-/** Requests of the pod as a whole come from its containers, or else from its limits. */
+/** Missing requests at the pod level default to the sum over its containers, or else to the limits of the pod. */
 function podLevelDefaults(spec: JsonObject): void {
   const resources = child(spec, 'resources');
   const limits = child(resources, 'limits');

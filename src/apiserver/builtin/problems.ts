@@ -1,16 +1,27 @@
-import type { Json } from '../../kube/json.js';
-import { type FieldProblem, PROBLEMS_MAX } from '../schema/field-problems.js';
+import type { Json, JsonObject } from '../../kube/json.js';
+import {
+  type FieldProblem,
+  forbidden,
+  invalidText,
+  PROBLEMS_MAX,
+  required,
+  tooLong,
+  tooMany,
+} from '../schema/field-problems.js';
+import { goJsonInOrder } from '../schema/go-values.js';
+import { goQuote } from '../values/go-quote.js';
+import { has, number, pathOf, text } from './fields.js';
 
-/** Collects what is wrong with an object of a built-in kind, in kube-apiserver's words. */
+/** Collects the problems of an object of a built-in kind, in kube-apiserver's words. */
 export class Problems {
   readonly all: FieldProblem[] = [];
 
   required(field: string, detail = ''): void {
-    this.#add('FieldValueRequired', withDetail('Required value', detail), field);
+    this.#add(required(field, detail));
   }
 
   invalid(field: string, value: Json | undefined, detail: string): void {
-    this.#add('FieldValueInvalid', withDetail(`Invalid value: ${goJson(value)}`, detail), field);
+    this.#add(invalidText(field, printed(value), detail));
   }
 
   /** One problem for each text. */
@@ -18,46 +29,84 @@ export class Problems {
     for (const detail of details) this.invalid(field, value, detail);
   }
 
+  /** Records the problems that a rule finds in a value. */
+  format<T extends string | number>(field: string, value: T, problemsOf: (value: T) => readonly string[]): void {
+    this.invalidEach(field, value, problemsOf(value));
+  }
+
+  optionalFormat(field: string, value: string, problemsOf: (value: string) => readonly string[]): void {
+    if (value !== '') this.format(field, value, problemsOf);
+  }
+
+  requiredFormat(field: string, value: string, problemsOf: (value: string) => readonly string[]): void {
+    if (value === '') this.required(field);
+    else this.format(field, value, problemsOf);
+  }
+
+  /** Records each of the members that is missing or empty. */
+  requiredMembers(object: JsonObject | undefined, field: string, ...keys: readonly string[]): void {
+    for (const key of keys) {
+      const value = object?.[key];
+      const isEmpty = value === '' || (Array.isArray(value) && value.length === 0);
+      if (!has(object, key) || isEmpty) this.required(pathOf(field, key));
+    }
+  }
+
   unsupported(field: string, value: Json | undefined, supported: readonly string[]): void {
-    const list = supported.map((each) => JSON.stringify(each)).join(', ');
-    this.#add('FieldValueNotSupported', `Unsupported value: ${goJson(value)}: supported values: ${list}`, field);
+    const message = `Unsupported value: ${printed(value)}: supported values: ${supported.map(goQuote).join(', ')}`;
+    this.#add({ reason: 'FieldValueNotSupported', message, field });
   }
 
   forbidden(field: string, detail: string): void {
-    this.#add('FieldValueForbidden', withDetail('Forbidden', detail), field);
+    this.#add(forbidden(field, detail));
   }
 
   duplicate(field: string, value: Json, detail = ''): void {
-    this.#add('FieldValueDuplicate', withDetail(`Duplicate value: ${goJson(value)}`, detail), field);
+    const message = withDetail(`Duplicate value: ${printed(value)}`, detail);
+    this.#add({ reason: 'FieldValueDuplicate', message, field });
+  }
+
+  /** Adds a value to those seen before, and records a problem where it is one of them. */
+  unique<T extends string | number>(field: string, value: T, seen: Set<T>): void {
+    if (seen.has(value)) this.duplicate(field, value);
+    seen.add(value);
   }
 
   notFound(field: string, value: Json, detail = ''): void {
-    this.#add('FieldValueNotFound', withDetail(`Not found: ${goJson(value)}`, detail), field);
+    this.#add({ reason: 'FieldValueNotFound', message: withDetail(`Not found: ${printed(value)}`, detail), field });
   }
 
-  /** Where the value is too much to be printed. */
+  /** An invalid value that is too long for the message. */
   invalidWhole(field: string, detail: string): void {
-    this.#add('FieldValueInvalid', `Invalid value: ${detail}`, field);
+    this.#add(invalidText(field, detail, ''));
   }
 
   tooLong(field: string, bytesMax: number): void {
-    this.#add('FieldValueTooLong', `Too long: may not be more than ${bytesMax} bytes`, field);
+    this.#add(tooLong(field, bytesMax));
   }
 
   tooMany(field: string, count: number, countMax: number): void {
-    this.#add('FieldValueTooMany', `Too many: ${count}: must have at most ${countMax} items`, field);
+    this.#add(tooMany(field, count, countMax));
   }
 
-  /** Records a problem unless the value is one of those that are supported. */
+  /** Records a problem unless the value is supported. */
   oneOf(field: string, value: Json | undefined, supported: readonly string[]): void {
     if (typeof value !== 'string' || !supported.includes(value)) this.unsupported(field, value, supported);
+  }
+
+  optionalOneOf(object: JsonObject | undefined, field: string, key: string, supported: readonly string[]): void {
+    if (has(object, key)) this.oneOf(pathOf(field, key), text(object, key), supported);
   }
 
   nonNegative(field: string, value: Json | undefined): void {
     if (typeof value === 'number' && value < 0) this.invalid(field, value, 'must be greater than or equal to 0');
   }
 
-  /** Further problems are not kept: whoever has many left to look for can stop. */
+  nonNegativeMembers(object: JsonObject | undefined, field: string, ...keys: readonly string[]): void {
+    for (const key of keys) this.nonNegative(pathOf(field, key), number(object, key));
+  }
+
+  /** No further problem will be kept, so checks of long lists can stop. */
   get isFull(): boolean {
     return this.all.length >= PROBLEMS_MAX;
   }
@@ -66,8 +115,8 @@ export class Problems {
     return this.all.length;
   }
 
-  #add(reason: string, message: string, field: string): void {
-    if (this.all.length < PROBLEMS_MAX) this.all.push({ reason, message, field });
+  #add(problem: FieldProblem): void {
+    if (!this.isFull) this.all.push(problem);
   }
 }
 
@@ -75,11 +124,7 @@ function withDetail(text: string, detail: string): string {
   return detail === '' ? text : `${text}: ${detail}`;
 }
 
-/** Values as Go's encoder writes them: with what could be HTML escaped. */
-function goJson(value: Json | undefined): string {
-  if (typeof value === 'string') return JSON.stringify(value);
-  return JSON.stringify(value ?? null)
-    .replaceAll('<', '\\u003c')
-    .replaceAll('>', '\\u003e')
-    .replaceAll('&', '\\u0026');
+/** A value as kube-apiserver prints it; the members of an object keep their order. */
+function printed(value: Json | undefined): string {
+  return typeof value === 'string' ? goQuote(value) : goJsonInOrder(value ?? null);
 }

@@ -4,7 +4,7 @@ import { child, objects } from './fields.js';
 
 const COUNTED = ['cpu', 'memory'];
 
-/** `Guaranteed` where every container is promised all it may use, `BestEffort` where nothing is promised to any. */
+/** `Guaranteed` if requests equal limits in every container, `BestEffort` if none has any, else `Burstable`. */
 export function podQuality(pod: JsonObject): string {
   const spec = child(pod, 'spec');
   const level = child(spec, 'resources');
@@ -16,9 +16,9 @@ export function podQuality(pod: JsonObject): string {
   for (const container of [...objects(spec, 'containers'), ...objects(spec, 'initContainers')]) {
     const resources = child(container, 'resources');
     addQuantities(requests, counted(quantities(resources, 'requests')));
-    const own = counted(quantities(resources, 'limits'));
-    addQuantities(limits, own);
-    if (own.size < COUNTED.length) isGuaranteed = false;
+    const capped = counted(quantities(resources, 'limits'));
+    addQuantities(limits, capped);
+    if (capped.size < COUNTED.length) isGuaranteed = false;
   }
   return classOf(requests, limits, isGuaranteed);
 }

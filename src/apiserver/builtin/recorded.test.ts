@@ -91,11 +91,7 @@ class Replay {
     const listed = surface.resource(group, version, resource)!;
     const { schema } = surface.kind(listed.kindGroup ?? group, listed.kindVersion ?? version, listed.kind)!;
     const hasStatus = listed.subresources?.some((each) => each.name === 'status') ?? false;
-    const strategy = builtInStrategy(
-      { group, version, resource, kind: listed.kind, namespaced: listed.namespaced, hasStatus },
-      schema,
-      OPTIONS,
-    );
+    const strategy = builtInStrategy({ group, resource, hasStatus }, schema, OPTIONS);
     this.#type = {
       group,
       version,

@@ -6,11 +6,11 @@ import { child, childOrNew, number, objects, text, texts } from './fields.js';
 import type { RuleContext } from './kind-rules.js';
 
 const SERVICES = { group: '', resource: 'services' };
-/** Handed out a moment ago and perhaps not to be read yet; older ones are forgotten. */
+/** Bound on the recent allocations that are remembered because caches may not show them yet. */
 const RECENT_MAX = 256;
-/** After so many tries at random, free ones are looked for in order. */
+/** Random tries before free addresses and ports are searched in order. */
 const TRIES_MAX = 64;
-/** No more of a range than this is walked through. */
+/** Bound on the addresses of a range that are searched in order. */
 const WALK_MAX = 65_536;
 
 function remember(value: string, { recent }: RuleContext): void {
@@ -39,7 +39,7 @@ export function isHeadless(service: JsonObject): boolean {
   return isNone(texts(child(service, 'spec'), 'clusterIPs')[0]);
 }
 
-/** Families that services can have here, the primary one first. */
+/** The address families of this cluster's services, the primary one first. */
 export function familiesOf({ options }: RuleContext): string[] {
   return options.serviceRanges.map((range) => (parseRange(range)?.family === 6 ? 'IPv6' : 'IPv4'));
 }
@@ -49,7 +49,7 @@ function rangeOf(family: string, { options }: RuleContext): AddressRange | undef
   return ranges.find((range) => range !== undefined && (range.family === 6 ? 'IPv6' : 'IPv4') === family);
 }
 
-/** Everything that services have been given; the service itself is left out. */
+/** The addresses and ports of all other services. */
 function taken(service: JsonObject, { objects: reader }: RuleContext): { addresses: Set<string>; ports: Set<number> } {
   const addresses = new Set<string>();
   const ports = new Set<number>();
@@ -78,15 +78,15 @@ export function addressRefusal(
   return undefined;
 }
 
-/** Families and policy, where they are not given. */
-export function defaultFamilies(service: JsonObject, around: RuleContext): void {
+/** Sets the address families and their policy where the service has none. */
+function defaultFamilies(service: JsonObject, around: RuleContext): void {
   const spec = childOrNew(service, 'spec');
   const known = familiesOf(around);
   const families = texts(spec, 'ipFamilies');
   const asked = texts(spec, 'clusterIPs').filter((each) => isIP(each) !== 0);
   const isBare = isHeadless(service) && Object.keys(child(spec, 'selector') ?? {}).length === 0;
   if (text(spec, 'ipFamilyPolicy') === '') {
-    // Nobody is known to answer for it, so it may be of both.
+    // A headless service without selector may have endpoints of both families.
     const isDual = families.length === 2 || asked.length === 2 || isBare;
     spec['ipFamilyPolicy'] = isDual ? 'RequireDualStack' : 'SingleStack';
   }
@@ -101,10 +101,12 @@ export function defaultFamilies(service: JsonObject, around: RuleContext): void 
   spec['ipFamilies'] = families;
 }
 
-/** Addresses and ports that are not given are chosen; what can't be is left out. */
+/** Allocates the addresses and ports that a service needs and does not have; leaves out those it cannot allocate. */
 export function allocate(service: JsonObject, around: RuleContext): void {
+  if (!needsAddress(service)) return;
+  defaultFamilies(service, around);
   const spec = childOrNew(service, 'spec');
-  if (needsAddress(service) && !isHeadless(service)) {
+  if (!isHeadless(service)) {
     const used = taken(service, around).addresses;
     const addresses = texts(spec, 'clusterIPs');
     for (const family of texts(spec, 'ipFamilies').slice(addresses.length)) {
@@ -151,7 +153,7 @@ function freePort(used: ReadonlySet<number>, around: RuleContext): number {
 
 function freeAddress(range: AddressRange, used: ReadonlySet<string>, { recent }: RuleContext): string | undefined {
   const hostBits = (range.family === 4 ? 32 : 128) - range.prefixBits;
-  // The first is the network's own, the last of IPv4 is everybody's.
+  // Without the network address, and without the broadcast address of IPv4.
   const count = Number(BigInt(2) ** BigInt(Math.min(hostBits, 16))) - (range.family === 4 ? 2 : 1);
   if (count <= 0) return undefined;
   const nth = (index: number): string => addressText(range.first + BigInt(index + 1), range.family);

@@ -1,17 +1,18 @@
 import type { Json } from '../../kube/json.js';
+import { internalForm } from './internal-form.js';
 
 const CONTEXT_LINES = 3;
-/** Longer documents have lines that tell nothing, being everywhere: they start no match. */
+/** In documents of more lines, a match does not start at a line that occurs often, such as a brace. */
 const POPULAR_FROM_LINES = 200;
-/** Comparing costs lines × lines, and as much again for each change that is found. */
+/** Longer documents are not compared: the cost is lines × lines, and again for each change. */
 const LINES_MAX = 4_000;
-/** What is not compared by then counts as changed. */
+/** Bound on the comparisons of two documents; the lines left then count as changed. */
 const COMPARISONS_MAX = 1_000_000;
 
-/** What has changed between two documents, as hunks of a unified diff of their lines: some messages end in it. */
-export function differenceText(before: Json | undefined, after: Json | undefined): string {
-  const old = linesOf(before);
-  const now = linesOf(after);
+/** The hunks of a unified diff of two values in their internal form, with which some messages end. */
+export function internalDifference(before: Json, after: Json, typeName: string): string {
+  const old = linesOf(internalForm(before, typeName));
+  const now = linesOf(internalForm(after, typeName));
   if (old.length > LINES_MAX || now.length > LINES_MAX) return '';
   const edits = editsBetween(old, now);
   return hunks(edits)
@@ -19,8 +20,8 @@ export function differenceText(before: Json | undefined, after: Json | undefined
     .join('');
 }
 
-function linesOf(value: Json | undefined): string[] {
-  return JSON.stringify(value ?? null, null, 1).split('\n');
+function linesOf(value: Json): string[] {
+  return JSON.stringify(value, null, 1).split('\n');
 }
 
 /** Lines from `i` to `iEnd` of the old become `j` to `jEnd` of the new. */
@@ -38,7 +39,7 @@ interface Match {
   readonly size: number;
 }
 
-/** By the longest block in common, then the same before and after it. */
+/** Finds the longest block in common, then does the same with the lines before and after it. */
 function editsBetween(old: readonly string[], now: readonly string[]): Edit[] {
   const places = placesOf(now);
   const matches: Match[] = [];
@@ -111,7 +112,7 @@ function longestMatch(
   return { i, j, size };
 }
 
-/** Changes with a little of what is around them; those that are near each other are one. */
+/** Groups changes that are near each other, with lines of context around them. */
 function hunks(edits: readonly Edit[]): Edit[][] {
   if (!edits.some(({ isEqual }) => !isEqual)) return [];
   const groups: Edit[][] = [];

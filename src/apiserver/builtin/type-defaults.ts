@@ -1,13 +1,13 @@
 import type { JsonObject } from '../../kube/json.js';
 
-/** What kube-apiserver fills in by code. Changes its object in place; members are not yet defaulted when it is called. */
+/** Sets defaults of one type, in place. It is called before the members of the object have their defaults. */
 export type TypeDefaults = (object: JsonObject, surface: SurfaceTraits) => void;
 
-/** What differs between Kubernetes versions. */
+/** The Kubernetes version of a surface, for rules that differ between versions. */
 export interface SurfaceTraits {
-  /** 36 of 1.36. */
+  /** The minor version: 36 for 1.36. */
   readonly minor: number;
 }
 
-/** By the name a type has in OpenAPI. */
+/** By the name of the type in OpenAPI. */
 export type TypeDefaultsTable = Readonly<Record<string, TypeDefaults>>;

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../kube/json.js';
+import { INT32_MAX } from './built-in-formats.js';
 import { child, childOrNew, fill, has, text } from './fields.js';
 import type { TypeDefaultsTable } from './type-defaults.js';
 
 const REVISIONS = 10;
-const INT32_MAX = 2_147_483_647;
 
 export const WORKLOAD_DEFAULTS: TypeDefaultsTable = {
   'io.k8s.api.apps.v1.Deployment': (deployment) => {

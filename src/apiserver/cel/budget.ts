@@ -1,24 +1,24 @@
 import { CelBudgetExceeded } from './failure.js';
 
-/** Most that one rule may cost. */
+/** Bound on the cost of one rule. */
 export const RULE_COST_MAX = 1_000_000;
-/** Most that all rules of one object may cost together. */
+/** Bound on the cost of all rules of one object together. */
 export const OBJECT_COST_MAX = 10_000_000;
-/** Most that the conditions of one webhook may cost together, for one request. */
+/** Bound on the cost of the conditions of one webhook together, for one request. */
 export const CONDITIONS_COST_MAX = 2_500_000;
 
-/** No evaluation may make more turns that cost nothing. */
+/** Bound on loop iterations that have zero cost in kube-apiserver. */
 const IDLE_TURNS_MAX = 10_000_000;
 
-/** The price of walking over one character, and of one character of a pattern for each of the text. */
+/** The cost of reading one character, and of matching one character of a pattern against one of a text. */
 export const CHARACTER_COST = 0.1;
 export const PATTERN_COST = 0.25;
 export const LIST_COST = 10;
 export const MAP_COST = 30;
 
 /**
- * What an evaluation may cost, in the units of kube-apiserver: about one for each name, member and call, and a part of one
- * for each character looked at. It ends hostile expressions after a bounded amount of work.
+ * The cost of one evaluation and its bound, in kube-apiserver's units: about one for each name, member
+ * and call, and a fraction for each character read. The bound ends hostile expressions.
  */
 export class CelBudget {
   spent = 0;
@@ -31,7 +31,7 @@ export class CelBudget {
     if (this.spent > this.limit) throw new CelBudgetExceeded();
   }
 
-  /** A turn of a loop that kube-apiserver does not charge. */
+  /** Counts a loop iteration that kube-apiserver does not charge. */
   idle(): void {
     if (++this.#idleTurns > IDLE_TURNS_MAX) throw new CelBudgetExceeded();
   }

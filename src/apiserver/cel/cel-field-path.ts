@@ -4,8 +4,8 @@ const PART = /\.([^.[\]]+)|\['((?:[^'\\]|\\[abfnrtv'\\])*)'\]/y;
 const ESCAPES: Readonly<Record<string, string>> = { a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v' };
 
 /**
- * The field that a rule's `fieldPath` names, as field paths are written, or undefined when the schema has no such field:
- * only named properties and keys of maps can be blamed, not items of lists.
+ * Converts the `fieldPath` of a rule to the path of problems. Undefined if the schema has no such field:
+ * a path may contain named properties and keys of maps, but no items of lists.
  */
 export function fieldPathOf(text: string, schema: Schema): string | undefined {
   let path = '';

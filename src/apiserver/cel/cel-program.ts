@@ -3,7 +3,7 @@ import type { CelType } from './cel-types.js';
 import { check } from './checker.js';
 import { parse } from './parser.js';
 import { Planner } from './planner.js';
-import type { Expr } from './syntax.js';
+import { childrenOf, type Expr } from './syntax.js';
 import type { Value } from './values.js';
 
 /** A compiled expression. */
@@ -11,11 +11,11 @@ export interface Program {
   readonly source: string;
   readonly expr: Expr;
   readonly type: CelType;
-  /** Which of the declared variables it mentions. */
+  /** The declared variables that the expression mentions. */
   readonly uses: ReadonlySet<string>;
   /**
-   * The value, for the declared variables in their order. Throws CelFailure, or CelBudgetExceeded once the budget is spent;
-   * what it cost is then, as always, in the budget.
+   * Evaluates the expression; `values` are those of the declared variables, in order. Throws
+   * CelFailure, or CelBudgetExceeded once the budget is spent. The budget is charged in every case.
    */
   run(values: readonly Value[], budget?: CelBudget): Value;
 }
@@ -43,28 +43,11 @@ export function compile(source: string, variables: ReadonlyMap<string, CelType>)
 function usedNames(root: Expr, declared: ReadonlySet<string>): Set<string> {
   const used = new Set<string>();
   const visit = (expr: Expr, hidden: readonly string[]): void => {
-    switch (expr.kind) {
-      case 'ident':
-        if (declared.has(expr.name) && !hidden.includes(expr.name)) used.add(expr.name);
-        break;
-      case 'select':
-        if (expr.qualified === undefined) visit(expr.operand, hidden);
-        break;
-      case 'call':
-        for (const each of expr.resolved!.args) visit(each, hidden);
-        break;
-      case 'list':
-        for (const { value } of expr.items) visit(value, hidden);
-        break;
-      case 'map':
-        for (const { key, value } of expr.entries) for (const each of [key, value]) visit(each, hidden);
-        break;
-      case 'comprehension': {
-        visit(expr.range, hidden);
-        const inner = [...hidden, ...expr.variables];
-        for (const each of [expr.filter, expr.body]) if (each !== undefined) visit(each, inner);
-        break;
-      }
+    if (expr.kind === 'ident' && declared.has(expr.name) && !hidden.includes(expr.name)) used.add(expr.name);
+    for (const each of childrenOf(expr)) {
+      // The variables of a loop are not visible in its range.
+      const isInLoop = expr.kind === 'comprehension' && each !== expr.range;
+      visit(each, isInLoop ? [...hidden, ...expr.variables] : hidden);
     }
   };
   visit(root, []);

@@ -1,5 +1,4 @@
-/** The types of expressions. */
-export type TypeKind =
+type TypeKind =
   | 'bool'
   | 'int'
   | 'uint'
@@ -21,32 +20,32 @@ export type TypeKind =
 
 export interface CelType {
   readonly kind: TypeKind;
-  /** As messages show it. */
+  /** The name in messages. */
   readonly name: string;
   readonly params: readonly CelType[];
-  /** Of a struct, by the name that expressions use. */
+  /** The fields of a struct, by the name that expressions use. */
   readonly fields?: ReadonlyMap<string, CelField>;
-  /** Of a value that a schema describes. */
+  /** The facts of the schema that describes the value. */
   readonly declared?: Declared;
 }
 
 export interface CelField {
-  /** As it stands in the object: `a-b` is `a__dash__b` in expressions. */
+  /** The name in the object: `a-b` is `a__dash__b` in expressions. */
   readonly name: string;
   readonly type: CelType;
   /** Another way to write a name: `namespace` for `__namespace__`. */
   readonly isAlias?: boolean;
 }
 
-/** What a schema says of a value beyond its type: how to compare lists, and how much of it there can be. */
+/** Facts of a schema beyond the type of a value: how to compare lists, and how large the value can be. */
 export interface Declared {
-  /** Most characters, items or members that a request can hold. */
+  /** The most characters, items or members that a request can hold. */
   readonly elementsMax: number;
   /** The shortest JSON of such a value. */
   readonly bytesMin: number;
   readonly listType?: 'set' | 'map';
   readonly listKeys?: readonly string[];
-  /** Of timestamps: whether only a date is written. */
+  /** Whether a timestamp is written as a date. */
   readonly isDate?: boolean;
 }
 
@@ -71,6 +70,9 @@ export const IP = simple('opaque', 'net.IP');
 export const CIDR = simple('opaque', 'net.CIDR');
 export const FORMAT = simple('opaque', 'kubernetes.NamedFormat');
 export const SEMVER = simple('opaque', 'kubernetes.Semver');
+
+/** Types whose name in a signature is that of their kind. */
+export const SIMPLE_TYPES = [BOOL, INT, UINT, DOUBLE, STRING, BYTES, NULL, TIMESTAMP, DURATION, DYN];
 
 export function listOf(item: CelType): CelType {
   return { kind: 'list', name: 'list', params: [item] };
@@ -104,7 +106,7 @@ export function isDynamic(type: CelType): boolean {
 export function sameType(left: CelType, right: CelType): boolean {
   if (left === right) return true;
   if (left.kind !== right.kind || left.name !== right.name || left.params.length !== right.params.length) return false;
-  // Two structs of one name are one type only when they are the same declaration.
+  // Structs of the same name are the same type only if they share the declaration.
   if (left.kind === 'struct') return left.fields === right.fields;
   return left.params.every((each, index) => sameType(each, right.params[index]!));
 }

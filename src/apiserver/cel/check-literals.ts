@@ -2,12 +2,12 @@ import { type CelType, formatType, sameType } from './cel-types.js';
 import type { Issue } from './compile-error.js';
 import { CelFailure } from './failure.js';
 import { compilePattern } from './library/regex.js';
-import type { Call, Expr, Literal } from './syntax.js';
+import { type Call, childrenOf, type Expr, type Literal } from './syntax.js';
 import { parseDuration, parseTimestamp, TIMESTAMP_SECONDS_END, TIMESTAMP_SECONDS_MIN } from './time-text.js';
 
 /**
- * What is wrong with things written out in a checked expression: patterns and times that cannot be read, lists and maps of
- * several types, clauses of a format that do not fit their arguments.
+ * The problems of literals in a checked expression: patterns and times that cannot be parsed, lists
+ * and maps of several types, clauses of a format that do not fit their arguments.
  */
 export function literalIssues(root: Expr): Issue[] {
   const issues: Issue[] = [];
@@ -17,29 +17,14 @@ export function literalIssues(root: Expr): Issue[] {
 
 /** Arguments of a format may be of several types. */
 function visit(expr: Expr, isInFormat: boolean, issues: Issue[]): void {
-  switch (expr.kind) {
-    case 'select':
-      if (expr.qualified === undefined) visit(expr.operand, isInFormat, issues);
-      break;
-    case 'call':
-      issues.push(...callIssues(expr));
-      for (const each of expr.resolved!.args) visit(each, isInFormat || expr.resolved!.name === 'format', issues);
-      break;
-    case 'list':
-      if (!isInFormat) issues.push(...mixedIssues(expr.items));
-      for (const { value } of expr.items) visit(value, isInFormat, issues);
-      break;
-    case 'map':
-      if (!isInFormat) {
-        const keys = mixedIssues(expr.entries.map(({ key }) => ({ value: key, isOptional: false })));
-        issues.push(...keys, ...mixedIssues(expr.entries));
-      }
-      for (const { key, value } of expr.entries) for (const each of [key, value]) visit(each, isInFormat, issues);
-      break;
-    case 'comprehension':
-      for (const each of [expr.range, expr.filter, expr.body]) if (each !== undefined) visit(each, isInFormat, issues);
-      break;
+  if (expr.kind === 'call') issues.push(...callIssues(expr));
+  if (!isInFormat && expr.kind === 'list') issues.push(...mixedIssues(expr.items));
+  if (!isInFormat && expr.kind === 'map') {
+    const keys = mixedIssues(expr.entries.map(({ key }) => ({ value: key, isOptional: false })));
+    issues.push(...keys, ...mixedIssues(expr.entries));
   }
+  const isFormat = expr.kind === 'call' && expr.resolved!.name === 'format';
+  for (const each of childrenOf(expr)) visit(each, isInFormat || isFormat, issues);
 }
 
 function mixedIssues(items: readonly { readonly value: Expr; readonly isOptional: boolean }[]): Issue[] {

@@ -8,14 +8,9 @@ import type { Call, Comprehension, Expr, Ident, Literal, Select } from './syntax
 import { mostGeneral, Substitutions } from './unify.js';
 import { kindOf } from './values.js';
 
-/** Names that stand for types. */
+/** Identifiers of types. */
 export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
-  ['bool', t.BOOL],
-  ['int', t.INT],
-  ['uint', t.UINT],
-  ['double', t.DOUBLE],
-  ['string', t.STRING],
-  ['bytes', t.BYTES],
+  ...[t.BOOL, t.INT, t.UINT, t.DOUBLE, t.STRING, t.BYTES].map((type) => [type.name, type] as const),
   ['null_type', t.NULL],
   ['list', listOf(t.DYN)],
   ['map', mapOf(t.DYN, t.DYN)],
@@ -30,8 +25,8 @@ export const TYPE_NAMES: ReadonlyMap<string, CelType> = new Map([
 ]);
 
 /**
- * Gives every node of an expression its type and every call its functions, or throws CelCompileError with everything that
- * is wrong. Returns the type of the whole.
+ * Sets the type of every node of an expression and the overloads of every call. Returns the type of
+ * the whole; throws CelCompileError with all problems.
  */
 export function check(source: string, expr: Expr, variables: ReadonlyMap<string, CelType>): CelType {
   return new Checker(source, variables).check(expr);
@@ -41,7 +36,7 @@ class Checker {
   readonly #issues: Issue[] = [];
   readonly #types = new Substitutions();
   readonly #nodes: Expr[] = [];
-  /** Innermost last. */
+  /** The variables of loops, those of the innermost loop last. */
   readonly #scopes: Map<string, CelType>[] = [];
 
   readonly #source: string;
@@ -153,7 +148,8 @@ class Checker {
     if (declared === undefined) return this.#issue(expr.at, `undeclared reference to '${name}' (in container '')`);
     if (name === '_&&_' || name === '_||_') {
       expr.resolved = { name, overloads: declared, args };
-      return this.#logic(args, argTypes);
+      for (const [index, type] of argTypes.entries()) this.#expect(args[index]!, type, t.BOOL);
+      return t.BOOL;
     }
     const overloads: Overload[] = [];
     let result: CelType | undefined;
@@ -168,11 +164,6 @@ class Checker {
     }
     expr.resolved = { name, overloads, args };
     return result ?? this.#noOverload(expr.at, name, argTypes, isMember);
-  }
-
-  #logic(args: readonly Expr[], argTypes: readonly CelType[]): CelType {
-    for (const [index, type] of argTypes.entries()) this.#expect(args[index]!, type, t.BOOL);
-    return t.BOOL;
   }
 
   #instantiate({ variables, args, result }: Overload): { wanted: readonly CelType[]; returned: CelType } {
@@ -212,7 +203,7 @@ class Checker {
     return this.#mismatch(expr.at, optionalOf(type), type);
   }
 
-  /** Items of several types make a list of anything; whether they may is judged later. */
+  /** Items of several types make a list of dyn; `literalIssues` refuses those that may not. */
   #join(previous: CelType | undefined, type: CelType): CelType {
     if (previous === undefined) return type;
     return this.#types.assignable(previous, type) ? mostGeneral(previous, type) : t.DYN;
@@ -231,7 +222,7 @@ class Checker {
     return type;
   }
 
-  /** The types of the variables: of one variable its item or key, of two index and item, or key and value. */
+  /** The types of the loop variables: one variable is an item or a key, two are index and item, or key and value. */
   #iterated({ range, variables }: Comprehension, type: CelType): [CelType, CelType] {
     const hasTwo = variables.length === 2;
     switch (type.kind) {
@@ -277,20 +268,8 @@ class Checker {
 
   #sortable(expr: Comprehension, item: CelType): CelType {
     const key = this.#types.resolve(this.#visit(expr.body));
-    const isOrdered = [
-      'int',
-      'uint',
-      'double',
-      'bool',
-      'duration',
-      'timestamp',
-      'string',
-      'bytes',
-      'dyn',
-      'error',
-      'param',
-    ];
-    if (isOrdered.includes(key.kind)) return listOf(item);
+    const isOrdered = key.kind !== 'null' && t.SIMPLE_TYPES.some(({ kind }) => kind === key.kind);
+    if (isOrdered || key.kind === 'error' || key.kind === 'param') return listOf(item);
     return this.#noOverload(expr.at, '@sortByAssociatedKeys', [listOf(item), listOf(key)], true);
   }
 
@@ -306,7 +285,7 @@ class Checker {
     return this.#noOverload(expr.at, '_?_:_', [t.BOOL, body, optionalOf(t.DYN)], false);
   }
 
-  /** The condition of a step that keeps or drops an item. */
+  /** The condition by which a loop keeps or drops an item. */
   #condition(expr: Comprehension, condition: Expr): void {
     const type = this.#visit(condition);
     if (this.#types.assignable(type, t.BOOL)) return;
@@ -319,10 +298,8 @@ class Checker {
   }
 
   #mismatch(at: number, wanted: CelType, type: CelType): CelType {
-    return this.#issue(
-      at,
-      `expected type '${formatType(this.#types.resolve(wanted))}' but found '${formatType(this.#types.resolve(type))}'`,
-    );
+    const [expected, found] = [wanted, type].map((each) => formatType(this.#types.resolve(each)));
+    return this.#issue(at, `expected type '${expected}' but found '${found}'`);
   }
 
   #issue(at: number, message: string): CelType {
@@ -335,7 +312,7 @@ function typeOfLiteral({ value }: Literal): CelType {
   return TYPE_NAMES.get(value === null ? 'null_type' : kindOf(value))!;
 }
 
-export function qualifiedName(expr: Expr): string | undefined {
+function qualifiedName(expr: Expr): string | undefined {
   if (expr.kind === 'ident') return expr.name;
   if (expr.kind !== 'select' || expr.isTest || expr.isOptional) return undefined;
   const prefix = qualifiedName(expr.operand);

@@ -23,10 +23,10 @@ import {
 
 let comparisons = 0;
 
-/** No request holds more values than this, but values that an expression makes can hold one another many times over. */
+/** Bound on comparisons: values that an expression creates can contain one another many times. */
 const COMPARISONS_MAX = 3_000_000;
 
-/** The items and members compared since this was asked last: what the comparison that was just made has to be charged. */
+/** Returns and resets the number of items and members compared, which the caller charges. */
 export function takeComparisons(): number {
   const count = comparisons;
   comparisons = 0;
@@ -78,7 +78,7 @@ function optionalsEqual(left: CelOptional, right: CelOptional): boolean {
 function listsEqual(left: CelList, right: CelList): boolean {
   if (left.items.length !== right.items.length) return false;
   note(left.items.length);
-  // What stands on the left says how to compare.
+  // The list type of the left side decides how to compare.
   if (left.listType === undefined) return left.items.every((each, index) => equals(each, right.items[index]!));
   const others = new Map(right.items.map((each) => [itemKey(each, left), each]));
   return left.items.every((each) => {
@@ -87,7 +87,7 @@ function listsEqual(left: CelList, right: CelList): boolean {
   });
 }
 
-/** What tells the items of a set, or of a list with keys, apart. */
+/** The identity of an item in a set or in a list with keys. */
 export function itemKey(item: Value, { listType, listKeys }: CelList): string {
   if (listType === 'map' && item instanceof StructValue) {
     return JSON.stringify(listKeys.map((name) => item.raw[name] ?? null));
@@ -108,13 +108,13 @@ function mapsEqual(left: MapValue, right: MapValue): boolean {
   });
 }
 
-/** Members that the schema does not name are compared as they stand. */
+/** Members that the schema does not name are compared as JSON. */
 function structsEqual(left: StructValue, right: StructValue): boolean {
   const known = new Set([...left.type.fields!.values()].map(({ name }) => name));
   return Object.keys(left.raw).every((name) => known.has(name) || jsonEqual(left.raw[name], right.raw[name]));
 }
 
-export type NumberValue = number | bigint | CelDouble | CelUint;
+type NumberValue = number | bigint | CelDouble | CelUint;
 
 export function isNumber(value: Value): value is NumberValue {
   return (
@@ -122,8 +122,8 @@ export function isNumber(value: Value): value is NumberValue {
   );
 }
 
-/** Numbers of all types on one line; NaN is not on it. */
-export function compareNumbers(left: NumberValue, right: NumberValue): number {
+/** The order of numbers of all types; NaN has none. */
+function compareNumbers(left: NumberValue, right: NumberValue): number {
   const a = plain(left);
   const b = plain(right);
   // JavaScript compares number with bigint by their mathematical values.
@@ -136,7 +136,7 @@ function plain(value: NumberValue): number | bigint {
   return value instanceof CelDouble || value instanceof CelUint ? value.value : value;
 }
 
-/** The order of two values that have one; fails otherwise. */
+/** The order of two values; throws CelFailure for values without an order. */
 export function compareValues(left: Value, right: Value): number {
   if (typeof left === 'number' && typeof right === 'number') return left - right;
   if (typeof left === 'string') return typeof right === 'string' ? compareStrings(left, right) : noSuchOverload();
@@ -169,11 +169,7 @@ export function compareSemvers(left: CelSemver, right: CelSemver): number {
   const byNumber = left.major - right.major || left.minor - right.minor || left.patch - right.patch;
   if (byNumber !== 0n) return sign(byNumber);
   if (left.prerelease.length === 0 || right.prerelease.length === 0) {
-    return Math.sign(right.prerelease.length - left.prerelease.length) === 0
-      ? 0
-      : left.prerelease.length === 0
-        ? 1
-        : -1;
+    return Math.sign(right.prerelease.length - left.prerelease.length);
   }
   for (const [index, each] of left.prerelease.entries()) {
     const other = right.prerelease[index];

@@ -1,15 +1,15 @@
-/** One thing wrong with an expression, and where: an offset in code units of the source. */
+/** One problem of an expression. `at` is an offset in code units of the source. */
 export interface Issue {
   readonly at: number;
   readonly message: string;
 }
 
-/** As many as the reference implementation tells of. */
+/** Bound on the reported issues, which is that of the reference implementation. */
 const ISSUES_MAX = 100;
-/** Longer lines are not shown again in the message. */
+/** Longer lines of the source are left out of the message. */
 const SNIPPET_LENGTH_MAX = 16_384;
 
-/** An expression that is not well formed or does not type-check; the message shows each place in the source. */
+/** An expression that is malformed or fails the type check; the message shows each place in the source. */
 export class CelCompileError extends Error {
   constructor(
     readonly source: string,

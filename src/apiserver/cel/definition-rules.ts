@@ -1,7 +1,5 @@
-import { runAtOnce } from '../../base/work-slices.js';
-import type { Json } from '../../kube/json.js';
 import { type FieldProblem, forbidden, invalid, invalidText } from '../schema/field-problems.js';
-import { goJson } from '../schema/go-values.js';
+import { goJsonInOrder } from '../schema/go-values.js';
 import type { Schema, SchemaRule } from '../schema/schema.js';
 import { estimateCost } from './estimate.js';
 import { addUp, multiply } from './estimate-size.js';
@@ -9,32 +7,28 @@ import { type RuleProgram, rulesOf } from './rule-program.js';
 import { celTypeOf, REQUEST_BYTES_MAX } from './schema-type.js';
 import { hasRules } from './validate-rules.js';
 
-/** Most that one rule may be estimated to cost for a whole object, and all rules of a schema. */
-export const RULE_ESTIMATE_MAX = 10_000_000;
-export const SCHEMA_ESTIMATE_MAX = 100_000_000;
-/** So many of the most expensive rules are named when all are too expensive together. */
+/** Bounds on the estimated cost of one rule for a whole object, and of all rules of a schema. */
+const RULE_ESTIMATE_MAX = 10_000_000;
+const SCHEMA_ESTIMATE_MAX = 100_000_000;
+/** Bound on the rules that are named when all together cost too much; the most expensive ones are. */
 const BLAMED_MAX = 4;
 
-export interface CompileOptions {
-  /** Estimates are not looked at for a schema that was there before and has not changed. */
+interface CompileOptions {
+  /** Set for an unchanged schema, whose estimates are not checked again. */
   readonly ignoresCost?: boolean;
-  /** Where the schema stands in its definition; some messages say so. */
+  /** The path of the schema in its definition, for some messages. */
   readonly path?: string;
 }
 
-/** What kube-apiserver calls a schema that all versions share. */
+/** kube-apiserver's path of a schema that all versions share. */
 const DEFAULT_PATH = 'spec.validation.openAPIV3Schema';
 
 /**
- * What is wrong with the rules of a custom resource's schema: what does not compile and what could cost too much. Fields are
- * relative to the schema (`properties[spec].x-kubernetes-validations[0].rule`, nothing for the schema itself). Expects the
- * texts around rules (messages, reasons, field paths) to be checked already.
+ * The problems of the rules of a custom resource's schema: rules that do not compile or could cost too
+ * much. Fields are relative to the schema (`properties[spec].x-kubernetes-validations[0].rule`, empty
+ * for the schema itself). Expects messages, reasons and field paths to be checked already. Yields after
+ * each rule.
  */
-export function compileRules(schema: Schema, options: CompileOptions = {}): FieldProblem[] {
-  return runAtOnce(compileRuleSteps(schema, options));
-}
-
-/** The same, yielding after the rules of each place. */
 export function* compileRuleSteps(schema: Schema, options: CompileOptions = {}): Generator<void, FieldProblem[]> {
   const walk = new DefinitionWalk(options);
   yield* walk.visit(schema, { path: '', isRoot: true, countMax: 1, uncorrelated: undefined });
@@ -45,9 +39,9 @@ export function* compileRuleSteps(schema: Schema, options: CompileOptions = {}):
 interface Place {
   readonly path: string;
   readonly isRoot: boolean;
-  /** How often it can be in one object; undefined when only the size of a request bounds it. */
+  /** The most occurrences in one object; undefined when only the size of a request bounds them. */
   readonly countMax: number | undefined;
-  /** The list around it whose items cannot be told apart between two versions of an object. */
+  /** The path of the enclosing list whose items cannot be matched with those of the old object. */
   readonly uncorrelated: string | undefined;
 }
 
@@ -69,7 +63,7 @@ class DefinitionWalk {
     if (values !== undefined) yield* this.visit(values, { ...inner, path: below(place.path, 'additionalProperties') });
     for (const name of Object.keys(properties).sort()) {
       const property = properties[name]!;
-      // What a definition says of `metadata` stands beside the built-in type.
+      // The rules of a definition on `metadata` are in `restrictions`.
       yield* this.visit(property.restrictions ?? property, {
         ...inner,
         path: below(place.path, `properties[${name}]`),
@@ -86,10 +80,8 @@ class DefinitionWalk {
     if (this.#options.ignoresCost === true || this.#total <= SCHEMA_ESTIMATE_MAX) return;
     const blamed = this.#expensive.sort((left, right) => right.cost - left.cost).slice(0, BLAMED_MAX);
     for (const each of blamed) {
-      this.#forbid(
-        each.path,
-        'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema',
-      );
+      const why = 'contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 schema';
+      this.#forbid(each.path, why);
     }
     const what = 'x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema';
     this.#forbid('', costText(what, this.#total, SCHEMA_ESTIMATE_MAX));
@@ -152,17 +144,16 @@ function below(path: string, part: string): string {
   return path === '' ? part : part === '' ? path : `${path}.${part}`;
 }
 
-/** As kube-apiserver shows a rule: all its members in this order, whether they are set or not. */
+/** A rule as kube-apiserver prints it: all members in this order, set or not. */
 function ruleText({ rule, message, messageExpression, reason, fieldPath, optionalOldSelf }: SchemaRule): string {
-  const members: readonly (readonly [name: string, value: Json])[] = [
-    ['Rule', rule],
-    ['Message', message ?? ''],
-    ['MessageExpression', messageExpression ?? ''],
-    ['Reason', reason ?? null],
-    ['FieldPath', fieldPath ?? ''],
-    ['OptionalOldSelf', optionalOldSelf ?? null],
-  ];
-  return `{${members.map(([name, value]) => `"${name}":${goJson(value)}`).join(',')}}`;
+  return goJsonInOrder({
+    Rule: rule,
+    Message: message ?? '',
+    MessageExpression: messageExpression ?? '',
+    Reason: reason ?? null,
+    FieldPath: fieldPath ?? '',
+    OptionalOldSelf: optionalOldSelf ?? null,
+  });
 }
 
 function countBelow({ type, values, limits }: Schema, count: number | undefined): number | undefined {

@@ -24,18 +24,17 @@ interface CallEstimate {
   readonly item?: Size | undefined;
 }
 
-/** What one call adds, without its arguments; undefined for what always costs one. */
+/** The estimate of one call without its arguments; undefined for calls that always cost one. */
 type Rule = (args: readonly CallNode[], isMember: boolean) => CallEstimate | undefined;
 
-/** The most that a call costs, with its arguments, and how large its result can be. A member's target is the first. */
+/** The most that a call costs with its arguments, and the size of its result. The target of a member call comes first. */
 export function callEstimate(name: string, args: readonly CallNode[], isMember: boolean): CallEstimate {
   const costs = addUp(...args.map(({ cost }) => cost));
   if (name === '_?_:_') return conditional(args);
   if (name === '_&&_' || name === '_||_') return { cost: costs };
   if (name === 'dyn') return { cost: addUp(costs, 1), size: args[0]!.size, item: args[0]!.item };
-  const own = Object.hasOwn(RULES, name) ? RULES[name]!(args, isMember) : undefined;
-  if (own === undefined) return { cost: addUp(costs, 1) };
-  return { ...own, cost: addUp(costs, own.cost) };
+  const call = Object.hasOwn(RULES, name) ? RULES[name]!(args, isMember) : undefined;
+  return { ...call, cost: addUp(costs, call?.cost ?? 1) };
 }
 
 function conditional([condition, yes, no]: readonly CallNode[]): CallEstimate {
@@ -51,7 +50,7 @@ function sizeOf(node: CallNode | undefined): Size {
   return node?.size ?? UNKNOWN;
 }
 
-/** The price of walking over the text of one argument, which may also be how large the result is. */
+/** The cost of reading the text of one argument; with `isSized` its size is also that of the result. */
 const textWalk =
   (index: number, times: number, isSized: boolean): Rule =>
   (args) => {
@@ -59,13 +58,15 @@ const textWalk =
     return { cost: scale(size.max, times * CHARACTER_COST), ...(isSized ? { size } : {}) };
   };
 
+const TEXT_READ = textWalk(0, 1, false);
+
 const compared: Rule = ([left, right]) => {
   if (left!.type.kind === 'opaque') return { cost: 1 };
   const smallest = Math.min(sizeOf(left).max, sizeOf(right).max);
   return { cost: scale(smallest, CHARACTER_COST) };
 };
 
-/** Of numbers and times it always costs the same. */
+/** Comparisons of numbers and times always cost one. */
 const ordered: Rule = (args, isMember) => {
   const kinds = args.map(({ type }) => type.kind);
   if (kinds.includes('dyn')) return { cost: Math.max(1, compared(args, isMember)!.cost) };
@@ -80,15 +81,22 @@ const matched: Rule = ([text, pattern]) => {
   };
 };
 
-/** Functions that look at each item of a list, or at each character when they are called on a text. */
+/** Functions that read each item of a list, or each character of a text. */
 const walked: Rule = ([target]) => {
   const size = sizeOf(target);
   if (target!.type.kind !== 'list') return { cost: scale(size.max, CHARACTER_COST) };
-  const { kind } = target!.type.params[0]!;
-  const itemMax = target!.place?.params[0]?.declared?.elementsMax ?? UNKNOWN.max;
-  const perItem = kind === 'string' || kind === 'bytes' ? addUp(1, scale(itemMax, CHARACTER_COST)) : 1;
+  const perItem = isTextList(target!.type) ? addUp(1, scale(itemSizeMax(target!), CHARACTER_COST)) : 1;
   return { cost: multiply(size.max, perItem) };
 };
+
+function isTextList({ kind, params }: CelType): boolean {
+  return kind === 'list' && (params[0]!.kind === 'string' || params[0]!.kind === 'bytes');
+}
+
+/** The largest size of an item that the schema allows. */
+function itemSizeMax({ place }: CallNode): number {
+  return place?.params[0]?.declared?.elementsMax ?? UNKNOWN.max;
+}
 
 const listMade = (size: Size, factor: number): CallEstimate => ({
   cost: addUp(scale(size.max, factor), 1 + LIST_COST),
@@ -97,9 +105,7 @@ const listMade = (size: Size, factor: number): CallEstimate => ({
 
 const squared: Rule = ([target]) => {
   const size = sizeOf(target);
-  const kind = target!.type.kind === 'list' ? target!.type.params[0]!.kind : '';
-  const isText = kind === 'string' || kind === 'bytes';
-  return listMade(multiplySizes(size, size), isText ? 2 + CHARACTER_COST : 2);
+  return listMade(multiplySizes(size, size), isTextList(target!.type) ? 2 + CHARACTER_COST : 2);
 };
 
 const pairs: Rule = ([left, right]) => ({ cost: addUp(multiply(sizeOf(left).max, sizeOf(right).max), 1) });
@@ -124,36 +130,40 @@ const replaced: Rule = ([target, from, to]) => {
 
 const joined: Rule = ([target, separator]) => {
   const count = sizeOf(target);
-  const itemMax = target!.place?.params[0]?.declared?.elementsMax ?? UNKNOWN.max;
   const between = separator === undefined ? 0 : multiply(sizeOf(separator).max, Math.max(0, count.max - 1));
-  const size = { min: 0, max: addUp(multiply(count.max, itemMax), between) };
+  const size = { min: 0, max: addUp(multiply(count.max, itemSizeMax(target!)), between) };
   return { cost: scale(size.max, CHARACTER_COST), size };
 };
 
 const splitted: Rule = ([target, , countMax]) => {
   const size = sizeOf(target);
-  const literal = countMax?.expr.kind === 'literal' ? Number(countMax.expr.value) : undefined;
+  const literal = countMax === undefined ? undefined : literalNumber(countMax);
   const max = literal === undefined ? size.max : literal < 0 ? UNKNOWN.max : literal;
   return { cost: scale(size.max, 2 * CHARACTER_COST), size: { min: 0, max } };
 };
 
+/** The number that an argument is written as; undefined for other expressions. */
+function literalNumber({ expr }: CallNode): number | undefined {
+  return expr.kind === 'literal' ? Number(expr.value) : undefined;
+}
+
 const sliced: Rule = ([target, start, end]) => {
-  const from = start!.expr.kind === 'literal' ? Number(start!.expr.value) : 0;
-  const to = end!.expr.kind === 'literal' ? Number(end!.expr.value) : sizeOf(target).max;
+  const from = literalNumber(start!) ?? 0;
+  const to = literalNumber(end!) ?? sizeOf(target).max;
   return listMade(to < from ? UNKNOWN : { min: to - from, max: to - from }, 1);
 };
 
 const ranged: Rule = ([count]) => {
-  const size = count!.expr.kind === 'literal' ? Number(count!.expr.value) : UNKNOWN.max;
+  const size = literalNumber(count!) ?? UNKNOWN.max;
   return listMade({ min: size, max: size }, 1);
 };
 
 const flattened: Rule = ([target, depth]) => {
-  const levels = depth === undefined ? 1 : depth.expr.kind === 'literal' ? Number(depth.expr.value) : UNKNOWN.max;
+  const levels = depth === undefined ? 1 : (literalNumber(depth) ?? UNKNOWN.max);
   return listMade(sizeOf(target), levels);
 };
 
-/** Of comparing the bytes of two addresses, and of the text that one of them may be. */
+/** The cost of comparing the bytes of two addresses, and of parsing the text that one of them may be. */
 const contained =
   (bytesCost: number): Rule =>
   ([, other]) => {
@@ -161,38 +171,28 @@ const contained =
     return { cost: addUp(bytesCost, text) };
   };
 
+const sameRule = (rule: Rule, ...names: readonly string[]): Readonly<Record<string, Rule>> =>
+  Object.fromEntries(names.map((name) => [name, rule]));
+
 const RULES: Readonly<Record<string, Rule>> = {
+  ...sameRule(compared, '_==_', '_!=_'),
+  ...sameRule(ordered, '_<_', '_<=_', '_>_', '_>=_'),
+  ...sameRule(walked, 'isSorted', 'sum', 'max', 'min', 'indexOf', 'lastIndexOf'),
+  ...sameRule(textWalk(0, 1, true), 'url', 'lowerAscii', 'upperAscii', 'substring', 'trim'),
+  ...sameRule(matched, 'find', 'findAll'),
+  ...sameRule(textWalk(1, 1, false), 'startsWith', 'endsWith'),
+  ...sameRule(TEXT_READ, 'format', 'cidr', 'isIP', 'isCIDR', 'quantity', 'isQuantity', 'semver', 'isSemver'),
+  ...sameRule(squared, 'distinct', 'sort'),
+  ...sameRule(pairs, 'sets.contains', 'sets.intersects'),
   '_+_': concatenated,
-  '_==_': compared,
-  '_!=_': compared,
-  '_<_': ordered,
-  '_<=_': ordered,
-  '_>_': ordered,
-  '_>=_': ordered,
   '@in': ([, range]) => (range!.type.kind === 'list' ? { cost: sizeOf(range).max } : undefined),
-  isSorted: walked,
-  sum: walked,
-  max: walked,
-  min: walked,
-  indexOf: walked,
-  lastIndexOf: walked,
-  url: textWalk(0, 1, true),
-  lowerAscii: textWalk(0, 1, true),
-  upperAscii: textWalk(0, 1, true),
-  substring: textWalk(0, 1, true),
-  trim: textWalk(0, 1, true),
   replace: replaced,
   split: splitted,
   join: joined,
-  find: matched,
-  findAll: matched,
   matches: (args, isMember) => (isMember ? { cost: matched(args, isMember)!.cost } : undefined),
   contains: ([text, part]) => ({
     cost: multiply(scale(sizeOf(text).max, CHARACTER_COST), scale(sizeOf(part).max, CHARACTER_COST)),
   }),
-  startsWith: textWalk(1, 1, false),
-  endsWith: textWalk(1, 1, false),
-  format: textWalk(0, 1, false),
   'strings.quote': ([text]) => ({
     cost: scale(sizeOf(text).max, CHARACTER_COST),
     size: { min: sizeOf(text).min + 2, max: addUp(multiply(sizeOf(text).max, 2), 2) },
@@ -203,25 +203,14 @@ const RULES: Readonly<Record<string, Rule>> = {
       : undefined,
   string: ([bytes]) =>
     bytes!.type.kind === 'bytes' ? { cost: scale(sizeOf(bytes).max, CHARACTER_COST), size: sizeOf(bytes) } : undefined,
-  cidr: textWalk(0, 1, false),
-  isIP: textWalk(0, 1, false),
-  isCIDR: textWalk(0, 1, false),
-  ip: (args, isMember) => (isMember ? undefined : textWalk(0, 1, false)(args, isMember)),
+  ip: (args, isMember) => (isMember ? undefined : TEXT_READ(args, isMember)),
   'ip.isCanonical': textWalk(0, 2, false),
   containsIP: contained(4),
   containsCIDR: contained(7),
-  quantity: textWalk(0, 1, false),
-  isQuantity: textWalk(0, 1, false),
-  semver: textWalk(0, 1, false),
-  isSemver: textWalk(0, 1, false),
   validate: ([, text]) => ({ cost: scale(scale(sizeOf(text).max, CHARACTER_COST), 128 * PATTERN_COST) }),
   slice: sliced,
   flatten: flattened,
   reverse: ([target]) => listMade(sizeOf(target), 1),
-  distinct: squared,
-  sort: squared,
   'lists.range': ranged,
-  'sets.contains': pairs,
-  'sets.intersects': pairs,
   'sets.equivalent': (args, isMember) => ({ cost: addUp(multiply(pairs(args, isMember)!.cost, 2), -1) }),
 };

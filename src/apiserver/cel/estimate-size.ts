@@ -1,13 +1,13 @@
 import type { CelType } from './cel-types.js';
 
-/** The least and the most of something. */
+/** The least and the most characters, items or members of a value. */
 export interface Size {
   readonly min: number;
   readonly max: number;
 }
 
-/** Costs and sizes do not grow beyond what 64 bits hold: this stands for everything that is too much. */
-export const TOO_MUCH = 2 ** 64;
+/** The bound of costs and sizes, which kube-apiserver computes with 64 bits. */
+const TOO_MUCH = 2 ** 64;
 export const UNKNOWN: Size = { min: 0, max: TOO_MUCH };
 
 export function addUp(...costs: readonly number[]): number {
@@ -38,13 +38,13 @@ export function unionOf(left: Size, right: Size): Size {
   return { min: Math.min(left.min, right.min), max: Math.max(left.max, right.max) };
 }
 
-/** What is known of a part of an expression. */
+/** The estimate of a part of an expression. */
 export interface Estimate {
   readonly cost: number;
-  /** How much of it there can be. */
+  /** The size of its value. */
   readonly size: Size | undefined;
-  /** The place in the schema that it is a value of. */
+  /** The place in the schema that describes its value. */
   readonly place: CelType | undefined;
-  /** Of the items of a list or the values of a map that the expression itself makes. */
+  /** The size of the items of a list, or of the values of a map, that the expression itself creates. */
   readonly item: Size | undefined;
 }

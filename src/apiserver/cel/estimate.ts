@@ -7,9 +7,9 @@ import { characterCount } from './text.js';
 import { sizeOf, type Value } from './values.js';
 
 /**
- * The most that an expression over `self` can cost, from how large its schema lets values be. Rules that could cost too much
- * are refused when a definition is written, with the same estimate as kube-apiserver's: a definition that one takes, the
- * other has to take too.
+ * The most that an expression over `self` can cost, given the sizes that the schema allows. Rules that
+ * could cost too much are refused when a definition is written. The estimate must equal that of
+ * kube-apiserver, so that both accept the same definitions.
  */
 export function estimateCost(expr: Expr, self: CelType): number {
   return new Estimator(self).estimate(expr).cost;
@@ -41,13 +41,8 @@ class Estimator {
         return this.#call(expr);
       case 'list': {
         const items = expr.items.map(({ value }) => this.estimate(value));
-        const size = { min: items.length, max: items.length };
-        return {
-          cost: addUp(LIST_COST, ...items.map(({ cost }) => cost)),
-          size,
-          place: undefined,
-          item: unionAll(items),
-        };
+        const cost = addUp(LIST_COST, ...items.map((each) => each.cost));
+        return { cost, size: { min: items.length, max: items.length }, place: undefined, item: unionAll(items) };
       }
       case 'map': {
         const keys = expr.entries.map(({ key }) => this.estimate(key));
@@ -78,7 +73,7 @@ class Estimator {
     }
     const { kind } = expr.operand.type!;
     const cost = addUp(operand.cost, kind === 'map' || kind === 'struct' ? 1 : 0);
-    // What has no place in the schema counts as large as `self`, as kube-apiserver has it.
+    // Like kube-apiserver: a value without a place in the schema has the size of `self`.
     return known(cost, operand.place === undefined ? this.#self : fieldOf(operand.place, expr.field), expr.type!);
   }
 
@@ -118,7 +113,7 @@ class Estimator {
     if (type!.kind === 'optional') return [[first, { place: undefined, size: undefined }]];
     const place = itemPlace(range.place);
     const isList = type!.kind === 'list';
-    // What an expression made has no place of its own; kube-apiserver then takes the size of `self`.
+    // Like kube-apiserver: a value that the expression created has the size of `self`.
     const value: Variable = { place: range.place === undefined ? this.#self : place, size: range.item };
     const key: Variable = { place: range.place === undefined ? this.#self : range.place.params[0], size: undefined };
     if (second !== undefined)
@@ -135,7 +130,7 @@ class Estimator {
   }
 }
 
-/** The price of a macro: of each turn beside its own expressions, once before and after, as its expansion has. */
+/** The cost of a macro by its expansion: of each iteration besides its expressions, once, and afterwards. */
 const FORMS: Readonly<Record<string, { turn: number; once: number; after: (count: number) => number }>> = {
   all: { turn: 3, once: 1, after: () => 0 },
   exists: { turn: 4, once: 1, after: () => 0 },
@@ -152,7 +147,7 @@ const FORMS: Readonly<Record<string, { turn: number; once: number; after: (count
   },
 };
 
-/** Sizes in this order: of a place in the schema, of values of a fixed size, of the variable. */
+/** The size is that of the place in the schema, else that of the type, else that of the variable. */
 function known(cost: number, place: CelType | undefined, type: CelType, size?: Size): Estimate {
   const ofPlace = place === undefined ? undefined : placeSize(place);
   return { cost, size: ofPlace ?? sizeByType(type) ?? size, place, item: undefined };

@@ -1,12 +1,12 @@
 /**
- * An expression that could not be evaluated (`no such key: x`, `division by zero`). Not an `Error`: rules are evaluated in
- * loops where `||` swallows failures, and collecting a stack for each would cost more than the rule.
+ * The failure of an evaluation (`no such key: x`, `division by zero`). It is not an `Error` because
+ * `||` in a loop may discard many, and capturing a stack for each would cost more than the rule.
  */
 export class CelFailure {
   constructor(readonly message: string) {}
 }
 
-/** The expression did more work than it may. Nothing in an expression can swallow this one. */
+/** The evaluation exceeded its budget. No operator of an expression can discard this failure. */
 export class CelBudgetExceeded {
   readonly message = 'operation cancelled: actual cost limit exceeded';
 }

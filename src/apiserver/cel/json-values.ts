@@ -1,12 +1,12 @@
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
-import type { CelField, CelType } from './cel-types.js';
+import { type CelField, type CelType, DYN } from './cel-types.js';
 import { fail, noSuchOverload } from './failure.js';
 import { parseDuration, parseTimestamp } from './time-text.js';
 import { CelDouble, CelList, MapValue, type Value } from './values.js';
 
 /**
- * The value of a part of an object, by the type its schema gives it. Objects and maps are looked into only as far as an
- * expression does; what had to be converted is kept, so that a loop cannot make the same conversion again and again.
+ * Converts a part of an object by the type of its schema. Members of objects and maps are converted on
+ * first use and cached, so that a loop does not convert them again.
  */
 export function typedValue(raw: Json, type: CelType): Value {
   if (raw === null) return null;
@@ -34,19 +34,17 @@ export function typedValue(raw: Json, type: CelType): Value {
   }
 }
 
-/** By what the JSON itself shows, where there is no schema. */
+/** Converts JSON without a schema. */
 export function dynamicValue(raw: Json): Value {
   if (typeof raw !== 'object' || raw === null) return raw === null ? null : scalar(raw);
   if (Array.isArray(raw)) return new CelList(raw.map(dynamicValue));
-  return new JsonMap(raw, DYNAMIC);
+  return new JsonMap(raw, DYN);
 }
-
-const DYNAMIC: CelType = { kind: 'dyn', name: 'dyn', params: [] };
 
 function scalar(raw: string | number | boolean): Value {
   if (typeof raw !== 'number') return raw;
   if (Number.isSafeInteger(raw)) return raw;
-  // Beyond the safe integers a JSON number is a whole one of 64 bits if it can be one.
+  // An integer beyond the safe ones is an int if it fits into 64 bits.
   return Number.isInteger(raw) && Math.abs(raw) < 2 ** 63 ? BigInt(raw) : new CelDouble(raw);
 }
 
@@ -68,7 +66,7 @@ function invalid(wanted: string, type: string): never {
   return fail(`invalid data, expected ${wanted} for the provided schema with type=${type}`);
 }
 
-/** A map of JSON: names to values of one type. */
+/** A JSON object whose values are of one type. */
 export class JsonMap extends MapValue {
   #converted: Map<string, Value> | undefined;
   #names: string[] | undefined;
@@ -106,7 +104,7 @@ export class JsonMap extends MapValue {
   }
 }
 
-/** An object of a schema with named properties. Others that it may hold count only when it is compared. */
+/** An object of a schema with named properties. Its other members count only in comparisons. */
 export class StructValue extends MapValue {
   #converted: Map<string, Value> | undefined;
 
@@ -126,7 +124,7 @@ export class StructValue extends MapValue {
     return field === undefined ? undefined : this.field(field);
   }
 
-  /** A property that is null is one that is not there. */
+  /** The value of a property; null counts as missing. */
   field({ name, type }: CelField): Value | undefined {
     if (!Object.hasOwn(this.raw, name)) return undefined;
     const raw = this.raw[name]!;

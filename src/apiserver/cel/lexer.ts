@@ -2,8 +2,8 @@ import { CelCompileError, type Issue } from './compile-error.js';
 import { readString } from './string-literal.js';
 import { CelDouble, CelUint, INT_MAX, INT_MIN, intFrom, UINT_MAX, type Value } from './values.js';
 
-/** Longer expressions are refused: parsing must stay cheap whatever a definition holds. */
-export const EXPRESSION_LENGTH_MAX = 65_535;
+/** Bound on the length of an expression, in code units. */
+const EXPRESSION_LENGTH_MAX = 65_535;
 
 export interface Token {
   /** `op` for punctuation, `keyword` for true, false, null and in. */
@@ -26,7 +26,7 @@ const NUMBER = /0x[0-9a-fA-F]+u?|(?:\d+\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\.
 const STRING_START = /(?:[rR][bB]?|[bB][rR]?)?(?:"""|'''|"|')/y;
 const KEYWORDS = new Set(['true', 'false', 'null', 'in']);
 
-/** What is no token is left out and told of in `issues`. */
+/** Splits an expression into tokens. Other characters are left out and reported in `issues`. */
 export function tokenize(source: string, issues: Issue[]): Token[] {
   if (source.length > EXPRESSION_LENGTH_MAX) {
     const message = `expression code point size exceeds limit: size: ${source.length}, limit ${EXPRESSION_LENGTH_MAX}`;
@@ -68,7 +68,7 @@ function tokenAt(source: string, at: number): Found {
   }
   const operator = OPERATORS.find((each) => source.startsWith(each, at));
   if (operator !== undefined) return { token: { kind: 'op', text: operator, at }, end: at + operator.length };
-  // Half an operator is told of with the character that should have been its other half.
+  // Half an operator is reported together with the next character.
   const length = '=&|'.includes(source[at]!) ? 2 : String.fromCodePoint(source.codePointAt(at)!).length;
   return { token: undefined, end: Math.min(source.length, at + length) };
 }
@@ -82,7 +82,7 @@ function numberOf(source: string, at: number, text: string): Value {
     if (value > UINT_MAX) throw new CelCompileError(source, [{ at, message: 'invalid uint literal' }]);
     return new CelUint(value);
   }
-  // One more than the largest: it may follow a minus sign, which the parser knows.
+  // The largest int plus one is accepted here: it is valid after a minus sign.
   if (value > -INT_MIN) throw new CelCompileError(source, [{ at, message: 'invalid int literal' }]);
   return value > INT_MAX ? value : intFrom(value);
 }

@@ -7,7 +7,7 @@ interface MacroForm {
   readonly hasFilter?: boolean;
 }
 
-/** By the name and the number of arguments it is called with. */
+/** By name and number of arguments. */
 const FORMS: Readonly<Record<string, MacroForm>> = {
   'all/2': { macro: 'all', variables: 1 },
   'exists/2': { macro: 'exists', variables: 1 },
@@ -30,7 +30,7 @@ const FORMS: Readonly<Record<string, MacroForm>> = {
   'optFlatMap/2': { macro: 'optFlatMap', variables: 1 },
 };
 
-/** The loop that a call stands for, undefined when it is a call. */
+/** Expands a macro; returns undefined for an ordinary call. */
 export function expandMacro(
   source: string,
   at: number,

@@ -8,7 +8,7 @@ import { CelBudgetExceeded, CelFailure } from './failure.js';
 import { dynamicValue, typedValue } from './json-values.js';
 import type { Value } from './values.js';
 
-/** What the conditions of a webhook are asked of. */
+/** The variables of the conditions of a webhook. */
 export interface MatchInput {
   /** Absent for a deletion. */
   readonly object: JsonObject | undefined;
@@ -21,7 +21,7 @@ export type MatchAnswer = { readonly matches: boolean } | { readonly error: stri
 
 export interface MatchCondition {
   readonly expression: string;
-  /** Give the conditions of one webhook and request one budget: `conditionsBudget()`. */
+  /** The conditions of one webhook for one request may share a budget: `conditionsBudget()`. */
   evaluate(input: MatchInput, budget?: CelBudget): MatchAnswer;
 }
 
@@ -30,8 +30,9 @@ export function conditionsBudget(): CelBudget {
 }
 
 /**
- * A condition of an admission webhook over `object`, `oldObject` and `request`. Throws CelCompileError, also when it is not
- * a condition: `message` then is what kube-apiserver says after `Invalid value: …: `.
+ * Compiles a condition of an admission webhook over `object`, `oldObject` and `request`. Throws
+ * CelCompileError, also for an expression that is no bool; its message is that of kube-apiserver after
+ * `Invalid value: …: `.
  */
 export function compileMatchCondition(expression: string): MatchCondition {
   const program = compileCondition(expression);
@@ -41,7 +42,7 @@ export function compileMatchCondition(expression: string): MatchCondition {
   };
 }
 
-/** What is wrong with the expression of a condition, undefined when nothing is. */
+/** The problem of the expression of a condition; undefined for a valid one. */
 export function matchConditionProblem(expression: string): string | undefined {
   try {
     compileCondition(expression);

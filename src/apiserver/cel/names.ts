@@ -1,4 +1,4 @@
-/** Words that cannot be names in an expression. Kubernetes lets rules say `__namespace__` for them. */
+/** Words that cannot be names in an expression. Rules write them as `__namespace__`. */
 const RESERVED = new Set(
   'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
     ' ',
@@ -6,8 +6,8 @@ const RESERVED = new Set(
 );
 
 /**
- * A property's name as expressions have to write it: `a-b` is `a__dash__b`. Undefined for names that expressions cannot
- * reach at all.
+ * The name of a property in expressions: `a-b` is `a__dash__b`. Undefined for names that expressions
+ * cannot use.
  */
 export function escapeName(name: string): string | undefined {
   if (name === '' || /^\d/.test(name) || /[^A-Za-z0-9_./-]/.test(name)) return undefined;

@@ -3,12 +3,13 @@ import type { CelType } from './cel-types.js';
 import * as t from './cel-types.js';
 import { sizeOf, type Value } from './values.js';
 
-/** What a call costs, from its arguments and its result. */
+/** The cost of a call, computed from its arguments and its result. */
 export type CallCost = (args: readonly Value[], result: Value) => number;
 
 /**
- * One form of a function. `run` takes the target of a member call first. When the types of an expression leave a choice, it
- * is made at run time by the kinds of the arguments, so forms that differ only in what a list holds share one `run`.
+ * One overload of a function. `run` takes the target of a member call as its first argument. When the
+ * types of an expression leave a choice, it is made at run time by the kinds of the arguments, so
+ * overloads that differ only in the items of a list share one `run`.
  */
 export interface Overload {
   readonly isMember: boolean;
@@ -16,18 +17,14 @@ export interface Overload {
   readonly result: CelType;
   readonly variables: readonly string[];
   readonly run: (...args: Value[]) => Value;
-  /** Absent: one unit. */
+  /** By default one unit. */
   readonly cost?: CallCost;
 }
 
-export interface FunctionDeclaration {
-  readonly name: string;
-  readonly overloads: readonly Overload[];
-}
-
 /**
- * A form from its signature: `size(string) -> int`, with the target of a member before two colons:
- * `string::contains(string) -> bool`. One capital letter is a type variable.
+ * Declares an overload by its signature: `size(string) -> int`, or with the target of a member call
+ * before two colons: `string::contains(string) -> bool`. A capital letter is a type variable. An
+ * optional parameter of `run` gets its default in signatures without it.
  */
 export function declare(
   signature: string,
@@ -49,22 +46,13 @@ export function declare(
   return { name, overload };
 }
 
-/** The price of walking over the first argument `times` times. */
+/** The cost of reading the first argument `times` times. */
 export function traversal(times = 1): CallCost {
   return (args) => Math.ceil(sizeOf(args[0]!) * times * CHARACTER_COST);
 }
 
 const NAMED: Readonly<Record<string, CelType>> = {
-  bool: t.BOOL,
-  int: t.INT,
-  uint: t.UINT,
-  double: t.DOUBLE,
-  string: t.STRING,
-  bytes: t.BYTES,
-  null: t.NULL,
-  timestamp: t.TIMESTAMP,
-  duration: t.DURATION,
-  dyn: t.DYN,
+  ...Object.fromEntries(t.SIMPLE_TYPES.map((type) => [type.kind, type])),
   url: t.URL,
   quantity: t.QUANTITY,
   ip: t.IP,
@@ -87,7 +75,7 @@ function parseType(text: string): CelType {
   return generic[1] === 'type' ? t.typeOfType(params[0]!) : t.optionalOf(params[0]!);
 }
 
-/** At the commas outside of angle brackets. */
+/** Splits at the commas outside of angle brackets. */
 function splitList(text: string): string[] {
   const parts: string[] = [];
   let depth = 0;

@@ -1,15 +1,15 @@
 import { CelCompileError, type Issue } from './compile-error.js';
 import { type Token, tokenize } from './lexer.js';
 import { expandMacro } from './macros.js';
-import type { Expr, ListNode, MapNode } from './syntax.js';
+import { childrenOf, type Expr, type ListNode, type MapNode } from './syntax.js';
 import { CelDouble, INT_MAX, INT_MIN, type Value } from './values.js';
 
-/** Deeper expressions are refused, so that nothing that walks them can exhaust the stack. */
-export const EXPRESSION_LEVELS_MAX = 250;
-/** Chains as `1 + 1 + 1` make trees deep without brackets. */
+/** Bound on the nesting of an expression, so that functions that walk it cannot exhaust the stack. */
+const EXPRESSION_LEVELS_MAX = 250;
+/** Bound on the depth of the tree, which chains such as `1 + 1 + 1` make deep without brackets. */
 const TREE_LEVELS_MAX = 500;
-/** More nodes than this are refused: each costs memory for as long as the definition lives. */
-export const EXPRESSION_NODES_MAX = 20_000;
+/** Bound on the nodes of an expression: each costs memory for as long as the definition exists. */
+const EXPRESSION_NODES_MAX = 20_000;
 
 const RESERVED = new Set(
   'as break const continue else for function if import let loop package namespace return var void while'.split(' '),
@@ -22,7 +22,7 @@ const BINARY: readonly Readonly<Record<string, string>>[] = [
   { '*': '_*_', '/': '_/_', '%': '_%_' },
 ];
 
-/** The tree of an expression, macros already told apart from calls. Throws CelCompileError. */
+/** Parses an expression and expands its macros. Throws CelCompileError. */
 export function parse(source: string): Expr {
   return new Parser(source).parse();
 }
@@ -45,7 +45,7 @@ class Parser {
     const expr = this.#expression();
     const { kind, text, at } = this.#token;
     if (kind !== 'end') {
-      // One token too much could be left out; more could not.
+      // The reference parser calls a single surplus token extraneous, several mismatched.
       const word = this.#tokens[this.#next + 1]?.kind === 'end' ? 'extraneous' : 'mismatched';
       this.#fail(at, `Syntax error: ${word} input '${text}' expecting <EOF>`);
     }
@@ -58,16 +58,19 @@ class Parser {
     if (++this.#level > EXPRESSION_LEVELS_MAX) {
       this.#fail(this.#token.at, `expression recursion limit exceeded: ${EXPRESSION_LEVELS_MAX}`);
     }
-    const condition = this.#logical('||', '_||_', () => this.#logical('&&', '_&&_', () => this.#binary(0)));
-    let expr = condition;
+    let expr = this.#disjunction();
     if (this.#isNext('?')) {
       const { at } = this.#take();
-      const yes = this.#logical('||', '_||_', () => this.#logical('&&', '_&&_', () => this.#binary(0)));
+      const yes = this.#disjunction();
       this.#expect(':');
-      expr = this.#call(at, '_?_:_', [condition, yes, this.#expression()]);
+      expr = this.#call(at, '_?_:_', [expr, yes, this.#expression()]);
     }
     this.#level--;
     return expr;
+  }
+
+  #disjunction(): Expr {
+    return this.#logical('||', '_||_', () => this.#logical('&&', '_&&_', () => this.#binary(0)));
   }
 
   #logical(operator: string, name: string, operand: () => Expr): Expr {
@@ -80,7 +83,7 @@ class Parser {
     return this.#balanced(name, terms, places, 0, terms.length - 1);
   }
 
-  /** A long chain becomes a flat tree, not one as deep as it is long. */
+  /** Makes a balanced tree of a chain of operators. */
   #balanced(name: string, terms: readonly Expr[], places: readonly number[], from: number, to: number): Expr {
     if (from === to) return terms[from]!;
     const middle = Math.floor((from + to - 1) / 2);
@@ -112,7 +115,7 @@ class Parser {
       this.#take();
       count++;
     }
-    // The grammar lets equal signs pair off.
+    // An even number of equal signs has no effect.
     const isLiteral = text === '-' && this.#token.kind === 'literal';
     if (isLiteral && count % 2 === 1) return this.#members(this.#negativeLiteral(at));
     const operand = this.#member();
@@ -146,8 +149,7 @@ class Parser {
 
   #afterDot(operand: Expr): Expr {
     const { at } = this.#take();
-    const isOptional = this.#isNext('?');
-    if (isOptional) this.#take();
+    const isOptional = this.#takeOptional();
     const { kind, text, at: nameAt } = this.#token;
     if (kind !== 'ident' && kind !== 'quoted') {
       this.#fail(nameAt, `Syntax error: no viable alternative at input '.${kind === 'end' ? '' : text}'`);
@@ -165,8 +167,7 @@ class Parser {
 
   #index(operand: Expr): Expr {
     const { at } = this.#take();
-    const isOptional = this.#isNext('?');
-    if (isOptional) this.#take();
+    const isOptional = this.#takeOptional();
     const index = this.#expression();
     this.#expect(']');
     return this.#call(at, isOptional ? '_[?_]' : '_[_]', [operand, index]);
@@ -185,17 +186,15 @@ class Parser {
       const name = this.#take();
       return this.#identOrCall(name.at, name.text);
     }
-    if (kind === 'op' && text === '(') return this.#parenthesized();
+    if (kind === 'op' && text === '(') {
+      const expr = this.#expression();
+      this.#expect(')');
+      return expr;
+    }
     if (kind === 'op' && text === '[') return this.#listLiteral(at);
     if (kind === 'op' && text === '{') return this.#mapLiteral(at);
     const word = kind !== 'end' && startsOperand(this.#token) ? 'extraneous' : 'mismatched';
     return this.#fail(at, `Syntax error: ${word} input '${text}' expecting ${EXPECTED_OPERAND}`);
-  }
-
-  #parenthesized(): Expr {
-    const expr = this.#expression();
-    this.#expect(')');
-    return expr;
   }
 
   #identOrCall(at: number, name: string): Expr {
@@ -312,21 +311,4 @@ function isDeep(root: Expr): boolean {
     level = level.flatMap(childrenOf);
   }
   return false;
-}
-
-function childrenOf(expr: Expr): Expr[] {
-  switch (expr.kind) {
-    case 'select':
-      return [expr.operand];
-    case 'call':
-      return expr.target === undefined ? [...expr.args] : [expr.target, ...expr.args];
-    case 'list':
-      return expr.items.map(({ value }) => value);
-    case 'map':
-      return expr.entries.flatMap(({ key, value }) => [key, value]);
-    case 'comprehension':
-      return [expr.range, expr.body, ...(expr.filter === undefined ? [] : [expr.filter])];
-    default:
-      return [];
-  }
 }

@@ -18,7 +18,7 @@ function notIterable(value: Value): never {
   return fail(`got 'types.${name}', expected iterable type`);
 }
 
-/** What each turn of a loop costs beside its own expressions, as kube-apiserver's expansion of the macro does. */
+/** The cost of one iteration besides its expressions, which is that of kube-apiserver's expansion of the macro. */
 const TURN_COST = { all: 3, exists: 4, counted: 2, kept: 12, mapped: 3, merged: 2 } as const;
 
 interface Loop {
@@ -45,7 +45,7 @@ export function planComprehension(planner: StepPlanner, expr: Comprehension): St
       return filtered(loop);
     case 'map':
     case 'transformList':
-      return transformed(loop);
+      return (frame) => new CelList(transform(loop, frame));
     case 'transformMap':
       return transformedMap(loop, TURN_COST.mapped, (value, key) => [[key, value]]);
     case 'transformMapEntry':
@@ -61,7 +61,7 @@ export function planComprehension(planner: StepPlanner, expr: Comprehension): St
   }
 }
 
-/** Calls `turn` for each item until it answers false. With one variable it is the item of a list or the key of a map. */
+/** Calls `turn` for each item until it returns false. A single variable is the item of a list or the key of a map. */
 function iterate({ range, places }: Loop, frame: Frame, turn: (key: Value) => boolean): void {
   const over = range(frame);
   const [first, second] = places as [number, number | undefined];
@@ -82,7 +82,7 @@ function iterate({ range, places }: Loop, frame: Frame, turn: (key: Value) => bo
   } else notIterable(over);
 }
 
-/** `all` and `exists`: one decisive answer outweighs failures of other items. */
+/** `all` and `exists`: one decisive value wins over failures of other items. */
 function quantifier(loop: Loop, decisive: boolean, turnCost: number): Step {
   const { body } = loop;
   return (frame) => {
@@ -106,7 +106,7 @@ function quantifier(loop: Loop, decisive: boolean, turnCost: number): Step {
   };
 }
 
-/** A turn that keeps nothing costs nothing, but there may not be too many of them. */
+/** Charges one iteration. Iterations without cost are counted, because their number is bounded too. */
 function turned({ budget }: Frame, cost: number): void {
   if (cost === 0) budget.idle();
   else budget.charge(cost);
@@ -141,10 +141,6 @@ function filtered(loop: Loop): Step {
     frame.budget.charge(1);
     return new CelList(kept);
   };
-}
-
-function transformed(loop: Loop): Step {
-  return (frame) => new CelList(transform(loop, frame));
 }
 
 function transform(loop: Loop, frame: Frame): Value[] {

@@ -25,11 +25,11 @@ import {
   type Value,
 } from './values.js';
 
-/** Turns a checked expression into functions; variables are found by their place, not by name. */
+/** Turns a checked expression into functions, which find variables by index instead of name. */
 export class Planner implements StepPlanner {
   readonly #places = new Map<string, number[]>();
   #count: number;
-  /** Most variables that are there at once. */
+  /** The most variables in scope at one time. */
   slotsMax: number;
 
   constructor(variables: readonly string[]) {
@@ -159,21 +159,21 @@ export class Planner implements StepPlanner {
 const CONVERSIONS = new Set(['bool', 'bytes', 'double', 'duration', 'dyn', 'int', 'string', 'timestamp', 'uint']);
 const MATCHERS = new Set(['matches', 'find', 'findAll']);
 
-/** Something written out, or a conversion of it. */
+/** Whether an expression is a literal or a conversion of one. */
 function isConstant(expr: Expr): boolean {
   if (expr.kind === 'literal') return true;
   if (expr.kind !== 'call' || !CONVERSIONS.has(expr.resolved!.name)) return false;
   return expr.resolved!.args.length === 1 && isConstant(expr.resolved!.args[0]!);
 }
 
-/** A pattern that is known now is compiled now; one that cannot be makes the program fail. */
+/** Compiles a constant pattern at planning time; throws CelFailure for a malformed one. */
 function checkPattern(name: string, args: readonly Expr[], steps: readonly Step[]): void {
   if (!MATCHERS.has(name) || args[1] === undefined || !isConstant(args[1])) return;
   const pattern = steps[1]!({ slots: [], budget: new CelBudget(RULE_COST_MAX) });
   if (typeof pattern === 'string') compilePattern(pattern);
 }
 
-/** A conversion of something written in the expression is made once; one that fails makes the program fail. */
+/** Evaluates a constant conversion once, at planning time; throws CelFailure if it fails. */
 function constant(step: Step): Step {
   const value = step({ slots: [], budget: new CelBudget(RULE_COST_MAX) });
   return () => value;
@@ -210,21 +210,17 @@ function structSelect(operand: Step, field: string, declared: CelField): Step {
 
 function member(target: Value, field: string): Value {
   if (target instanceof CelOptional) return target.value === undefined ? NONE : optional(memberOf(target.value, field));
-  return memberOf(target, field) ?? missing(target, field);
+  const value = memberOf(target, field);
+  return value === undefined ? fail(`no such key: ${field}`) : value;
 }
 
 function memberOf(target: Value, field: string): Value | undefined {
   return target instanceof MapValue ? target.find(field) : fail(`no such key: ${field}`);
 }
 
-function missing(target: Value, field: string): Value {
-  // A member that is there but null was not missing.
-  return target instanceof MapValue && target.find(field) === null ? null : fail(`no such key: ${field}`);
-}
-
 /**
- * `&&` and `||`: the side that decides wins, even over a failure of the other; so both orders mean the same. `decisive` is
- * the value that decides.
+ * `&&` and `||`. A side with the decisive value wins, even over a failure of the other side, so that
+ * the order of both does not matter.
  */
 function shortCircuit(left: Step, right: Step, decisive: boolean): Step {
   return (frame) => {
@@ -265,7 +261,7 @@ function equality(left: Step, right: Step, wanted: boolean): Step {
   };
 }
 
-/** The one form of a function that the types leave. */
+/** A call whose overload is known from the types. */
 function direct({ run, cost }: Overload, steps: readonly Step[]): Step {
   const [first, second, third] = steps;
   if (steps.length === 1) {
@@ -299,7 +295,7 @@ function charged(frame: Frame, result: Value, args: readonly Value[], cost: NonN
   return result;
 }
 
-/** The form whose arguments are of the kinds that are there. */
+/** A call whose overload is chosen at run time by the kinds of the arguments. */
 function dispatch(name: string, overloads: readonly Overload[], steps: readonly Step[]): Step {
   const isOperator = /[^\w.]/.test(name);
   return (frame) => {
@@ -310,7 +306,7 @@ function dispatch(name: string, overloads: readonly Overload[], steps: readonly 
   };
 }
 
-/** An index into what may be a list or a map. */
+/** An index into a value that may be a list or a map. */
 function indexed(overloads: readonly Overload[], steps: readonly Step[]): Step {
   return (frame) => {
     const target = steps[0]!(frame);
@@ -339,7 +335,7 @@ function isOfType(value: Value, type: CelType): boolean {
     }
     case 'list': {
       if (!(value instanceof CelList)) return false;
-      // Forms differ by what a list holds; its first item tells.
+      // Overloads differ by the items of a list; the first item decides.
       const [first] = value.items;
       return first === undefined || isOfType(first, type.params[0]!);
     }

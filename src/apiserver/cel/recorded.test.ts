@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import type { JsonObject } from '../../kube/json.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
 import type { FieldProblem } from '../schema/field-problems.js';
 import { ANY, type Schema } from '../schema/schema.js';
-import { compileRules } from './definition-rules.js';
+import { compileRuleSteps } from './definition-rules.js';
 import { ruleProblems } from './validate-rules.js';
 
 interface Recorded {
@@ -26,7 +27,7 @@ const recorded = JSON.parse(readFileSync(new URL('./rules.recorded.json', import
 const ROOT = 'spec.validation.openAPIV3Schema';
 
 function problemsOf(schema: JsonObject): FieldProblem[] {
-  return compileRules(customResourceSchema(schema, ANY)).map(({ reason, message, field }) => ({
+  return runAtOnce(compileRuleSteps(customResourceSchema(schema, ANY))).map(({ reason, message, field }) => ({
     reason,
     message,
     field: field === '' ? ROOT : `${ROOT}.${field}`,

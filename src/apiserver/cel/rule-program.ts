@@ -9,13 +9,13 @@ import { celTypeOf } from './schema-type.js';
 /** One rule, compiled. A rule that does not compile has a problem and no program. */
 export interface RuleProgram {
   readonly rule: SchemaRule;
-  readonly program: Program | undefined;
-  readonly problem: string | undefined;
+  readonly program?: Program;
+  readonly problem?: string;
   readonly usesOldSelf: boolean;
-  readonly messageProgram: Program | undefined;
-  readonly messageProblem: string | undefined;
-  /** Of the field that the rule blames, from its own place: `.a['b']` made `a[b]`. */
-  readonly fieldPath: string | undefined;
+  readonly messageProgram?: Program;
+  readonly messageProblem?: string;
+  /** The path from the place of the rule to the field that it blames: `.a['b']` becomes `a[b]`. */
+  readonly fieldPath?: string | undefined;
 }
 
 /** The rules of one place in a schema, and the type of `self` there. */
@@ -24,23 +24,19 @@ export interface PlaceRules {
   readonly rules: readonly RuleProgram[];
 }
 
-const compiled = new WeakMap<Schema, Map<string, PlaceRules>>();
+/** The rules of schemas at the root of a resource, and of those inside one. */
+const compiled = { root: new WeakMap<Schema, PlaceRules>(), inner: new WeakMap<Schema, PlaceRules>() };
 const NOTHING: PlaceRules = { type: undefined, rules: [] };
 
-/** Compiled once for each schema and kept for as long as the schema is. */
+/** The compiled rules of a schema, kept for as long as the schema. */
 export function rulesOf(schema: Schema, isRoot: boolean): PlaceRules {
   if (schema.rules === undefined || schema.rules.length === 0) return NOTHING;
-  const key = isRoot ? 'root' : 'inner';
-  let byKind = compiled.get(schema);
-  if (byKind === undefined) {
-    byKind = new Map();
-    compiled.set(schema, byKind);
-  }
-  let known = byKind.get(key);
+  const cache = isRoot ? compiled.root : compiled.inner;
+  let known = cache.get(schema);
   if (known === undefined) {
     const type = celTypeOf(schema, isRoot || schema.embeddedResource === true);
     known = { type, rules: type === undefined ? [] : schema.rules.map((rule) => compileRule(schema, rule, type)) };
-    byKind.set(key, known);
+    cache.set(schema, known);
   }
   return known;
 }
@@ -50,20 +46,15 @@ function compileRule(schema: Schema, rule: SchemaRule, self: CelType): RuleProgr
     ['self', self],
     ['oldSelf', rule.optionalOldSelf === true ? optionalOf(self) : self],
   ]);
-  const empty = { rule, program: undefined, problem: undefined, usesOldSelf: false };
-  const noMessage = { messageProgram: undefined, messageProblem: undefined, fieldPath: undefined };
-  if (rule.rule.trim() === '') return { ...empty, ...noMessage };
-  const main = attempt('rule', rule.rule, variables);
-  if (typeof main === 'string') return { ...empty, ...noMessage, problem: main };
-  const usesOldSelf = main.uses.has('oldSelf');
-  if (main.type.kind !== BOOL.kind) {
-    return { ...empty, ...noMessage, problem: 'cel expression must evaluate to a bool', usesOldSelf: false };
-  }
+  const empty = { rule, usesOldSelf: false };
+  if (rule.rule.trim() === '') return empty;
+  const program = attempt('rule', rule.rule, variables);
+  if (typeof program === 'string') return { ...empty, problem: program };
+  if (program.type.kind !== BOOL.kind) return { ...empty, problem: 'cel expression must evaluate to a bool' };
   return {
     rule,
-    program: main,
-    problem: undefined,
-    usesOldSelf,
+    program,
+    usesOldSelf: program.uses.has('oldSelf'),
     ...messageOf(rule, variables),
     fieldPath: rule.fieldPath === undefined || rule.fieldPath === '' ? undefined : fieldPathOf(rule.fieldPath, schema),
   };
@@ -73,15 +64,11 @@ function messageOf(
   { messageExpression }: SchemaRule,
   variables: ReadonlyMap<string, CelType>,
 ): Pick<RuleProgram, 'messageProgram' | 'messageProblem'> {
-  if (messageExpression === undefined || messageExpression === '') {
-    return { messageProgram: undefined, messageProblem: undefined };
-  }
+  if (messageExpression === undefined || messageExpression === '') return {};
   const program = attempt('messageExpression', messageExpression, variables);
-  if (typeof program === 'string') return { messageProgram: undefined, messageProblem: program };
-  if (formatType(program.type) !== formatType(STRING)) {
-    return { messageProgram: undefined, messageProblem: 'messageExpression must evaluate to a string' };
-  }
-  return { messageProgram: program, messageProblem: undefined };
+  if (typeof program === 'string') return { messageProblem: program };
+  if (formatType(program.type) === formatType(STRING)) return { messageProgram: program };
+  return { messageProblem: 'messageExpression must evaluate to a string' };
 }
 
 function attempt(

@@ -2,13 +2,13 @@ import type { Schema } from '../schema/schema.js';
 import type { CelField, CelType, Declared } from './cel-types.js';
 import { escapeName } from './names.js';
 
-/** No request is larger; so nothing in it is. */
+/** Bound on the size of a request, and so of every value in it. */
 export const REQUEST_BYTES_MAX = 3 * 1024 * 1024;
 
 /**
- * The type that rules see for a part of a custom resource, with how much of it a request can hold at most. Undefined for
- * what rules cannot see: values without a type, and lists and maps of them. `isRoot` for a custom resource or an embedded
- * one, of whose metadata rules see only the name.
+ * The type of a part of a custom resource in rules, with the largest size that a request can hold.
+ * Undefined for values that rules cannot access: those without a type, and lists and maps of them. For
+ * a custom resource or an embedded one (`isRoot`) rules can access only the name in its metadata.
  */
 export function celTypeOf(schema: Schema, isRoot = false, name = 'selfType'): CelType | undefined {
   if (schema.format === 'int-or-string') return scalar('dyn', 'dyn', 1, textMax(schema));
@@ -40,7 +40,7 @@ function scalar(
   return { kind, name, params: [], declared: { elementsMax, bytesMin, ...more } };
 }
 
-/** `additionalProperties: true` says nothing of the values: such an object has no members that rules could see. */
+/** An object with `additionalProperties: true` has no members that rules could access. */
 function isMap({ values }: Schema): boolean {
   if (values === undefined) return false;
   const isHollow = values.properties !== undefined && Object.keys(values.properties).length === 0;
@@ -108,7 +108,7 @@ function stringType(schema: Schema): CelType {
   }
 }
 
-/** In bytes: a character may take four. */
+/** The largest size of a text in bytes; a character may take four. */
 function textMax({ limits, enum: values, format }: Schema): number {
   if (limits?.maxLength !== undefined) return Math.max(0, limits.maxLength) * 4;
   if (values === undefined || values.length === 0 || format === 'int-or-string') return REQUEST_BYTES_MAX - 2;

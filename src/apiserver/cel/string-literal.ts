@@ -16,13 +16,13 @@ const SIMPLE: Readonly<Record<string, string>> = {
 };
 const NUMERIC = /^(?:[xX]([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-3][0-7]{2}))/;
 
-export interface StringLiteral {
-  /** Undefined for one that is never closed. */
+interface StringLiteral {
+  /** Undefined for a literal that is malformed or not closed. */
   readonly value: string | Uint8Array | undefined;
   readonly end: number;
 }
 
-/** A string or bytes literal from its opening quote (with its prefix) on. */
+/** Reads a string or bytes literal; `opening` is its prefix and opening quote. */
 export function readString(source: string, at: number, opening: string): StringLiteral {
   const prefix = opening.replace(/["']/g, '').toLowerCase();
   const quote = opening.slice(prefix.length);
@@ -46,7 +46,7 @@ function closingQuote(source: string, from: number, quote: string, isRaw: boolea
   return undefined;
 }
 
-/** Where there is an escape that means nothing. */
+/** The index of the first invalid escape sequence. */
 function badEscape(body: string): number | undefined {
   for (let index = body.indexOf('\\'); index !== -1; ) {
     const isSimple = Object.hasOwn(SIMPLE, body[index + 1] ?? '');
@@ -77,7 +77,7 @@ function unescaped(source: string, at: number, body: string): string {
   return text;
 }
 
-/** In bytes an escape by number is one byte; everything else is written as UTF-8. */
+/** The bytes of a literal: a numeric escape is one byte, everything else is encoded as UTF-8. */
 function bytesOf(source: string, at: number, body: string, isRaw: boolean): Uint8Array {
   if (isRaw) return new TextEncoder().encode(body);
   const bytes: number[] = [];

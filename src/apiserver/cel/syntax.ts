@@ -2,7 +2,7 @@ import type { CelType } from './cel-types.js';
 import type { Overload } from './overload.js';
 import type { Value } from './values.js';
 
-/** `at` is where a node is told of in messages: the operator, the dot or the opening bracket of it. */
+/** A node of a parsed expression. Messages point to `at`: its operator, its dot or its opening bracket. */
 interface Node {
   readonly at: number;
   /** Set by the checker. */
@@ -23,11 +23,11 @@ export interface Select extends Node {
   readonly kind: 'select';
   readonly operand: Expr;
   readonly field: string;
-  /** `has(a.b)`: whether it is there. */
+  /** `has(a.b)` */
   readonly isTest: boolean;
   /** `a.?b` */
   readonly isOptional: boolean;
-  /** Set by the checker when the whole is one qualified name. */
+  /** Set by the checker when the whole node is one qualified name. */
   qualified?: string;
 }
 
@@ -50,7 +50,7 @@ export interface MapNode extends Node {
   readonly entries: readonly { readonly key: Expr; readonly value: Expr; readonly isOptional: boolean }[];
 }
 
-export interface StructNode extends Node {
+interface StructNode extends Node {
   readonly kind: 'struct';
   readonly name: string;
 }
@@ -79,3 +79,21 @@ export interface Comprehension extends Node {
 }
 
 export type Expr = Literal | Ident | Select | Call | ListNode | MapNode | StructNode | Comprehension;
+
+/** The direct parts of a node; those of a checked call are the arguments of the function that it resolved to. */
+export function childrenOf(expr: Expr): readonly Expr[] {
+  switch (expr.kind) {
+    case 'select':
+      return expr.qualified === undefined ? [expr.operand] : [];
+    case 'call':
+      return expr.resolved?.args ?? (expr.target === undefined ? expr.args : [expr.target, ...expr.args]);
+    case 'list':
+      return expr.items.map(({ value }) => value);
+    case 'map':
+      return expr.entries.flatMap(({ key, value }) => [key, value]);
+    case 'comprehension':
+      return [expr.range, ...(expr.filter === undefined ? [] : [expr.filter]), expr.body];
+    default:
+      return [];
+  }
+}

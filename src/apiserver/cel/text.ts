@@ -1,9 +1,9 @@
 import { CHARACTER_COST, RULE_COST_MAX } from './budget.js';
 import { CelBudgetExceeded } from './failure.js';
 
-/** To make a longer text costs more than a rule may. */
-export const TEXT_LENGTH_MAX = RULE_COST_MAX / CHARACTER_COST;
-/** To make a longer list costs more than a rule may. */
+/** Bound on the length of a text: a longer one costs more than a rule may. */
+const TEXT_LENGTH_MAX = RULE_COST_MAX / CHARACTER_COST;
+/** Bound on the length of a list: a longer one costs more than a rule may. */
 export const LIST_LENGTH_MAX = RULE_COST_MAX;
 
 export function checkTextLength(length: number): void {
@@ -16,7 +16,7 @@ export function checkListLength(length: number): void {
 
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** Texts are counted and cut by code points. */
+/** The length of a text in code points. */
 export function characterCount(text: string): number {
   if (!SURROGATE.test(text)) return text.length;
   let count = 0;
@@ -24,7 +24,7 @@ export function characterCount(text: string): number {
   return count;
 }
 
-/** One entry for each code point; the text itself when its code units are code points. */
+/** The code points of a text; the text itself if it has no surrogates. */
 export function characters(text: string): string | readonly string[] {
   return SURROGATE.test(text) ? [...text] : text;
 }

@@ -18,24 +18,18 @@ export const TIMESTAMP_SECONDS_END = 253_402_300_800;
 const TIMESTAMP_MIN = BigInt(TIMESTAMP_SECONDS_MIN) * SECOND;
 const TIMESTAMP_MAX = BigInt(TIMESTAMP_SECONDS_END) * SECOND - 1n;
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d+))?(Z|[+-]\d{2}:\d{2})$/;
-/** Longer texts cannot be durations that fit. */
+/** Bound on the length of a duration, which no valid one exceeds. */
 const DURATION_LENGTH_MAX = 128;
 
 export function parseTimestamp(text: string): CelTimestamp {
   const match = TIMESTAMP.exec(text);
-  const [, year, month, day, hour, minute, second, fraction = '', zone = 'Z'] = match ?? [];
-  const numbers = [year, month, day, hour, minute, second].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-    number,
-    number,
-  ];
-  if (match === null || !isDate(...numbers)) return fail(`parsing time ${JSON.stringify(text)} as RFC 3339`);
+  const numbers = (match?.slice(1, 7) ?? []).map(Number);
+  if (match === null || !isDate(numbers)) return fail(`parsing time ${JSON.stringify(text)} as RFC 3339`);
+  const [year, month, day, hour, minute, second] = numbers as [number, number, number, number, number, number];
+  const [fraction = '', zone = 'Z'] = match.slice(7);
   const date = new Date(0);
-  date.setUTCFullYear(numbers[0], numbers[1] - 1, numbers[2]);
-  date.setUTCHours(numbers[3], numbers[4], numbers[5]);
+  date.setUTCFullYear(year, month - 1, day);
+  date.setUTCHours(hour, minute, second);
   const nanos = BigInt(fraction.slice(0, 9).padEnd(9, '0'));
   const offsetMinutes = zoneMinutes(zone);
   return timestamp(BigInt(date.getTime()) * 1_000_000n + nanos - BigInt(offsetMinutes) * 60n * SECOND, offsetMinutes);
@@ -74,7 +68,6 @@ export function parseDuration(text: string): CelDuration {
   return new CelDuration(sign === '-' ? -total : total);
 }
 
-/** As many digits of the fraction as it has. */
 export function formatTimestamp({ nanos, offsetMinutes }: CelTimestamp): string {
   const { millis, rest } = split(nanos + BigInt(offsetMinutes) * 60n * SECOND);
   const seconds = new Date(millis)
@@ -147,16 +140,10 @@ function zoneMinutes(zone: string): number {
   return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes));
 }
 
-export function isDate(
-  year: number,
-  month: number,
-  day: number,
-  hour: number,
-  minute: number,
-  second: number,
-): boolean {
-  if (month < 1 || month > 12 || day < 1 || hour > 23 || minute > 59 || second > 59) return false;
+/** Whether year, month and day, and optionally hour, minute and second, exist. */
+export function isDate([year, month, day, hour = 0, minute = 0, second = 0]: readonly number[]): boolean {
+  if (month! < 1 || month! > 12 || day! < 1 || hour > 23 || minute > 59 || second > 59) return false;
   const date = new Date(0);
-  date.setUTCFullYear(year, month, 0);
-  return day <= date.getUTCDate();
+  date.setUTCFullYear(year!, month!, 0);
+  return day! <= date.getUTCDate();
 }

@@ -1,9 +1,9 @@
-import { type CelType, isDynamic, sameType } from './cel-types.js';
+import { type CelType, DYN, isDynamic, sameType } from './cel-types.js';
 
-/** What the type variables of one expression stand for. Changed only by `assignable` and its kin. */
+/** The types bound to the type variables of one expression. Only `assignable` and `allAssignable` bind. */
 export class Substitutions {
   readonly #bound = new Map<string, CelType>();
-  /** What was bound since, to be taken back when an attempt fails. Copying everything would be quadratic. */
+  /** Bindings of the current attempt, undone if it fails. A copy of all bindings would make the cost quadratic. */
   #trail: { readonly name: string; readonly before: CelType | undefined }[] = [];
   #count = 0;
 
@@ -11,7 +11,7 @@ export class Substitutions {
     return { kind: 'param', name: `_var${this.#count++}`, params: [] };
   }
 
-  /** Whether a value of one type may stand where the other is wanted; binds variables only when it may. */
+  /** Whether a value of the left type may be used where the right type is expected; binds variables only then. */
   assignable(left: CelType, right: CelType): boolean {
     return this.allAssignable([left], [right]);
   }
@@ -27,12 +27,12 @@ export class Substitutions {
     return false;
   }
 
-  /** With every variable replaced; free ones become dyn when asked for. */
+  /** Replaces bound variables, and free ones by dyn if `freeIsDyn`. */
   resolve(type: CelType, freeIsDyn = false): CelType {
     if (type.kind === 'param') {
       const bound = this.#bound.get(type.name);
       if (bound !== undefined) return this.resolve(bound, freeIsDyn);
-      return freeIsDyn ? { kind: 'dyn', name: 'dyn', params: [] } : type;
+      return freeIsDyn ? DYN : type;
     }
     if (type.params.length === 0) return type;
     const params = type.params.map((each) => this.resolve(each, freeIsDyn));

@@ -10,20 +10,20 @@ import { type PlaceRules, type RuleProgram, rulesOf } from './rule-program.js';
 import { CelOptional, NONE, type Value } from './values.js';
 
 export interface RuleOptions {
-  /** Told of a rule that fails on a part that is as it was before: that is no problem, only worth a warning. */
+  /** Receives the message of a rule that fails on an unchanged part, which is a warning, not a problem. */
   readonly warn?: (text: string) => void;
-  /** False for a part of a resource, which has no `metadata` that rules could see. */
+  /** False for a part of a resource, which has no `metadata` for rules. */
   readonly isRoot?: boolean;
 }
 
-/** Longer messages of a message expression are not used. */
+/** Bound on the result of a message expression; a longer one is not used. */
 const MESSAGE_BYTES_MAX = 5 * 1024;
-/** One object's problems beyond this are not looked for. */
+/** Bound on the problems of one object. */
 const PROBLEMS_MAX = 1_000;
 
 /**
- * What the rules of its schema find wrong with a custom resource, in kube-apiserver's words. `live` is the object before an
- * update. Expects an object that is valid by its schema otherwise.
+ * The problems that the rules of the schema find in a custom resource, in kube-apiserver's words. `live`
+ * is the object before an update. Expects an object that is otherwise valid by its schema.
  */
 export function ruleProblems(
   object: JsonObject,
@@ -34,7 +34,7 @@ export function ruleProblems(
   return runAtOnce(ruleProblemSteps(object, live, schema, options));
 }
 
-/** The same, yielding after each rule: all rules of one object together may cost ten times what one may. */
+/** Same as `ruleProblems`, yielding after each rule, because all rules of one object may take long. */
 export function* ruleProblemSteps(
   object: JsonObject,
   live: JsonObject | undefined,
@@ -53,11 +53,11 @@ export function* ruleProblemSteps(
 
 const known = new WeakMap<Schema, boolean>();
 
-/** Whether there is a rule anywhere in a schema; places without are not walked. */
+/** Whether a schema contains a rule; parts without rules are not walked. */
 export function hasRules(schema: Schema): boolean {
   let has = known.get(schema);
   if (has === undefined) {
-    // A schema that holds itself is asked while it is being answered: what is found elsewhere decides.
+    // The value for a schema that contains itself, until the rest of it is known.
     known.set(schema, false);
     has =
       (schema.rules !== undefined && schema.rules.length > 0) ||
@@ -72,7 +72,7 @@ export function hasRules(schema: Schema): boolean {
 
 type Pair = readonly [now: Json, before: Json];
 
-/** The value before the update at this place, or at the nearest place above that has one. */
+/** The values before and after the update, here and at the nearest place above that existed before. */
 interface Pairs {
   readonly current?: Pair;
   readonly above?: Pair;
@@ -113,7 +113,7 @@ class RuleWalk {
     for (const name of Object.keys(value)) {
       const isNamed = Object.hasOwn(properties, name);
       const structure = isNamed ? properties[name]! : values;
-      // What a definition says of `metadata` stands beside the built-in type.
+      // The rules of a definition on `metadata` are in `restrictions`.
       const below = structure?.restrictions ?? structure;
       if (below === undefined || !hasRules(below)) continue;
       // Named properties are separated by dots, keys of maps stand in brackets.
@@ -205,7 +205,7 @@ class RuleWalk {
     if (outcome !== true) this.#broken(rule, values, at);
   }
 
-  /** The value, why there is none, or `budget` when the object's rules have cost too much together. */
+  /** Returns the value, the failure, or `budget` when the rules of the object cost too much together. */
   #attempt(program: Program, values: readonly Value[]): Value | CelFailure | CelBudgetExceeded | 'budget' {
     const budget = new CelBudget(RULE_COST_MAX);
     let outcome: Value | CelFailure | CelBudgetExceeded;
@@ -231,7 +231,7 @@ class RuleWalk {
     else this.problems.push(problem);
   }
 
-  /** What to say of a broken rule; undefined when finding that out used up what the object's rules may cost. */
+  /** The message of a broken rule; undefined if its message expression exhausted the budget. */
   #detail(rule: RuleProgram, values: readonly Value[], path: string, type: string): string | undefined {
     const fallback = rule.rule.message?.trim() ? rule.rule.message.trim() : `failed rule: ${ruleText(rule.rule)}`;
     if (rule.messageProgram === undefined) return fallback;
@@ -279,7 +279,7 @@ function problemFor(reason: string | undefined, path: string, value: Json | unde
   }
 }
 
-/** The whole object has no field. */
+/** The field of a path; the whole object has none. */
 function fieldName(path: string): string {
   return path === '' ? NO_FIELD : path;
 }
@@ -303,7 +303,7 @@ function memberBefore({ current }: Pairs, name: string): Json | undefined {
   return isObject(before) ? member(before, name) : undefined;
 }
 
-/** One step down: without a value before, the nearest place above that has one counts. */
+/** The pairs of a member or item; without a value before the update, the pair above is kept. */
 function stepDown(pairs: Pairs, now: Json, before: Json | undefined): Pairs {
   const { current } = pairs;
   if (current === undefined) return pairs;

@@ -1,8 +1,9 @@
 import type { Quantity } from '../values/quantity.js';
 
 /**
- * What expressions compute with. An int is a number as long as it is a safe integer and a bigint beyond, always in this one
- * form; so that the common case needs no allocation, doubles and unsigned numbers are the ones in a box.
+ * The values of expressions. An int is a number if it is a safe integer, and a bigint otherwise, never
+ * the other way round. Doubles and unsigned ints are objects, so that the common int needs no
+ * allocation.
  */
 export type Value =
   | null
@@ -35,7 +36,7 @@ export class CelTimestamp {
   constructor(
     /** Nanoseconds since 1970. */
     readonly nanos: bigint,
-    /** Of the zone it was written with, which only its text shows. */
+    /** The offset of the zone it was written with, which only its text shows. */
     readonly offsetMinutes = 0,
   ) {}
 }
@@ -57,7 +58,7 @@ export const NONE = new CelOptional(undefined);
 export class CelList {
   constructor(
     readonly items: readonly Value[],
-    /** Lists of a schema that say so are compared and added as sets, or by the keys of their items. */
+    /** By the schema: the list is compared and added as a set, or by the keys of its items. */
     readonly listType?: 'set' | 'map',
     readonly listKeys: readonly string[] = [],
   ) {}
@@ -65,14 +66,14 @@ export class CelList {
 
 export type MapKey = string | boolean | number | bigint;
 
-/** Maps, and objects of a schema, which behave as maps at run time. */
+/** A map, or an object of a schema, which behaves as a map at run time. */
 export abstract class MapValue {
   abstract readonly size: number;
   abstract find(key: Value): Value | undefined;
   abstract keys(): Value[];
 }
 
-/** What an expression made. */
+/** A map that an expression created. */
 export class CelMap extends MapValue {
   readonly #entries: ReadonlyMap<MapKey, readonly [key: Value, value: Value]>;
 
@@ -95,7 +96,7 @@ export class CelMap extends MapValue {
   }
 }
 
-/** Numbers of every type that are equal are the same key. */
+/** The key of a value in a map; equal numbers of all types are the same key. */
 export function mapKey(key: Value): MapKey | undefined {
   if (typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' || typeof key === 'bigint') {
     return key;
@@ -114,14 +115,14 @@ export const INT_MIN = -(2n ** 63n);
 export const INT_MAX = 2n ** 63n - 1n;
 export const UINT_MAX = 2n ** 64n - 1n;
 
-/** A value of one of Kubernetes' own libraries. */
-export type CelOpaque = CelQuantity | CelUrl | CelIp | CelCidr | CelFormat | CelSemver;
+/** A value of one of the libraries of Kubernetes. */
+type CelOpaque = CelQuantity | CelUrl | CelIp | CelCidr | CelFormat | CelSemver;
 
 export class CelQuantity {
   readonly typeName = 'kubernetes.Quantity';
   constructor(
     readonly quantity: Quantity,
-    /** Written without a fraction. kube-apiserver takes no other for an integer: not `1.0`, not `1000m`. */
+    /** Whether it was written without a fraction: kube-apiserver takes neither `1.0` nor `1000m` for an integer. */
     readonly isWhole: boolean,
   ) {}
 }
@@ -143,7 +144,7 @@ export interface UrlParts {
 
 export class CelIp {
   readonly typeName = 'net.IP';
-  /** Four bytes or sixteen. */
+  /** Four bytes for IPv4, sixteen for IPv6. */
   constructor(readonly bytes: Uint8Array) {}
 }
 
@@ -205,13 +206,13 @@ const TYPE_NAMES: Readonly<Record<string, string>> = {
   optional: 'optional_type',
 };
 
-/** What `type()` says of a value. */
+/** The name that `type()` returns for a value. */
 export function typeNameOf(value: Value): string {
   const kind = kindOf(value);
   return TYPE_NAMES[kind] ?? kind;
 }
 
-/** How much there is of a value, for what it costs to look at it. */
+/** The size of a value, on which the cost of reading it depends. */
 export function sizeOf(value: Value): number {
   if (typeof value === 'string') return value.length;
   if (value instanceof CelList) return value.items.length;

@@ -10,9 +10,9 @@ import { Correlation } from '../schema/correlation.js';
 import { withDefaults } from '../schema/defaults.js';
 import { type FieldProblem, invalidText, NO_FIELD } from '../schema/field-problems.js';
 import { boundedMatcher } from '../schema/go-pattern.js';
-import { newListTypeProblems } from '../schema/list-types.js';
+import { listTypeProblems } from '../schema/list-types.js';
 import type { Schema } from '../schema/schema.js';
-import { objectProblemSteps, objectUpdateProblemSteps } from '../schema/validate.js';
+import { objectProblemSteps } from '../schema/validate.js';
 import { valueProblemSteps } from '../schema/validate-value.js';
 import { dnsSubdomainProblems, labelKeyProblems } from '../values/object-meta.js';
 import type { RuleProblemSteps } from './default-rules.js';
@@ -63,9 +63,7 @@ function* objectProblems(
 ): ProblemSteps {
   const { schema, scalePaths } = options;
   const checks = { matchesPattern: boundedMatcher() };
-  const problems = yield* live === undefined
-    ? objectProblemSteps(object, schema, checks)
-    : objectUpdateProblemSteps(object, live, schema, checks);
+  const problems = yield* objectProblemSteps(object, live, schema, checks);
   const ofScale = scalePaths
     ? [...scaleSpecProblems(object, scalePaths), ...scaleStatusProblems(object, scalePaths)]
     : [];
@@ -87,7 +85,7 @@ function* statusProblems(object: JsonObject, live: JsonObject, options: CustomRe
           correlation,
         })),
     ...(scalePaths === undefined ? [] : scaleStatusProblems(object, scalePaths)),
-    ...newListTypeProblems(object, live, schema),
+    ...listTypeProblems(object, live, schema),
   ];
   return yield* withRuleProblems(problems, object, live, options);
 }

@@ -1,10 +1,11 @@
+import { runAtOnce } from '../../base/work-slices.js';
 import { cloneJson, isObject, type Json, type JsonObject, jsonEqual, member, setMember } from '../../kube/json.js';
 import { goJsonKind } from '../values/go-text.js';
 import { PatchError } from './json-patch-error.js';
 
 export const JSON_PATCH_OPERATIONS_MAX = 10_000;
-/** What all `copy` operations of one patch may add, so that a small patch cannot make a huge object. */
-export const JSON_PATCH_COPY_BYTES_MAX = 3 * 1024 * 1024;
+/** Bound on the bytes that all `copy` operations of one patch add, so that a small patch cannot make a huge object. */
+const JSON_PATCH_COPY_BYTES_MAX = 3 * 1024 * 1024;
 
 export interface JsonPatchOperation {
   readonly op: string;
@@ -13,13 +14,13 @@ export interface JsonPatchOperation {
   readonly value?: Json;
 }
 
-export interface ParsedJsonPatch {
+interface ParsedJsonPatch {
   readonly operations: readonly JsonPatchOperation[];
   /** Members that no operation has, for field validation (`Strict` refuses, `Warn` warns). */
   readonly problems: readonly string[];
 }
 
-/** RFC 6902, from a parsed body. */
+/** Reads a patch of RFC 6902 from a parsed body. */
 export function parseJsonPatch(body: Json): ParsedJsonPatch {
   if (body === null) return { operations: [], problems: [] };
   if (!Array.isArray(body)) throw undecodable(body, 'value of type []handlers.jsonPatchOp');
@@ -44,16 +45,12 @@ export function parseJsonPatch(body: Json): ParsedJsonPatch {
   return { operations, problems };
 }
 
-/** The patched document; `document` stays as it is. Throws PatchError when an operation does not apply. */
+/** Applies a patch to a copy of the document. Throws PatchError when an operation does not apply. */
 export function applyJsonPatch(document: Json, operations: readonly JsonPatchOperation[]): Json {
-  const steps = jsonPatchSteps(document, operations);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
+  return runAtOnce(jsonPatchSteps(document, operations));
 }
 
-/** The same, yielding after each operation: on a long list each can take a while. */
+/** Same as `applyJsonPatch`, yielding after each operation, because one on a long list takes time. */
 export function* jsonPatchSteps(document: Json, operations: readonly JsonPatchOperation[]): Generator<void, Json> {
   const state = { root: cloneJson(document), copiedBytes: 0 };
   for (const operation of operations) {
@@ -72,7 +69,7 @@ interface State {
 
 type Container = Json[] | JsonObject;
 
-/** Where kube-apiserver goes beyond or beside the RFC, this follows it: see the comments. */
+/** The operations of RFC 6902, with kube-apiserver's deviations, which comments point out. */
 const OPERATIONS: Readonly<Record<string, (state: State, operation: JsonPatchOperation) => void>> = {
   add(state, operation) {
     const { container, key } = locate(state.root, pathOf(operation));
@@ -92,19 +89,19 @@ const OPERATIONS: Readonly<Record<string, (state: State, operation: JsonPatchOpe
       return;
     }
     const { container, key } = locate(state.root, path);
-    // A member that is not there yet is added; only an item of a list must exist.
+    // kube-apiserver adds a missing member; only an item of a list must exist.
     if (Array.isArray(container)) container[indexOf(container, key)] = value;
     else setMember(container, key, value);
   },
   move(state, operation) {
-    const source = locate(state.root, fromOf(operation));
+    const source = locate(state.root, pathOf(operation, 'from'));
     const value = read(source.container, source.key);
     remove(source.container, source.key);
     const target = locate(state.root, pathOf(operation));
     insert(target.container, target.key, value ?? null);
   },
   copy(state, operation) {
-    const source = locate(state.root, fromOf(operation));
+    const source = locate(state.root, pathOf(operation, 'from'));
     const value = read(source.container, source.key) ?? null;
     const target = locate(state.root, pathOf(operation));
     state.copiedBytes += Buffer.byteLength(JSON.stringify(value));
@@ -115,13 +112,13 @@ const OPERATIONS: Readonly<Record<string, (state: State, operation: JsonPatchOpe
     const path = pathOf(operation);
     const wanted = givenValue(operation);
     const { container, key } = path === '' ? { container: { '': state.root }, key: '' } : locate(state.root, path);
-    // What is not there equals null.
+    // For kube-apiserver a missing value equals null.
     if (!jsonEqual(read(container, key) ?? null, wanted)) throw PatchError.doesNotApply(`testing value ${path} failed`);
   },
 };
 
 function locate(root: Json, path: string): { container: Container; key: string } {
-  // What stands before the first slash is not looked at. A path can be longer than any document is deep: one step at a time.
+  // kube-apiserver ignores text before the first slash. Step by step, because a path can be longer than the document is deep.
   let container: Json | undefined = root;
   let slash = path.indexOf('/');
   while (slash >= 0 && (Array.isArray(container) || isObject(container))) {
@@ -161,7 +158,7 @@ function indexOf(items: readonly Json[], key: string): number {
   return parseIndex(key, items.length);
 }
 
-/** Negative indices count from the end. */
+/** The index of an item; kube-apiserver counts negative ones from the end. */
 function parseIndex(key: string, length: number): number {
   const index = /^[+-]?\d{1,15}$/.test(key) ? Number(key) : Number.NaN;
   const position = index < 0 ? index + length : index;
@@ -169,17 +166,13 @@ function parseIndex(key: string, length: number): number {
   return position;
 }
 
-function pathOf({ op, path }: JsonPatchOperation): string {
-  if (path === undefined) throw PatchError.doesNotApply(`${op} operation failed to decode path: missing value`);
-  return path;
+function pathOf(operation: JsonPatchOperation, name: 'path' | 'from' = 'path'): string {
+  const path = operation[name];
+  if (path !== undefined) return path;
+  throw PatchError.doesNotApply(`${operation.op} operation failed to decode ${name}: missing value`);
 }
 
-function fromOf({ op, from }: JsonPatchOperation): string {
-  if (from === undefined) throw PatchError.doesNotApply(`${op} operation failed to decode from: missing value`);
-  return from;
-}
-
-/** An operation without a value is one with null. The patch must stay usable: a later `add` into it must not show there. */
+/** A copy of the value, which is null by default: a later `add` into the document must not change the patch. */
 function givenValue({ value }: JsonPatchOperation): Json {
   return cloneJson(value ?? null);
 }

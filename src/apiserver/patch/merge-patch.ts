@@ -27,7 +27,8 @@ function mergeInto(target: JsonObject, patch: JsonObject): void {
   }
 }
 
-function withoutNulls(value: Json): Json {
+/** A copy of a value without members that are null. */
+export function withoutNulls(value: Json): Json {
   if (Array.isArray(value)) return value.map((item) => withoutNulls(item));
   if (!isObject(value)) return value;
   const kept: JsonObject = {};

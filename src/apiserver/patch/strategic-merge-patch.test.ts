@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import type { Json, JsonObject } from '../../kube/json.js';
 import { PatchError } from './json-patch-error.js';
-import { applyStrategicMergePatch, type PatchSchema } from './strategic-merge-patch.js';
+import { type PatchSchema, strategicMergeSteps } from './strategic-merge-patch.js';
 
 const ITEM: PatchSchema = {
   field: (name) => (name === 'ports' ? { strategies: ['merge'], mergeKey: 'port' } : undefined),
@@ -109,7 +110,7 @@ describe('applyStrategicMergePatch', () => {
     ['changes nothing for null', { a: 1 }, null, { a: 1 }],
   ])('%s', (_, document, patch, expected) => {
     const before = JSON.stringify([document, patch]);
-    expect(applyStrategicMergePatch(document, patch, TYPE)).toEqual(expected);
+    expect(runAtOnce(strategicMergeSteps(document, patch, TYPE))).toEqual(expected);
     expect(JSON.stringify([document, patch])).toBe(before);
   });
 
@@ -145,7 +146,7 @@ describe('applyStrategicMergePatch', () => {
   ])('refuses %s with the words of kube-apiserver', (_, patch, reason, message) => {
     const document = { deep: { a: 1 }, items: [{ name: 'a' }], names: ['z'] };
     try {
-      applyStrategicMergePatch(document, patch, TYPE);
+      runAtOnce(strategicMergeSteps(document, patch, TYPE));
       expect.unreachable();
     } catch (error) {
       expect(error).toBeInstanceOf(PatchError);
@@ -153,7 +154,9 @@ describe('applyStrategicMergePatch', () => {
     }
   });
 
-  it('is not there for custom resources', () => {
-    expect(() => applyStrategicMergePatch({}, {}, undefined)).toThrow('strategic merge patch format is not supported');
+  it('refuses a strategic merge patch of a custom resource', () => {
+    expect(() => runAtOnce(strategicMergeSteps({}, {}, undefined))).toThrow(
+      'strategic merge patch format is not supported',
+    );
   });
 });

@@ -1,6 +1,7 @@
 import { cloneJson, isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
 import { goJsonKind } from '../values/go-text.js';
 import { PatchError } from './json-patch-error.js';
+import { withoutNulls } from './merge-patch.js';
 import { deleteFromPrimitives, mergeLists, orderBySetElementOrder } from './strategic-merge-patch-lists.js';
 import {
   PATCH_DIRECTIVE,
@@ -16,20 +17,10 @@ const DELETE_FROM_PRIMITIVE_LIST = '$deleteFromPrimitiveList';
 const SET_ELEMENT_ORDER = '$setElementOrder';
 const UNKNOWN_FIELD: PatchField = { strategies: [] };
 
-/** The patched object; neither argument is changed. Without a schema (custom resources) there is no such patch. */
-export function applyStrategicMergePatch(
-  document: JsonObject,
-  patch: Json,
-  schema: PatchSchema | undefined,
-): JsonObject {
-  const steps = strategicMergeSteps(document, patch, schema);
-  for (;;) {
-    const { done, value } = steps.next();
-    if (done) return value;
-  }
-}
-
-/** The same, yielding between passes over the whole object. */
+/**
+ * Applies a patch to a copy of the document, yielding between passes over the whole object. A type
+ * without a schema (a custom resource) has no strategic merge patch.
+ */
 export function* strategicMergeSteps(
   document: JsonObject,
   patch: Json,
@@ -64,7 +55,7 @@ function replacedObject(directive: Json, patch: JsonObject): JsonObject {
   return patch;
 }
 
-/** `$retainKeys` clears what it does not name; the patch itself may then only hold what it names. */
+/** `$retainKeys` deletes the members that it does not name; the patch may contain only members that it names. */
 function retainKeys(original: JsonObject, patch: JsonObject): void {
   const names = member(patch, RETAIN_KEYS);
   if (names === undefined) return;
@@ -102,15 +93,15 @@ function mergeOrReplace(current: Json[], patch: Json[], field: PatchField): Json
   return field.strategies.includes('merge') ? mergeLists(current, patch, field, mergeObjects) : patch;
 }
 
-/** A value that meets nothing of its type. An object that is a directive then has nothing to direct. */
+/** Sets a value where the document has none of its type. An object that is a directive has no effect there. */
 function takeFromPatch(original: JsonObject, key: string, value: Json): void {
   const isScalar = typeof value !== 'object';
-  const kept = isScalar ? value : withoutDirectives(withoutNullMembers(value));
+  const kept = isScalar ? value : withoutDirectives(withoutNulls(value));
   if (kept === undefined) delete original[key];
   else setMember(original, key, kept);
 }
 
-/** `$setElementOrder/<list>`: the list is merged with the patch's own list, if any, and put in that order. */
+/** `$setElementOrder/<list>`: the list is merged with the list of the patch, if any, and sorted in that order. */
 function mergeOrderedLists(original: JsonObject, patch: JsonObject, schema: PatchSchema | undefined): void {
   for (const directive of Object.keys(patch).filter((key) => key.startsWith(SET_ELEMENT_ORDER))) {
     const order = expectList(patch[directive]!);
@@ -152,17 +143,7 @@ function listName(directive: string, prefix: string, what: string): string {
   return directive.slice(prefix.length + 1);
 }
 
-function withoutNullMembers(value: Json): Json {
-  if (Array.isArray(value)) return value.map(withoutNullMembers);
-  if (!isObject(value)) return value;
-  const kept: JsonObject = {};
-  for (const key of Object.keys(value)) {
-    if (value[key] !== null) setMember(kept, key, withoutNullMembers(value[key]!));
-  }
-  return kept;
-}
-
-/** Objects with `$patch` are left out wherever they stand. */
+/** A copy of a value without the objects that contain `$patch`. */
 function withoutDirectives(value: Json): Json | undefined {
   if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
   if (!isObject(value)) return value;

@@ -3,8 +3,8 @@ import { goJson } from './go-values.js';
 import { memberSchema, type Schema } from './schema.js';
 
 /**
- * A value and what it was before, found by their places in the object: members by name, items of lists of type map by
- * their keys, items of other lists not at all. Updates use it to leave alone what was wrong already.
+ * A value and its predecessor before an update. Members correlate by name, items of lists of type map
+ * by their keys, items of other lists not at all. Validation skips problems of unchanged values.
  */
 export class Correlation {
   #known: boolean | undefined;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { ANY, type Schema, type SchemaLimits, type SchemaRule, type SchemaType } from './schema.js';
 
-/** Deeper schemas are refused: a definition must not make every later request recurse without end. */
+/** Bound on the depth of a schema, and so on the recursion of every request for its resource. */
 export const SCHEMA_LEVELS_MAX = 200;
 
 export class SchemaError extends Error {
@@ -78,7 +78,7 @@ function structureOf(openApi: JsonObject, place: Place): Schema {
   return {
     ...(declared !== undefined && !isEmbedded ? { properties: declared } : {}),
     ...(isEmbedded ? { properties: withIdentity(declared, openApi, place.objectMeta) } : {}),
-    // An object that declares nothing holds nothing, unless it says otherwise.
+    // An object without declared members has none, unless it preserves unknown fields.
     ...(isClosed && !isEmbedded && openApi['x-kubernetes-preserve-unknown-fields'] !== true ? { properties: {} } : {}),
     ...(isObject(additionalProperties) ? { values: convert(additionalProperties, below) } : {}),
     ...(typeof additionalProperties === 'boolean' ? { values: HOLLOW } : {}),
@@ -87,7 +87,7 @@ function structureOf(openApi: JsonObject, place: Place): Schema {
   };
 }
 
-/** A whole object of the API always has these, whatever its schema says. */
+/** Adds `apiVersion`, `kind` and `metadata`, which a whole object always has. */
 function withIdentity(
   declared: Readonly<Record<string, Schema>> | undefined,
   openApi: JsonObject,

@@ -14,7 +14,7 @@ export function withDefaults(object: JsonObject, schema: Schema, kind: 'built-in
   return fill(object, schema, kind, { values: OBJECT_VALUES_MAX }) as JsonObject;
 }
 
-/** How many values defaults may still add: a list of nulls can be a copy of a large default for each. */
+/** The number of values that defaults may still add: each null of a list may become a copy of a large default. */
 interface Room {
   values: number;
 }
@@ -74,7 +74,7 @@ function fillItems(items: readonly Json[], schema: Schema, isCustom: boolean, ro
   );
 }
 
-/** What stands there only because everything may is left as it is. */
+/** Whether the schema describes a member; a null of another member is kept. */
 function isDeclared(schema: Schema, name: string): boolean {
   if (schema.properties !== undefined && Object.hasOwn(schema.properties, name)) return true;
   const { values } = schema;

@@ -7,31 +7,16 @@ import {
   pathSegmentProblems,
 } from '../values/object-meta.js';
 import { type FieldProblem, invalid, PROBLEMS_MAX, required } from './field-problems.js';
-import type { Schema } from './schema.js';
+import { type Schema, walkValues } from './schema.js';
 
-/** What is wrong with the type and name of whole objects that stand inside another (`x-kubernetes-embedded-resource`). */
+/** The problems of the type and name of objects inside another (`x-kubernetes-embedded-resource`). */
 export function embeddedResourceProblems(value: Json, schema: Schema, path = ''): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  visit(value, schema, path, problems);
+  walkValues(value, schema, path, (each, { embeddedResource }, place) => {
+    if (isObject(each) && embeddedResource === true) problems.push(...identityProblems(each, place));
+    return problems.length < PROBLEMS_MAX;
+  });
   return problems;
-}
-
-function visit(value: Json, schema: Schema, path: string, problems: FieldProblem[]): void {
-  if (problems.length >= PROBLEMS_MAX || schema.typeName !== undefined) return;
-  if (Array.isArray(value)) {
-    const { items } = schema;
-    if (items !== undefined)
-      for (const [index, each] of value.entries()) visit(each, items, `${path}[${index}]`, problems);
-    return;
-  }
-  if (!isObject(value)) return;
-  if (schema.embeddedResource === true) problems.push(...identityProblems(value, path));
-  const { properties, values } = schema;
-  for (const name of Object.keys(value)) {
-    const isDeclared = properties !== undefined && Object.hasOwn(properties, name);
-    if (isDeclared) visit(value[name]!, properties[name]!, path === '' ? name : `${path}.${name}`, problems);
-    else if (values !== undefined) visit(value[name]!, values, `${path}[${name}]`, problems);
-  }
 }
 
 function identityProblems(object: JsonObject, path: string): FieldProblem[] {

@@ -11,19 +11,19 @@ export interface FieldProblem {
 
 export interface ValidationOptions {
   /**
-   * Whether a text matches a pattern in Go's syntax. Patterns come from users: without one that is safe against hostile
-   * patterns they are not looked at.
+   * Whether a text matches a pattern in Go's syntax. Patterns come from users, so the function must
+   * bound the work of hostile ones. Without it patterns are not checked.
    */
   readonly matchesPattern?: (pattern: string, text: string) => boolean;
 }
 
-/** One object's problems beyond this are not looked for. */
+/** Bound on the problems of one object. */
 export const PROBLEMS_MAX = 100;
 
-/** Nor are any after those whose messages have so many characters together: one may list thousands of values. */
+/** Bound on the characters of all messages of one object: a message may list thousands of values. */
 export const PROBLEMS_CHARS_MAX = 512 * 1024;
 
-/** What kube-apiserver calls the field of a problem that belongs to none. */
+/** kube-apiserver's name for the field of a problem that has none. */
 export const NO_FIELD = '<nil>';
 
 export function required(field: string, detail = ''): FieldProblem {
@@ -38,7 +38,7 @@ export function invalid(field: string, value: Json, detail: string): FieldProble
   return problem('FieldValueInvalid', field, `Invalid value: ${goValue(value)}`, detail);
 }
 
-/** A value whose text is not that of a document: kube-apiserver shows some of its own types. */
+/** An invalid value with its text, for values that kube-apiserver does not print as JSON. */
 export function invalidText(field: string, valueText: string, detail: string): FieldProblem {
   return problem('FieldValueInvalid', field, `Invalid value: ${valueText}`, detail);
 }
@@ -51,7 +51,7 @@ export function notSupported(field: string, value: Json, supported: readonly str
   return notSupportedAmong(field, value, supported.map(goQuote).join(', '));
 }
 
-/** The same with the list as it stands in the text. */
+/** Same as `notSupported`, with the text of the list. */
 export function notSupportedAmong(field: string, value: Json, list: string): FieldProblem {
   return problem(
     'FieldValueNotSupported',

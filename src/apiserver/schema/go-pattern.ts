@@ -1,21 +1,21 @@
 import { RE2JS, RE2JSException } from 're2js';
 import { patternSize } from './pattern-size.js';
 
-/** Compiled patterns are kept for reuse, the oldest given up first. */
+/** Bound on the compiled patterns that are kept; the oldest is dropped first. */
 export const PATTERNS_KEPT_MAX = 2_000;
-/** Longer patterns are refused: a compiled one takes many times its length. */
+/** Bound on the length of a pattern: its compiled form takes many times as much memory. */
 export const PATTERN_LENGTH_MAX = 32 * 1024;
 /** Patterns that compile to more instructions are refused, as Go refuses those of some millions. */
 export const PATTERN_SIZE_MAX = 20_000;
 
-/** Characters times instructions, of all matches for one object: about a second of work, when nothing of it goes fast. */
+/** Bound on the work of all matches of one object, in characters times instructions: about a second at worst. */
 export const PATTERN_WORK_MAX = 50_000_000;
-/** Of one match, which cannot be interrupted. */
+/** Bound on the work of one match, which cannot be interrupted. */
 export const MATCH_WORK_MAX = 5_000_000;
 
 const compiled = new Map<string, RE2JS | string>();
 
-/** What is wrong with a regular expression of Go's kind, in Go's words; undefined where nothing is. */
+/** The problem of a regular expression in Go's syntax, in Go's words; undefined for a valid one. */
 export function patternProblem(pattern: string): string | undefined {
   if (verdicts.has(pattern)) return verdicts.get(pattern);
   const known = compile(pattern);

@@ -1,38 +1,25 @@
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { duplicate, type FieldProblem, invalid, PROBLEMS_MAX } from './field-problems.js';
 import { goJson } from './go-values.js';
-import type { Schema } from './schema.js';
+import { type Schema, walkValues } from './schema.js';
 
-/** Items that stand twice in lists of type set, or have the keys of another in lists of type map. */
-export function listTypeProblems(object: JsonObject, schema: Schema): FieldProblem[] {
+/**
+ * Repeated items in lists of type set, and repeated keys in lists of type map. An object that had any
+ * before an update may have others.
+ */
+export function listTypeProblems(object: JsonObject, live: JsonObject | undefined, schema: Schema): FieldProblem[] {
+  const problems = problemsOf(object, schema);
+  return problems.length > 0 && live !== undefined && problemsOf(live, schema).length > 0 ? [] : problems;
+}
+
+function problemsOf(object: JsonObject, schema: Schema): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  visit(object, schema, '', problems);
+  walkValues(object, schema, '', (value, { listType, listKeys = [] }, path) => {
+    if (Array.isArray(value) && listType === 'set') checkDistinct(value, (item) => item, path, problems);
+    if (Array.isArray(value) && listType === 'map') checkKeys(value, listKeys, path, problems);
+    return problems.length < PROBLEMS_MAX;
+  });
   return problems;
-}
-
-/** Of an update: lists that held doubles before are left alone altogether. */
-export function newListTypeProblems(object: JsonObject, live: JsonObject, schema: Schema): FieldProblem[] {
-  const problems = listTypeProblems(object, schema);
-  return problems.length > 0 && listTypeProblems(live, schema).length > 0 ? [] : problems;
-}
-
-function visit(value: Json, schema: Schema, path: string, problems: FieldProblem[]): void {
-  if (problems.length >= PROBLEMS_MAX || schema.typeName !== undefined) return;
-  if (Array.isArray(value)) {
-    if (schema.listType === 'set') checkDistinct(value, (item) => item, path, problems);
-    if (schema.listType === 'map') checkKeys(value, schema.listKeys ?? [], path, problems);
-    const { items } = schema;
-    if (items !== undefined)
-      for (const [index, each] of value.entries()) visit(each, items, `${path}[${index}]`, problems);
-    return;
-  }
-  if (!isObject(value)) return;
-  const { properties, values } = schema;
-  for (const name of Object.keys(value)) {
-    const isDeclared = properties !== undefined && Object.hasOwn(properties, name);
-    if (isDeclared) visit(value[name]!, properties[name]!, path === '' ? name : `${path}.${name}`, problems);
-    else if (values !== undefined) visit(value[name]!, values, `${path}[${name}]`, problems);
-  }
 }
 
 function checkKeys(items: readonly Json[], keys: readonly string[], path: string, problems: FieldProblem[]): void {
@@ -50,7 +37,7 @@ function keysOf(item: Json, names: readonly string[]): Json {
   return Object.fromEntries(keys.filter(([, value]) => value !== undefined)) as JsonObject;
 }
 
-/** Only the first repetition of each is told. */
+/** Records the first repetition of each item. */
 function checkDistinct(
   items: readonly Json[],
   keyOf: (item: Json) => Json,

@@ -8,7 +8,7 @@ export interface Pruned {
   readonly unknownFields: readonly string[];
 }
 
-/** More unknown fields than this are pruned, but not listed. */
+/** Bound on the unknown fields that are listed; all are pruned. */
 export const UNKNOWN_FIELDS_MAX = 100;
 
 /** The object without the fields its schema does not know. */
@@ -23,7 +23,7 @@ export function unknownFieldMessage(field: string): string {
   return `unknown field ${JSON.stringify(field)}`;
 }
 
-/** So it is with nearly every object: asked first, because keeping track of paths costs more than this question. */
+/** Whether a value has no unknown fields. A cheap check before pruning, which has to track paths. */
 export function isAllKnown(value: Json, schema: Schema): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (Array.isArray(value)) {
@@ -71,7 +71,7 @@ function pruneItems(items: Json[], schema: Schema, path: string, unknown: string
   return changed ? kept : items;
 }
 
-/** An embedded object always has its own type and name, whatever its schema declares. */
+/** The schema of a member; an embedded object always has `apiVersion`, `kind` and `metadata`. */
 function schemaOfMember(schema: Schema, key: string): Schema | undefined {
   const declared = memberSchema(schema, key);
   if (declared !== undefined) return declared;

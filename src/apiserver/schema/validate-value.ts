@@ -21,20 +21,20 @@ import { isKnownFormat } from './schema-formats.js';
 import { formatProblems, numberProblems, stringProblems, type ValuePlace } from './validate-scalars.js';
 
 export interface ValueOptions extends ValidationOptions {
-  /** The field of the value as a whole; empty for an object. Texts name what is below it only. */
+  /** The field of the whole value; empty for an object. Messages name paths inside the value only. */
   readonly field?: string;
-  /** With what the value was before: what was wrong then and has not changed is not reported. */
+  /** The value before an update: problems of unchanged parts are not reported. */
   readonly correlation?: Correlation | undefined;
 }
 
-/** What is wrong with a value by its schema: types, limits, formats, alternatives. */
+/** The problems of a value by its schema: types, limits, formats, alternatives. */
 export function valueProblems(value: Json, schema: Schema, options: ValueOptions = {}): FieldProblem[] {
   return runAtOnce(valueProblemSteps(value, schema, options));
 }
 
 /**
- * The same, yielding now and then: a schema with many alternatives is checked against each of many items. Throws a StatusError
- * where that would take more than `CHECKS_MAX` checks.
+ * Same as `valueProblems`, yielding every few milliseconds. Throws a StatusError after `CHECKS_MAX`
+ * checks: each of many items is checked against each of many alternatives.
  */
 export function* valueProblemSteps(
   value: Json,
@@ -45,14 +45,14 @@ export function* valueProblemSteps(
   return problems;
 }
 
-/** Values of one object that are checked against a schema, counted again for each of its alternatives. */
+/** Bound on the checks of values of one object; each alternative of a schema is a check. */
 export const CHECKS_MAX = 5_000_000;
 /** Some milliseconds of work. */
 const CHECKS_PER_STEP = 2_000;
 
 /**
- * Of several alternatives that fail kube-apiserver tells the problems of the one that matched most, so matches are
- * counted the way it counts them.
+ * The problems of a value and the number of its matches. Of several failed alternatives, kube-apiserver
+ * reports the one with the most matches, so matches are counted like there.
  */
 class Outcome {
   readonly problems: FieldProblem[] = [];
@@ -103,7 +103,7 @@ class ValueValidation {
     const outcome = new Outcome();
     if (++this.#checks % CHECKS_PER_STEP === 0) yield;
     if (this.#checks > CHECKS_MAX) throw tooManyChecks();
-    // The server's own types are checked by those who know them.
+    // Values of built-in types are validated elsewhere.
     if (schema.restrictions !== undefined) return yield* this.#checkAll(value, schema.restrictions, name, correlation);
     if (schema.typeName !== undefined) return outcome;
     const place = new Place(name, this.#whole);
@@ -199,7 +199,7 @@ class ValueValidation {
       if (below === ANY) continue;
       const isDeclared = schema.properties !== undefined && Object.hasOwn(schema.properties, each);
       const path = name === '' && isDeclared ? each : `${name}.${each}`;
-      // The version is the same after conversion, whatever it was.
+      // The version is the same after conversion.
       const isTyped = name === '' && this.#whole === '' && (each === 'apiVersion' || each === 'kind');
       outcome.merge(yield* this.check(object[each]!, below, path, isTyped ? undefined : correlation?.member(each)));
     }
@@ -214,7 +214,7 @@ class ValueValidation {
     const { allOf, anyOf, oneOf, not } = schema;
     const say = (text: string): void =>
       outcome.add([invalid(this.#whole === '' ? NO_FIELD : this.#whole, '', `${JSON.stringify(name)} ${text}`)]);
-    // Parts that did not change count all the same here: kube-apiserver compares alternatives only as a whole.
+    // Unchanged parts are checked as well: kube-apiserver compares alternatives only as a whole.
     const tried = (each: Schema): Generator<void, Outcome> => this.#checkAll(value, each, name, undefined);
     if (anyOf !== undefined) yield* mergeAny(anyOf, tried, outcome, say);
     if (oneOf !== undefined) mergeOne(yield* each(oneOf, tried), outcome, say);
@@ -223,7 +223,7 @@ class ValueValidation {
   }
 }
 
-/** Where a value stands. Its field is worked out when there is a problem to tell of: paths can be long. */
+/** The place of a value. Its field is computed only for a problem, because paths can be long. */
 class Place implements ValuePlace {
   constructor(
     readonly name: string,
@@ -299,7 +299,7 @@ function mergeAll(outcomes: readonly Outcome[], outcome: Outcome, say: Say): voi
   say(`must validate all the schemas (allOf)${validCount === 0 ? '. None validated' : ''}`);
 }
 
-/** What was wanted and what is there, where they differ. */
+/** The expected and the actual type, if they differ. */
 function typeProblem(value: Json, schema: Schema, types: readonly string[]): [string, string] | undefined {
   const actual = typeOf(value);
   if (value === null) return types.length > 0 && schema.nullable !== true ? [types.join(','), 'null'] : undefined;

@@ -1,16 +1,21 @@
 import { describe, expect, it } from 'vitest';
-import type { Json } from '../../kube/json.js';
+import { runAtOnce } from '../../base/work-slices.js';
+import type { Json, JsonObject } from '../../kube/json.js';
 import { customResourceSchema, SchemaError } from './custom-resource-schema.js';
 import { GADGET } from './gadget.fixture.js';
-import { formatProblems, validateObject } from './validate.js';
+import { type FieldProblem, formatProblems, objectProblemSteps, type ValidationOptions } from './validate.js';
+
+function problemsOf(object: JsonObject, options: ValidationOptions = {}): FieldProblem[] {
+  return runAtOnce(objectProblemSteps(object, undefined, GADGET, options));
+}
 
 const matchesPattern = (pattern: string, text: string): boolean => pattern === '^a+$' && /^a+$/.test(text);
 
 function messageOf(spec: Json): string {
-  return formatProblems(validateObject({ metadata: { name: 'g' }, spec }, GADGET, { matchesPattern }));
+  return formatProblems(problemsOf({ metadata: { name: 'g' }, spec }, { matchesPattern }));
 }
 
-describe('validateObject', () => {
+describe('validation of custom resources by their schema', () => {
   // The right side is what a kube-apiserver 1.36.4 answers after `Gadget.example.com "g" is invalid: `.
   it.each<[Json, string]>([
     [{}, 'spec.must: Required value'],
@@ -69,7 +74,7 @@ describe('validateObject', () => {
   });
 
   it('tells reason and field of each cause', () => {
-    expect(validateObject({ spec: { int: 1 } }, GADGET)).toEqual([
+    expect(problemsOf({ spec: { int: 1 } })).toEqual([
       {
         reason: 'FieldValueInvalid',
         message: 'Invalid value: 1: spec.int in body should be greater than or equal to 2',
@@ -90,16 +95,16 @@ describe('validateObject', () => {
       by: 'AAAA',
       nul: null,
     };
-    expect(validateObject({ spec }, GADGET)).toEqual([]);
+    expect(problemsOf({ spec })).toEqual([]);
   });
 
   it('does not look at patterns without a safe matcher', () => {
-    expect(validateObject({ spec: { must: 'a', pat: 'b' } }, GADGET)).toEqual([]);
+    expect(problemsOf({ spec: { must: 'a', pat: 'b' } })).toEqual([]);
   });
 
   it('stops at a bound', () => {
     const list = Array.from({ length: 1000 }, () => 1);
-    expect(validateObject({ spec: { must: 'a', set: list } }, GADGET)).toHaveLength(100);
+    expect(problemsOf({ spec: { must: 'a', set: list } })).toHaveLength(100);
   });
 });
 

@@ -1,13 +1,13 @@
 import { type GroupVersionKind, groupVersion } from '../../kube/gvr.js';
 import { isObject, type JsonObject, member } from '../../kube/json.js';
 
-/** What objects of one kind can be selected by. */
+/** The fields by which objects of one kind can be selected. */
 export interface SelectableFields {
-  /** The field's own name, another for one with an older name, or undefined when it cannot be selected by. */
+  /** The current name of a field; undefined for a field that cannot be used in selectors. */
   translate(field: string): string | undefined;
-  /** kube-apiserver's words for a field it does not know; they differ between kinds. */
+  /** kube-apiserver's message for an unknown field, which differs between kinds. */
   refusal(field: string): string;
-  /** Fields that are not simply the text at their path; undefined leaves it to the path. */
+  /** Reads a field that is not the text at its path; undefined for other fields. */
   read?(object: JsonObject, field: string): string | undefined;
 }
 
@@ -17,14 +17,14 @@ const INVOLVED = ['kind', 'namespace', 'name', 'uid', 'apiVersion', 'resourceVer
 
 const notSupported = (field: string): string => `field label not supported: ${field}`;
 
-/** Of kinds that nothing is said about. */
-export const METADATA_FIELDS: SelectableFields = {
+/** The fields of kinds without others. */
+const METADATA_FIELDS: SelectableFields = {
   translate: (field) => (NAMESPACED.includes(field) ? field : undefined),
   refusal: (field) =>
     `${JSON.stringify(field)} is not a known field selector: only "metadata.name", "metadata.namespace"`,
 };
 
-/** By `group/Kind`; versions of one kind agree unless a name says otherwise. */
+/** By `group/Kind`, for all versions of a kind. */
 const BUILT_IN: Readonly<Record<string, (kind: GroupVersionKind) => SelectableFields>> = {
   '/Pod': () => ({
     ...fields(
@@ -44,10 +44,13 @@ const BUILT_IN: Readonly<Record<string, (kind: GroupVersionKind) => SelectableFi
     ),
     read: readPodField,
   }),
-  '/Node': () => ({ ...fields([...NAME, 'spec.unschedulable']), read: falseWhenAbsent('spec', 'unschedulable') }),
+  '/Node': () => ({
+    ...fields([...NAME, 'spec.unschedulable']),
+    read: withDefault('spec.unschedulable', 'unschedulable', false),
+  }),
   '/ReplicationController': () => ({
     ...fields([...NAMESPACED, 'status.replicas']),
-    read: zeroWhenAbsent('status', 'replicas'),
+    read: withDefault('status.replicas', 'replicas', 0),
   }),
   '/Event': () => ({
     ...fields([
@@ -79,9 +82,8 @@ const BUILT_IN: Readonly<Record<string, (kind: GroupVersionKind) => SelectableFi
       {},
       (field) => `field label ${JSON.stringify(field)} not supported for Job`,
     ),
-    // The field's name and the status field differ; it has always been so.
-    read: (object, field) =>
-      field === 'status.successful' ? String(part(object, 'status', 'succeeded') ?? 0) : undefined,
+    // The name of the selector and that of the status field differ.
+    read: withDefault('status.successful', 'succeeded', 0),
   }),
   'certificates.k8s.io/CertificateSigningRequest': () => fields([...NAME, 'spec.signerName']),
   'certificates.k8s.io/ClusterTrustBundle': () => fields([...NAME, 'spec.signerName']),
@@ -101,7 +103,7 @@ export function selectableFieldsOf(kind: GroupVersionKind): SelectableFields {
   return Object.hasOwn(BUILT_IN, key) ? BUILT_IN[key]!(kind) : METADATA_FIELDS;
 }
 
-/** A custom resource; the JSON paths of its `selectableFields` come with a leading dot. */
+/** The fields of a custom resource; the JSON paths of its `selectableFields` have a leading dot. */
 export function selectableFieldsOfCustomResource(
   scope: 'Namespaced' | 'Cluster',
   jsonPaths: readonly string[],
@@ -126,17 +128,14 @@ function part(object: JsonObject, outer: string, inner: string): unknown {
   return isObject(found) ? member(found, inner) : undefined;
 }
 
-function falseWhenAbsent(outer: string, inner: string): NonNullable<SelectableFields['read']> {
-  return (object, field) => (field === `${outer}.${inner}` ? String(part(object, outer, inner) ?? false) : undefined);
-}
-
-function zeroWhenAbsent(outer: string, inner: string): NonNullable<SelectableFields['read']> {
-  return (object, field) => (field === `${outer}.${inner}` ? String(part(object, outer, inner) ?? 0) : undefined);
+function withDefault(field: string, inner: string, fallback: boolean | number): NonNullable<SelectableFields['read']> {
+  const [outer = ''] = field.split('.');
+  return (object, each) => (each === field ? String(part(object, outer, inner) ?? fallback) : undefined);
 }
 
 function readPodField(object: JsonObject, field: string): string | undefined {
   if (field === 'spec.hostNetwork') return String(part(object, 'spec', 'hostNetwork') ?? false);
-  // Only the first address counts, under either name.
+  // The first of `podIPs`, else `podIP`.
   if (field === 'status.podIP') {
     const first = part(object, 'status', 'podIPs');
     const ip = Array.isArray(first) && isObject(first[0]) ? first[0]['ip'] : part(object, 'status', 'podIP');
@@ -145,21 +144,15 @@ function readPodField(object: JsonObject, field: string): string | undefined {
   return undefined;
 }
 
-/** Both Event kinds are one stored object: fields are asked for by the older names. */
+/** Events of both groups are the same stored objects; fields have the names of core events here. */
 function readEventField(object: JsonObject, field: string): string | undefined {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   if (field.startsWith('involvedObject.')) {
     const name = field.slice('involvedObject.'.length);
     return text(part(object, 'involvedObject', name) ?? part(object, 'regarding', name));
   }
-  if (field === 'reportingComponent') {
-    return text(member(object, 'reportingComponent') ?? member(object, 'reportingController'));
-  }
-  if (field === 'source') {
-    const component = text(part(object, 'source', 'component') ?? part(object, 'deprecatedSource', 'component'));
-    return component !== ''
-      ? component
-      : text(member(object, 'reportingComponent') ?? member(object, 'reportingController'));
-  }
-  return undefined;
+  const reporting = text(member(object, 'reportingComponent') ?? member(object, 'reportingController'));
+  if (field === 'reportingComponent') return reporting;
+  if (field !== 'source') return undefined;
+  return text(part(object, 'source', 'component') ?? part(object, 'deprecatedSource', 'component')) || reporting;
 }

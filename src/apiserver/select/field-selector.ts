@@ -2,17 +2,17 @@ import { isObject, type Json, type JsonObject, member } from '../../kube/json.js
 import { type SelectableFields, selectableFieldsOf } from './field-selector-kinds.js';
 import { SELECTOR_LENGTH_MAX, SelectorError } from './label-selector.js';
 
-export interface FieldRequirement {
-  /** The field as the stored object is asked for it; older names are already translated. */
+interface FieldRequirement {
+  /** The field of the stored object; older names are already translated. */
   readonly field: string;
   readonly operator: '=' | '!=';
   readonly value: string;
 }
 
-/** All requirements must hold; none is every object. */
+/** All requirements must hold; an empty selector matches every object. */
 export type FieldSelector = readonly FieldRequirement[];
 
-/** The `fieldSelector` parameter, not yet checked against a kind. Throws SelectorError with kube-apiserver's words. */
+/** Parses the `fieldSelector` parameter, without a check of its fields. Throws SelectorError with kube-apiserver's words. */
 export function parseFieldSelector(text: string): FieldSelector {
   if (text.length > SELECTOR_LENGTH_MAX)
     throw new SelectorError(`selector is longer than ${SELECTOR_LENGTH_MAX} bytes`);
@@ -28,8 +28,8 @@ export function parseFieldSelector(text: string): FieldSelector {
 }
 
 /**
- * The selector with the fields that this kind can be selected by. `selectable` overrides what is built in: a CRD's
- * `selectableFields` with `metadata.name` and `metadata.namespace`.
+ * The selector with the fields of this kind; throws SelectorError for others. `selectable` overrides the
+ * built-in fields: those of a custom resource are its `selectableFields` and two of `metadata`.
  */
 export function fieldSelectorForKind(
   selector: FieldSelector,
@@ -53,19 +53,13 @@ export function matchesFields(selector: FieldSelector, object: JsonObject, selec
   });
 }
 
-/** The one value a field must have for any object to match; `metadata.name` makes a list a lookup. */
+/** The only value of a field that can match, if there is one; for `metadata.name` a list becomes a lookup. */
 export function requiredFieldValue(selector: FieldSelector, field: string): string | undefined {
   return selector.find((each) => each.field === field && each.operator === '=')?.value;
 }
 
-export function formatFieldSelector(selector: FieldSelector): string {
-  return selector
-    .map(({ field, operator, value }) => `${field}${operator}${value.replace(/[\\,=]/g, '\\$&')}`)
-    .join(',');
-}
-
-/** A field's text by its dotted path; what is not there is the empty text, or false for a switch and 0 for a count. */
-export function readField(object: JsonObject, path: string): string {
+/** The text of a field by its dotted path; empty for a missing one. */
+function readField(object: JsonObject, path: string): string {
   let value: Json | undefined = object;
   for (const part of path.replace(/^\./, '').split('.')) {
     value = isObject(value) ? member(value, part) : undefined;

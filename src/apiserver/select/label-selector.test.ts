@@ -5,7 +5,6 @@ import {
   labelSelectorFromObject,
   matchesLabels,
   parseLabelSelector,
-  requiredLabelValue,
   SelectorError,
 } from './label-selector.js';
 
@@ -183,13 +182,5 @@ describe('labelSelectorFromObject', () => {
     expect(() => labelSelectorFromObject({ matchExpressions: [{ key: 'a', operator: 'In' }] })).toThrow(
       "values set can't be empty",
     );
-  });
-});
-
-describe('requiredLabelValue', () => {
-  it('is the only value a key may have', () => {
-    expect(requiredLabelValue(parseLabelSelector('a in (x)'), 'a')).toBe('x');
-    expect(requiredLabelValue(parseLabelSelector('a in (x,y)'), 'a')).toBeUndefined();
-    expect(requiredLabelValue(parseLabelSelector('a!=x'), 'a')).toBeUndefined();
   });
 });

@@ -3,22 +3,22 @@ import { type LabelOperator, type LabelRequirement, requirement, SelectorError }
 
 export { type LabelOperator, type LabelRequirement, SelectorError } from './label-selector-requirement.js';
 
-/** All requirements must hold; none is every object. Sorted by key, as kube-apiserver keeps them. */
+/** All requirements must hold; an empty selector matches every object. Sorted by key, as in kube-apiserver. */
 export type LabelSelector = readonly LabelRequirement[];
 
 export type Labels = Readonly<Record<string, string>>;
 
-/** Longer selectors are refused: matching costs labels × requirements for every object of a list. */
+/** Bound on the length of a selector: matching costs labels × requirements for every object of a list. */
 export const SELECTOR_LENGTH_MAX = 256 * 1024;
 
-/** The `labelSelector` parameter. Throws SelectorError with kube-apiserver's words. */
+/** Parses the `labelSelector` parameter. Throws SelectorError with kube-apiserver's words. */
 export function parseLabelSelector(text: string): LabelSelector {
   if (text.length > SELECTOR_LENGTH_MAX)
     throw new SelectorError(`selector is longer than ${SELECTOR_LENGTH_MAX} bytes`);
   return byKey(parseRequirements(text));
 }
 
-/** `metav1.LabelSelector` as it stands in objects. No selector matches nothing, an empty one everything. */
+/** `metav1.LabelSelector` in an object. A missing selector matches nothing, an empty one everything. */
 export interface LabelSelectorObject {
   readonly matchLabels?: Labels;
   readonly matchExpressions?: readonly {
@@ -40,7 +40,7 @@ const NO_EXPRESSION = { key: '', operator: '', values: [] };
 export function labelSelectorFromObject(selector: LabelSelectorObject): LabelSelector {
   const requirements = Object.entries(selector.matchLabels ?? {}).map(([key, value]) => requirement(key, '=', [value]));
   for (const expression of selector.matchExpressions ?? []) {
-    // JSON may have null in the place of any of them, which Kubernetes reads as the empty value.
+    // Any of these may be null, which Kubernetes reads as the empty value.
     const { key, operator, values } = expression ?? NO_EXPRESSION;
     const known = Object.hasOwn(OBJECT_OPERATORS, operator) ? OBJECT_OPERATORS[operator] : undefined;
     if (known === undefined) throw new SelectorError(`"${operator}" is not a valid label selector operator`);
@@ -56,13 +56,6 @@ export function matchesLabels(selector: LabelSelector, labels: Labels | undefine
 /** The canonical text: equal selectors are equal texts, so it serves as a key of caches. */
 export function formatLabelSelector(selector: LabelSelector): string {
   return selector.map(formatRequirement).join(',');
-}
-
-/** The one value a key must have for any object to match, which lets a list become a lookup. */
-export function requiredLabelValue(selector: LabelSelector, key: string): string | undefined {
-  const first = selector.find((each) => each.key === key);
-  if (first === undefined || !['=', '==', 'in'].includes(first.operator)) return undefined;
-  return first.values.length === 1 ? first.values[0] : undefined;
 }
 
 function matchesRequirement({ key, operator, values }: LabelRequirement, labels: Labels): boolean {
@@ -89,7 +82,7 @@ function matchesRequirement({ key, operator, values }: LabelRequirement, labels:
   }
 }
 
-/** Fewer values are looked through faster than looked up. */
+/** A search in up to so many values is faster than a lookup in a set. */
 const LISTED_VALUES_MAX = 8;
 const valueSets = new WeakMap<readonly string[], ReadonlySet<string>>();
 

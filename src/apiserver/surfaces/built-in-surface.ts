@@ -9,7 +9,7 @@ import {
   type TypeObject,
 } from './surface-file.js';
 
-/** The built-in types of one Kubernetes version, ready to be asked. Immutable; schemas are made when first asked for. */
+/** The built-in types of one Kubernetes version. Immutable; schemas are created on first use. */
 export interface BuiltInSurface {
   readonly version: string;
   readonly capturedFrom: string;

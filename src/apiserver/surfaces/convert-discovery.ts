@@ -9,8 +9,8 @@ export interface AggregatedDocuments {
 }
 
 /**
- * The groups of a server on which everything is switched on. What `byDefault`, the same server with its default flags,
- * does not serve is marked.
+ * The groups of a server with all APIs enabled. APIs that `byDefault`, the same server with default
+ * flags, does not serve are marked as off by default.
  */
 export function convertDiscovery(everything: AggregatedDocuments, byDefault?: AggregatedDocuments): SurfaceGroup[] {
   const defaults = byDefault === undefined ? undefined : served(byDefault);

@@ -3,7 +3,7 @@ import { type AggregatedDocuments, convertDiscovery } from './convert-discovery.
 import { convertOpenApi } from './convert-openapi.js';
 import { SURFACE_FORMAT, type SurfaceFile, type SurfaceGroup } from './surface-file.js';
 
-/** What a running server says of itself. */
+/** The documents of a running server from which a surface is made. */
 export interface ServerDocuments {
   /** `gitVersion` of `/version`. */
   readonly gitVersion: string;

@@ -1,8 +1,8 @@
 import type { Json } from '../../kube/json.js';
 
 /**
- * What one Kubernetes version serves, as it lies on disk: facts only (names, types, verbs, keys), no prose. One file a
- * version, independent of the others, so that a surface captured from any cluster is as good as the ones shipped.
+ * The file format of the surface of one Kubernetes version: names, types, verbs and keys, without prose.
+ * Files are independent of each other, so a surface can be captured from any cluster.
  */
 export interface SurfaceFile {
   readonly format: typeof SURFACE_FORMAT;
@@ -35,7 +35,7 @@ export interface SurfaceResource {
   readonly name: string;
   readonly singular: string;
   readonly kind: string;
-  /** Where the kind is of another group or version than the resource. */
+  /** Group and version of the kind, if they differ from those of the resource. */
   readonly kindGroup?: string;
   readonly kindVersion?: string;
   readonly namespaced: boolean;

@@ -1,124 +1,23 @@
-import {
-  API_SERVICE_PRINTER,
-  CONFIG_MAP_PRINTER,
-  EVENT_PRINTER,
-  LEASE_PRINTER,
-  NAMESPACE_PRINTER,
-  NETWORK_POLICY_PRINTER,
-  NODE_PRINTER,
-  PRIORITY_CLASS_PRINTER,
-  SECRET_PRINTER,
-  SERVICE_ACCOUNT_PRINTER,
-  SERVICE_PRINTER,
-  WEBHOOK_PRINTER,
-} from './core-printers.js';
+import type { PrinterTable } from './cells.js';
+import { CORE_PRINTERS } from './core-printers.js';
 import { PLAIN_PRINTER } from './custom-printer.js';
-import {
-  ENDPOINT_SLICE_PRINTER,
-  ENDPOINTS_PRINTER,
-  INGRESS_CLASS_PRINTER,
-  INGRESS_PRINTER,
-  IP_ADDRESS_PRINTER,
-  SERVICE_CIDR_PRINTER,
-} from './network-printers.js';
+import { NETWORK_PRINTERS } from './network-printers.js';
 import { POD_PRINTER } from './pod-printer.js';
-import {
-  CERTIFICATE_SIGNING_REQUEST_PRINTER,
-  CONTROLLER_REVISION_PRINTER,
-  FLOW_SCHEMA_PRINTER,
-  HORIZONTAL_POD_AUTOSCALER_PRINTER,
-  LEASE_CANDIDATE_PRINTER,
-  MUTATING_POLICY_PRINTER,
-  POD_DISRUPTION_BUDGET_PRINTER,
-  POD_TEMPLATE_PRINTER,
-  POLICY_BINDING_PRINTER,
-  PRIORITY_LEVEL_PRINTER,
-  RESOURCE_CLAIM_PRINTER,
-  RESOURCE_QUOTA_PRINTER,
-  RESOURCE_SLICE_PRINTER,
-  ROLE_BINDING_PRINTER,
-  RUNTIME_CLASS_PRINTER,
-  VALIDATING_POLICY_PRINTER,
-} from './policy-printers.js';
-import {
-  CSI_DRIVER_PRINTER,
-  CSI_NODE_PRINTER,
-  PERSISTENT_VOLUME_CLAIM_PRINTER,
-  PERSISTENT_VOLUME_PRINTER,
-  STORAGE_CLASS_PRINTER,
-  VOLUME_ATTACHMENT_PRINTER,
-  VOLUME_ATTRIBUTES_CLASS_PRINTER,
-} from './storage-printers.js';
+import { POLICY_PRINTERS } from './policy-printers.js';
+import { STORAGE_PRINTERS } from './storage-printers.js';
 import type { TablePrinter } from './table.js';
-import {
-  CRON_JOB_PRINTER,
-  DAEMON_SET_PRINTER,
-  DEPLOYMENT_PRINTER,
-  JOB_PRINTER,
-  REPLICA_SET_PRINTER,
-  REPLICATION_CONTROLLER_PRINTER,
-  STATEFUL_SET_PRINTER,
-} from './workload-printers.js';
+import { WORKLOAD_PRINTERS } from './workload-printers.js';
 
-/** By group and resource; versions of one resource are listed alike. */
-const PRINTERS: Readonly<Record<string, TablePrinter>> = {
+const PRINTERS: PrinterTable = {
   '/pods': POD_PRINTER,
-  '/configmaps': CONFIG_MAP_PRINTER,
-  '/secrets': SECRET_PRINTER,
-  '/services': SERVICE_PRINTER,
-  '/nodes': NODE_PRINTER,
-  '/namespaces': NAMESPACE_PRINTER,
-  '/events': EVENT_PRINTER,
-  '/serviceaccounts': SERVICE_ACCOUNT_PRINTER,
-  '/replicationcontrollers': REPLICATION_CONTROLLER_PRINTER,
-  '/endpoints': ENDPOINTS_PRINTER,
-  '/persistentvolumes': PERSISTENT_VOLUME_PRINTER,
-  '/persistentvolumeclaims': PERSISTENT_VOLUME_CLAIM_PRINTER,
-  '/resourcequotas': RESOURCE_QUOTA_PRINTER,
-  '/podtemplates': POD_TEMPLATE_PRINTER,
-  'apps/controllerrevisions': CONTROLLER_REVISION_PRINTER,
-  'apps/deployments': DEPLOYMENT_PRINTER,
-  'apps/replicasets': REPLICA_SET_PRINTER,
-  'apps/statefulsets': STATEFUL_SET_PRINTER,
-  'apps/daemonsets': DAEMON_SET_PRINTER,
-  'batch/jobs': JOB_PRINTER,
-  'batch/cronjobs': CRON_JOB_PRINTER,
-  'events.k8s.io/events': EVENT_PRINTER,
-  'coordination.k8s.io/leases': LEASE_PRINTER,
-  'networking.k8s.io/networkpolicies': NETWORK_POLICY_PRINTER,
-  'scheduling.k8s.io/priorityclasses': PRIORITY_CLASS_PRINTER,
-  'apiregistration.k8s.io/apiservices': API_SERVICE_PRINTER,
-  'admissionregistration.k8s.io/validatingwebhookconfigurations': WEBHOOK_PRINTER,
-  'admissionregistration.k8s.io/mutatingwebhookconfigurations': WEBHOOK_PRINTER,
-  'admissionregistration.k8s.io/validatingadmissionpolicies': VALIDATING_POLICY_PRINTER,
-  'admissionregistration.k8s.io/mutatingadmissionpolicies': MUTATING_POLICY_PRINTER,
-  'admissionregistration.k8s.io/validatingadmissionpolicybindings': POLICY_BINDING_PRINTER,
-  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': POLICY_BINDING_PRINTER,
-  'autoscaling/horizontalpodautoscalers': HORIZONTAL_POD_AUTOSCALER_PRINTER,
-  'certificates.k8s.io/certificatesigningrequests': CERTIFICATE_SIGNING_REQUEST_PRINTER,
-  'coordination.k8s.io/leasecandidates': LEASE_CANDIDATE_PRINTER,
-  'discovery.k8s.io/endpointslices': ENDPOINT_SLICE_PRINTER,
-  'flowcontrol.apiserver.k8s.io/flowschemas': FLOW_SCHEMA_PRINTER,
-  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': PRIORITY_LEVEL_PRINTER,
-  'networking.k8s.io/ingresses': INGRESS_PRINTER,
-  'networking.k8s.io/ingressclasses': INGRESS_CLASS_PRINTER,
-  'networking.k8s.io/ipaddresses': IP_ADDRESS_PRINTER,
-  'networking.k8s.io/servicecidrs': SERVICE_CIDR_PRINTER,
-  'node.k8s.io/runtimeclasses': RUNTIME_CLASS_PRINTER,
-  'policy/poddisruptionbudgets': POD_DISRUPTION_BUDGET_PRINTER,
-  'rbac.authorization.k8s.io/rolebindings': ROLE_BINDING_PRINTER,
-  'rbac.authorization.k8s.io/clusterrolebindings': ROLE_BINDING_PRINTER,
-  'resource.k8s.io/deviceclasses': SERVICE_ACCOUNT_PRINTER,
-  'resource.k8s.io/resourceclaims': RESOURCE_CLAIM_PRINTER,
-  'resource.k8s.io/resourceclaimtemplates': SERVICE_ACCOUNT_PRINTER,
-  'resource.k8s.io/resourceslices': RESOURCE_SLICE_PRINTER,
-  'storage.k8s.io/csidrivers': CSI_DRIVER_PRINTER,
-  'storage.k8s.io/csinodes': CSI_NODE_PRINTER,
-  'storage.k8s.io/storageclasses': STORAGE_CLASS_PRINTER,
-  'storage.k8s.io/volumeattachments': VOLUME_ATTACHMENT_PRINTER,
-  'storage.k8s.io/volumeattributesclasses': VOLUME_ATTRIBUTES_CLASS_PRINTER,
+  ...CORE_PRINTERS,
+  ...WORKLOAD_PRINTERS,
+  ...NETWORK_PRINTERS,
+  ...POLICY_PRINTERS,
+  ...STORAGE_PRINTERS,
 };
 
+/** The printer of a built-in resource; all its versions are listed alike. */
 export function builtInPrinter(group: string, resource: string): TablePrinter {
   const key = `${group}/${resource}`;
   return Object.hasOwn(PRINTERS, key) ? PRINTERS[key]! : PLAIN_PRINTER;

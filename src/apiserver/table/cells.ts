@@ -1,6 +1,33 @@
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { formatLabelSelector, labelSelectorFromObject, SelectorError } from '../select/label-selector.js';
-import type { Column } from './table.js';
+import { ageOf } from './human-duration.js';
+import type { Column, TablePrinter } from './table.js';
+
+/** Printers by group and resource, such as `apps/deployments` or `/pods`. */
+export type PrinterTable = Readonly<Record<string, TablePrinter>>;
+
+/**
+ * The printer of a built-in kind. The columns `Name` and `Age` get their cells here; `others` returns
+ * the cells of all other columns in order.
+ */
+export function printer(
+  text: string,
+  others: (object: JsonObject, nowMs: number) => readonly Json[],
+  nameCell: (object: JsonObject) => string = nameOf,
+): TablePrinter {
+  const all = columns(text);
+  return {
+    columns: all,
+    row: (object, nowMs) => {
+      const cells = others(object, nowMs).values();
+      const cellOf = ({ name }: Column): Json => {
+        if (name === 'Name') return nameCell(object);
+        return name === 'Age' ? ageOf(at(object, 'metadata', 'creationTimestamp'), nowMs) : cells.next().value!;
+      };
+      return { cells: all.map(cellOf) };
+    },
+  };
+}
 
 /** `Name:name Ready Containers*`: a column a word, `_` for a blank, `:type` or `:name`, `*` for wide listings. */
 export function columns(text: string): Column[] {
@@ -43,12 +70,45 @@ export function sizeAt(object: Json | undefined, ...path: readonly string[]): nu
   return isObject(value) ? Object.keys(value).length : 0;
 }
 
+export function textsAt(object: Json | undefined, ...path: readonly string[]): string[] {
+  const value = at(object, ...path);
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+export function nameOf(object: JsonObject): string {
+  return textAt(object, 'metadata', 'name');
+}
+
+/** The name, marked where an annotation makes the object the default of its kind. */
+export function nameAndDefault(...annotations: readonly string[]): (object: JsonObject) => string {
+  return (object) => {
+    const isDefault = annotations.some((key) => textAt(object, 'metadata', 'annotations', key) === 'true');
+    return `${nameOf(object)}${isDefault ? ' (default)' : ''}`;
+  };
+}
+
+/** `namespace/name` or `kind/name`. */
+export function joined(object: Json | undefined, first: string): string {
+  return `${textAt(object, first)}/${textAt(object, 'name')}`;
+}
+
+export function findCondition(object: JsonObject, type: string): JsonObject | undefined {
+  return objectsAt(object, 'status', 'conditions').find((each) => each['type'] === type);
+}
+
+/** The addresses that a load balancer has given to a Service or an Ingress. */
+export function balancerAddresses(object: JsonObject): string[] {
+  const ingress = objectsAt(object, 'status', 'loadBalancer', 'ingress');
+  const addresses = ingress.map((each) => textAt(each, 'ip') || textAt(each, 'hostname'));
+  return [...new Set(addresses.filter((each) => each !== ''))].sort();
+}
+
 export function orNone(text: string): string {
   return text === '' ? '<none>' : text;
 }
 
 export function hasCondition(object: JsonObject, type: string): boolean {
-  return objectsAt(object, 'status', 'conditions').find((each) => each['type'] === type)?.['status'] === 'True';
+  return findCondition(object, type)?.['status'] === 'True';
 }
 
 /** The names and the images of containers, each in one cell. */

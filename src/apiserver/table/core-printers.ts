@@ -1,83 +1,20 @@
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
-import { at, columns, labelsCell, numberAt, objectsAt, orNone, selectorCell, sizeAt, textAt } from './cells.js';
+import {
+  at,
+  balancerAddresses,
+  findCondition,
+  joined,
+  labelsCell,
+  numberAt,
+  objectsAt,
+  orNone,
+  type PrinterTable,
+  printer,
+  sizeAt,
+  textAt,
+  textsAt,
+} from './cells.js';
 import { ageOf } from './human-duration.js';
-import type { TablePrinter } from './table.js';
-
-export const nameOf = (object: JsonObject): string => textAt(object, 'metadata', 'name');
-export const ageCell = (object: JsonObject, nowMs: number): string =>
-  ageOf(at(object, 'metadata', 'creationTimestamp'), nowMs);
-
-/** A printer whose cells are the name, something, and the age. */
-export function simple(text: string, between: (object: JsonObject) => Json[]): TablePrinter {
-  return {
-    columns: columns(text),
-    row: (object, nowMs) => ({ cells: [nameOf(object), ...between(object), ageCell(object, nowMs)] }),
-  };
-}
-
-export const CONFIG_MAP_PRINTER = simple('Name:name Data Age', (object) => [
-  sizeAt(object, 'data') + sizeAt(object, 'binaryData'),
-]);
-
-export const SECRET_PRINTER = simple('Name:name Type Data Age', (object) => [
-  textAt(object, 'type'),
-  sizeAt(object, 'data'),
-]);
-
-export const NAMESPACE_PRINTER = simple('Name:name Status Age', (object) => [textAt(object, 'status', 'phase')]);
-
-export const SERVICE_ACCOUNT_PRINTER = simple('Name:name Age', () => []);
-
-export const LEASE_PRINTER = simple('Name:name Holder Age', (object) => [textAt(object, 'spec', 'holderIdentity')]);
-
-export const WEBHOOK_PRINTER = simple('Name:name Webhooks:integer Age', (object) => [
-  objectsAt(object, 'webhooks').length,
-]);
-
-export const NETWORK_POLICY_PRINTER = simple('Name:name Pod-Selector Age', (object) => [
-  selectorCell(at(object, 'spec', 'podSelector')),
-]);
-
-export const API_SERVICE_PRINTER = simple('Name:name Service Available Age', (object) => {
-  const service = at(object, 'spec', 'service');
-  const available = objectsAt(object, 'status', 'conditions').find((each) => each['type'] === 'Available');
-  const status = textAt(available, 'status') || 'Unknown';
-  return [
-    service === undefined ? 'Local' : `${textAt(service, 'namespace')}/${textAt(service, 'name')}`,
-    status === 'True' || available === undefined ? status : `${status} (${textAt(available, 'reason')})`,
-  ];
-});
-
-export const PRIORITY_CLASS_PRINTER: TablePrinter = {
-  columns: columns('Name:name Value:integer Global-Default:boolean Age PreemptionPolicy'),
-  row: (object, nowMs) => ({
-    cells: [
-      nameOf(object),
-      numberAt(object, 'value'),
-      at(object, 'globalDefault') === true,
-      ageCell(object, nowMs),
-      textAt(object, 'preemptionPolicy'),
-    ],
-  }),
-};
-
-export const SERVICE_PRINTER: TablePrinter = {
-  columns: columns('Name:name Type Cluster-IP External-IP Port(s) Age Selector*'),
-  row: (object, nowMs) => {
-    const addresses = at(object, 'spec', 'clusterIPs');
-    return {
-      cells: [
-        nameOf(object),
-        textAt(object, 'spec', 'type'),
-        Array.isArray(addresses) && addresses.length > 0 ? String(addresses[0]) : '<none>',
-        externalAddress(object),
-        orNone(objectsAt(object, 'spec', 'ports').map(portText).join(',')),
-        ageCell(object, nowMs),
-        labelsCell(at(object, 'spec', 'selector')),
-      ],
-    };
-  },
-};
 
 function portText(port: JsonObject): string {
   const nodePort = numberAt(port, 'nodePort');
@@ -85,48 +22,19 @@ function portText(port: JsonObject): string {
 }
 
 function externalAddress(service: JsonObject): string {
-  const listed = at(service, 'spec', 'externalIPs');
-  const external = Array.isArray(listed) ? listed.map(String) : [];
+  const external = textsAt(service, 'spec', 'externalIPs');
   switch (textAt(service, 'spec', 'type')) {
     case 'ClusterIP':
     case 'NodePort':
       return orNone(external.join(','));
-    case 'LoadBalancer': {
-      const ingress = objectsAt(service, 'status', 'loadBalancer', 'ingress');
-      const balanced = [...new Set(ingress.map((each) => textAt(each, 'ip') || textAt(each, 'hostname')))].sort();
-      return [...balanced.filter((each) => each !== ''), ...external].join(',') || '<pending>';
-    }
+    case 'LoadBalancer':
+      return [...balancerAddresses(service), ...external].join(',') || '<pending>';
     case 'ExternalName':
       return textAt(service, 'spec', 'externalName');
     default:
       return '<unknown>';
   }
 }
-
-export const NODE_PRINTER: TablePrinter = {
-  columns: columns(
-    'Name:name Status Roles Age Version Internal-IP* External-IP* OS-Image* Kernel-Version* Container-Runtime*',
-  ),
-  row: (object, nowMs) => {
-    const info = at(object, 'status', 'nodeInfo');
-    const architecture = textAt(info, 'architecture');
-    const kernel = textAt(info, 'kernelVersion') || '<unknown>';
-    return {
-      cells: [
-        nameOf(object),
-        nodeStatus(object),
-        orNone(nodeRoles(object).join(',')),
-        ageCell(object, nowMs),
-        textAt(info, 'kubeletVersion'),
-        nodeAddress(object, 'InternalIP'),
-        nodeAddress(object, 'ExternalIP'),
-        textAt(info, 'osImage') || '<unknown>',
-        architecture === '' ? kernel : `${kernel} (${architecture})`,
-        textAt(info, 'containerRuntimeVersion') || '<unknown>',
-      ],
-    };
-  },
-};
 
 function nodeStatus(node: JsonObject): string {
   const ready = objectsAt(node, 'status', 'conditions').findLast((each) => each['type'] === 'Ready');
@@ -144,48 +52,38 @@ function nodeRoles(node: JsonObject): string[] {
 }
 
 function nodeAddress(node: JsonObject, type: string): string {
-  return orNone(
-    textAt(
-      objectsAt(node, 'status', 'addresses').find((each) => each['type'] === type),
-      'address',
-    ),
-  );
+  const address = objectsAt(node, 'status', 'addresses').find((each) => each['type'] === type);
+  return orNone(textAt(address, 'address'));
 }
 
-/** Both Event kinds, whose fields have different names. */
-export const EVENT_PRINTER: TablePrinter = {
-  columns: columns('Last_Seen Type Reason Object Subobject* Source* Message First_Seen* Count* Name:name*'),
-  row: (object, nowMs) => {
+/** Events of both groups, whose fields have different names. */
+const EVENT_PRINTER = printer(
+  'Last_Seen Type Reason Object Subobject* Source* Message First_Seen* Count* Name:name*',
+  (object, nowMs) => {
     // Times that are not set are written as null.
     const either = (...names: readonly string[]): Json | undefined =>
       names.map((name) => at(object, name) ?? undefined).find((each) => each !== undefined);
     const involved = either('involvedObject', 'regarding');
     const first = ageOf(either('firstTimestamp', 'deprecatedFirstTimestamp') ?? at(object, 'eventTime'), nowMs);
-    const lastSeen = either('lastTimestamp', 'deprecatedLastTimestamp');
+    const last = either('lastTimestamp', 'deprecatedLastTimestamp');
+    const lastSeen = last === undefined ? first : ageOf(last, nowMs);
     const series = at(object, 'series');
     const isSeries = isObject(series);
     const kind = textAt(involved, 'kind').toLowerCase();
     const name = textAt(involved, 'name');
-    return {
-      cells: [
-        isSeries
-          ? ageOf(at(series, 'lastObservedTime'), nowMs)
-          : lastSeen === undefined
-            ? first
-            : ageOf(lastSeen, nowMs),
-        textAt(object, 'type'),
-        textAt(object, 'reason'),
-        name === '' ? kind : `${kind}/${name}`,
-        textAt(involved, 'fieldPath'),
-        eventSource(object),
-        (textAt(object, 'message') || textAt(object, 'note')).trim(),
-        first,
-        isSeries ? numberAt(series, 'count') : numberAt(object, 'count') || numberAt(object, 'deprecatedCount') || 1,
-        nameOf(object),
-      ],
-    };
+    return [
+      isSeries ? ageOf(at(series, 'lastObservedTime'), nowMs) : lastSeen,
+      textAt(object, 'type'),
+      textAt(object, 'reason'),
+      name === '' ? kind : `${kind}/${name}`,
+      textAt(involved, 'fieldPath'),
+      eventSource(object),
+      (textAt(object, 'message') || textAt(object, 'note')).trim(),
+      first,
+      isSeries ? numberAt(series, 'count') : numberAt(object, 'count') || numberAt(object, 'deprecatedCount') || 1,
+    ];
   },
-};
+);
 
 function eventSource(event: JsonObject): string {
   const source = at(event, 'source') ?? at(event, 'deprecatedSource');
@@ -194,3 +92,55 @@ function eventSource(event: JsonObject): string {
   const host = textAt(source, 'host') || textAt(event, 'reportingInstance');
   return host === '' ? component : `${component}, ${host}`;
 }
+
+const WEBHOOK_PRINTER = printer('Name:name Webhooks:integer Age', (object) => [objectsAt(object, 'webhooks').length]);
+
+export const CORE_PRINTERS: PrinterTable = {
+  '/configmaps': printer('Name:name Data Age', (object) => [sizeAt(object, 'data') + sizeAt(object, 'binaryData')]),
+  '/secrets': printer('Name:name Type Data Age', (object) => [textAt(object, 'type'), sizeAt(object, 'data')]),
+  '/namespaces': printer('Name:name Status Age', (object) => [textAt(object, 'status', 'phase')]),
+  '/serviceaccounts': printer('Name:name Age', () => []),
+  '/services': printer('Name:name Type Cluster-IP External-IP Port(s) Age Selector*', (object) => [
+    textAt(object, 'spec', 'type'),
+    textsAt(object, 'spec', 'clusterIPs')[0] ?? '<none>',
+    externalAddress(object),
+    orNone(objectsAt(object, 'spec', 'ports').map(portText).join(',')),
+    labelsCell(at(object, 'spec', 'selector')),
+  ]),
+  '/nodes': printer(
+    'Name:name Status Roles Age Version Internal-IP* External-IP* OS-Image* Kernel-Version* Container-Runtime*',
+    (object) => {
+      const info = at(object, 'status', 'nodeInfo');
+      const architecture = textAt(info, 'architecture');
+      const kernel = textAt(info, 'kernelVersion') || '<unknown>';
+      return [
+        nodeStatus(object),
+        orNone(nodeRoles(object).join(',')),
+        textAt(info, 'kubeletVersion'),
+        nodeAddress(object, 'InternalIP'),
+        nodeAddress(object, 'ExternalIP'),
+        textAt(info, 'osImage') || '<unknown>',
+        architecture === '' ? kernel : `${kernel} (${architecture})`,
+        textAt(info, 'containerRuntimeVersion') || '<unknown>',
+      ];
+    },
+  ),
+  '/events': EVENT_PRINTER,
+  'events.k8s.io/events': EVENT_PRINTER,
+  'coordination.k8s.io/leases': printer('Name:name Holder Age', (object) => [textAt(object, 'spec', 'holderIdentity')]),
+  'scheduling.k8s.io/priorityclasses': printer(
+    'Name:name Value:integer Global-Default:boolean Age PreemptionPolicy',
+    (object) => [numberAt(object, 'value'), at(object, 'globalDefault') === true, textAt(object, 'preemptionPolicy')],
+  ),
+  'apiregistration.k8s.io/apiservices': printer('Name:name Service Available Age', (object) => {
+    const service = at(object, 'spec', 'service');
+    const available = findCondition(object, 'Available');
+    const status = textAt(available, 'status') || 'Unknown';
+    return [
+      service === undefined ? 'Local' : joined(service, 'namespace'),
+      status === 'True' || available === undefined ? status : `${status} (${textAt(available, 'reason')})`,
+    ];
+  }),
+  'admissionregistration.k8s.io/validatingwebhookconfigurations': WEBHOOK_PRINTER,
+  'admissionregistration.k8s.io/mutatingwebhookconfigurations': WEBHOOK_PRINTER,
+};

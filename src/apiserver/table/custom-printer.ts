@@ -37,7 +37,7 @@ export function customPrinter(declared: readonly PrinterColumn[] = []): TablePri
 
 export { JsonPathError };
 
-/** Kinds that nobody wrote columns for. */
+/** The printer of kinds for which kube-apiserver has no columns. */
 export const PLAIN_PRINTER: TablePrinter = {
   columns: columns('Name:name Created_At:date'),
   row: (object: JsonObject) => ({
@@ -45,7 +45,7 @@ export const PLAIN_PRINTER: TablePrinter = {
   }),
 };
 
-/** A value of another type than the column's is no value. */
+/** The cell of a custom column; null for a value of another type than the column's. */
 function customCell(value: Json | undefined, type: string, nowMs: number): Json {
   if (value === undefined || value === null) return null;
   switch (type) {

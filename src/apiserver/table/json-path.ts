@@ -1,7 +1,7 @@
 import { isObject, type Json, member } from '../../kube/json.js';
 
-/** The paths that custom resources may use for columns, replicas and the like. */
-export type JsonPath = readonly PathStep[];
+/** A path in a custom resource, as columns and scale subresources use them. */
+type JsonPath = readonly PathStep[];
 
 type PathStep =
   | { readonly kind: 'field'; readonly name: string }
@@ -16,8 +16,8 @@ export class JsonPathError extends Error {
   }
 }
 
-export const JSON_PATH_LENGTH_MAX = 4_096;
-/** A wildcard of a wildcard multiplies: no more values than this are followed. */
+const JSON_PATH_LENGTH_MAX = 4_096;
+/** Bound on the values that a path with several wildcards may select. */
 const VALUES_MAX = 10_000;
 
 const STEP =
@@ -33,7 +33,7 @@ export function parseJsonPath(text: string): JsonPath {
     STEP.lastIndex = position;
     const match = STEP.exec(source);
     if (match === null) throw new JsonPathError(`unrecognized path ${JSON.stringify(source.slice(position))}`);
-    // Before the step is read: a filter holds a path of its own, read with the same expression.
+    // Read before stepOf, because the path inside a filter is parsed with the same expression.
     position = STEP.lastIndex;
     steps.push(stepOf(match));
   }

@@ -1,61 +1,40 @@
-import type { Json, JsonObject } from '../../kube/json.js';
-import { at, objectsAt, orNone, textAt } from './cells.js';
-import { simple } from './core-printers.js';
-import type { TablePrinter } from './table.js';
+import type { JsonObject } from '../../kube/json.js';
+import {
+  at,
+  balancerAddresses,
+  nameAndDefault,
+  objectsAt,
+  orNone,
+  type PrinterTable,
+  printer,
+  selectorCell,
+  textAt,
+  textsAt,
+} from './cells.js';
 
 const SHOWN_MAX = 3;
 
-const textsAt = (object: Json | undefined, ...path: readonly string[]): string[] => {
-  const value = at(object, ...path);
-  return Array.isArray(value) ? value.map(String) : [];
-};
-
-/** The first few, and how many are not shown. */
+/** The first few items, and the number of the others. */
 function firstFew(items: readonly string[], none: string): string {
   const shown = items.slice(0, SHOWN_MAX).join(',');
   if (items.length > SHOWN_MAX) return `${shown} + ${items.length - SHOWN_MAX} more...`;
   return shown === '' ? none : shown;
 }
 
-export const ENDPOINTS_PRINTER = simple('Name:name Endpoints Age', (object) => {
-  const subsets = objectsAt(object, 'subsets');
+function endpointsCell(endpoints: JsonObject): string {
+  const subsets = objectsAt(endpoints, 'subsets');
   const places = subsets.flatMap((subset) => {
     const addresses = objectsAt(subset, 'addresses').map((each) => textAt(each, 'ip'));
     const ports = objectsAt(subset, 'ports');
     if (ports.length === 0) return addresses;
     return ports.flatMap((port) => addresses.map((address) => `${bracketed(address)}:${at(port, 'port')}`));
   });
-  return [subsets.length === 0 ? '<none>' : firstFew(places, '')];
-});
+  return subsets.length === 0 ? '<none>' : firstFew(places, '');
+}
 
 const bracketed = (address: string): string => (address.includes(':') ? `[${address}]` : address);
 
-export const ENDPOINT_SLICE_PRINTER = simple('Name:name AddressType Ports Endpoints Age', (object) => [
-  textAt(object, 'addressType'),
-  firstFew(
-    objectsAt(object, 'ports').map((port) => String(at(port, 'port') ?? at(port, 'name') ?? '*')),
-    '<unset>',
-  ),
-  firstFew(
-    objectsAt(object, 'endpoints').flatMap((endpoint) => textsAt(endpoint, 'addresses')),
-    '<unset>',
-  ),
-]);
-
-export const INGRESS_PRINTER = simple('Name:name Class Hosts Address Ports Age', (object) => {
-  const rules = objectsAt(object, 'spec', 'rules');
-  const balanced = objectsAt(object, 'status', 'loadBalancer', 'ingress').map(
-    (each) => textAt(each, 'ip') || textAt(each, 'hostname'),
-  );
-  return [
-    orNone(textAt(object, 'spec', 'ingressClassName')),
-    hostsCell(rules),
-    [...new Set(balanced.filter((each) => each !== ''))].sort().join(','),
-    objectsAt(object, 'spec', 'tls').length > 0 ? '80, 443' : '80',
-  ];
-});
-
-/** Rules without a host are for all, but counted. */
+/** Rules without a host are not shown, but counted. */
 function hostsCell(rules: readonly JsonObject[]): string {
   const hosts: string[] = [];
   let hasMore = false;
@@ -68,33 +47,7 @@ function hostsCell(rules: readonly JsonObject[]): string {
   return hasMore ? `${hosts.join(',')} + ${rules.length - SHOWN_MAX} more...` : hosts.join(',');
 }
 
-const isDefault = (object: JsonObject, ...annotations: readonly string[]): boolean =>
-  annotations.some((key) => textAt(object, 'metadata', 'annotations', key) === 'true');
-
-export const named = (object: JsonObject, ...annotations: readonly string[]): string =>
-  `${textAt(object, 'metadata', 'name')}${isDefault(object, ...annotations) ? ' (default)' : ''}`;
-
-const INGRESS_CLASS = simple('Name:name Controller Parameters Age', (object) => {
-  const parameters = at(object, 'spec', 'parameters');
-  const group = textAt(parameters, 'apiGroup');
-  return [
-    textAt(object, 'spec', 'controller'),
-    parameters === undefined
-      ? '<none>'
-      : `${textAt(parameters, 'kind')}${group === '' ? '' : `.${group}`}/${textAt(parameters, 'name')}`,
-  ];
-});
-
-/** The default one says so beside its name. */
-export const INGRESS_CLASS_PRINTER: TablePrinter = {
-  ...INGRESS_CLASS,
-  row: (object, nowMs) => {
-    const [, ...cells] = INGRESS_CLASS.row(object, nowMs).cells;
-    return { cells: [named(object, 'ingressclass.kubernetes.io/is-default-class'), ...cells] };
-  },
-};
-
-const IP_ADDRESS = simple('Name:name ParentRef Age', (object) => {
+const IP_ADDRESS = printer('Name:name ParentRef Age', (object) => {
   const parent = at(object, 'spec', 'parentRef');
   if (parent === undefined) return ['<none>'];
   const group = textAt(parent, 'group');
@@ -103,9 +56,38 @@ const IP_ADDRESS = simple('Name:name ParentRef Age', (object) => {
   return [`${resource}${namespace === '' ? '' : `/${namespace}`}/${textAt(parent, 'name')}`];
 });
 
-/** kube-apiserver writes the age, but no column for it. */
-export const IP_ADDRESS_PRINTER: TablePrinter = { ...IP_ADDRESS, columns: IP_ADDRESS.columns.slice(0, 2) };
-
-export const SERVICE_CIDR_PRINTER = simple('Name:name CIDRs Age', (object) => [
-  textsAt(object, 'spec', 'cidrs').join(','),
-]);
+export const NETWORK_PRINTERS: PrinterTable = {
+  '/endpoints': printer('Name:name Endpoints Age', (object) => [endpointsCell(object)]),
+  'discovery.k8s.io/endpointslices': printer('Name:name AddressType Ports Endpoints Age', (object) => {
+    const ports = objectsAt(object, 'ports').map((port) => String(at(port, 'port') ?? at(port, 'name') ?? '*'));
+    const addresses = objectsAt(object, 'endpoints').flatMap((endpoint) => textsAt(endpoint, 'addresses'));
+    return [textAt(object, 'addressType'), firstFew(ports, '<unset>'), firstFew(addresses, '<unset>')];
+  }),
+  'networking.k8s.io/ingresses': printer('Name:name Class Hosts Address Ports Age', (object) => [
+    orNone(textAt(object, 'spec', 'ingressClassName')),
+    hostsCell(objectsAt(object, 'spec', 'rules')),
+    balancerAddresses(object).join(','),
+    objectsAt(object, 'spec', 'tls').length > 0 ? '80, 443' : '80',
+  ]),
+  'networking.k8s.io/ingressclasses': printer(
+    'Name:name Controller Parameters Age',
+    (object) => {
+      const parameters = at(object, 'spec', 'parameters');
+      const group = textAt(parameters, 'apiGroup');
+      const kind = `${textAt(parameters, 'kind')}${group === '' ? '' : `.${group}`}`;
+      return [
+        textAt(object, 'spec', 'controller'),
+        parameters === undefined ? '<none>' : `${kind}/${textAt(parameters, 'name')}`,
+      ];
+    },
+    nameAndDefault('ingressclass.kubernetes.io/is-default-class'),
+  ),
+  // kube-apiserver writes the age, but no column for it.
+  'networking.k8s.io/ipaddresses': { ...IP_ADDRESS, columns: IP_ADDRESS.columns.slice(0, 2) },
+  'networking.k8s.io/networkpolicies': printer('Name:name Pod-Selector Age', (object) => [
+    selectorCell(at(object, 'spec', 'podSelector')),
+  ]),
+  'networking.k8s.io/servicecidrs': printer('Name:name CIDRs Age', (object) => [
+    textsAt(object, 'spec', 'cidrs').join(','),
+  ]),
+};

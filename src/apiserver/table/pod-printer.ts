@@ -1,33 +1,35 @@
 import type { JsonObject } from '../../kube/json.js';
-import { at, columns, hasCondition, numberAt, objectsAt, orNone, textAt } from './cells.js';
+import { at, hasCondition, numberAt, objectsAt, orNone, printer, textAt } from './cells.js';
 import { ageOf } from './human-duration.js';
 import type { TablePrinter } from './table.js';
 
 /** Set by the node lifecycle controller on pods of a node that is gone. */
 const NODE_LOST = 'NodeLost';
 
-export const POD_PRINTER: TablePrinter = {
-  columns: columns('Name:name Ready Status Restarts Age IP* Node* Nominated_Node* Readiness_Gates*'),
-  row(pod, nowMs) {
+const CELLS = printer(
+  'Name:name Ready Status Restarts Age IP* Node* Nominated_Node* Readiness_Gates*',
+  (pod, nowMs) => {
     const { ready, total, reason, restarts, restartedAt } = podState(pod);
     const ago = restarts !== 0 && restartedAt !== '' ? ` (${ageOf(restartedAt, nowMs)} ago)` : '';
+    return [
+      `${ready}/${total}`,
+      reason,
+      `${restarts}${ago}`,
+      orNone(textAt(objectsAt(pod, 'status', 'podIPs')[0], 'ip')),
+      orNone(textAt(pod, 'spec', 'nodeName')),
+      orNone(textAt(pod, 'status', 'nominatedNodeName')),
+      readinessGates(pod),
+    ];
+  },
+);
+
+export const POD_PRINTER: TablePrinter = {
+  columns: CELLS.columns,
+  row: (pod, nowMs) => {
+    const row = CELLS.row(pod, nowMs);
     const phase = textAt(pod, 'status', 'phase');
-    return {
-      cells: [
-        textAt(pod, 'metadata', 'name'),
-        `${ready}/${total}`,
-        reason,
-        `${restarts}${ago}`,
-        ageOf(at(pod, 'metadata', 'creationTimestamp'), nowMs),
-        orNone(textAt(objectsAt(pod, 'status', 'podIPs')[0], 'ip')),
-        orNone(textAt(pod, 'spec', 'nodeName')),
-        orNone(textAt(pod, 'status', 'nominatedNodeName')),
-        readinessGates(pod),
-      ],
-      ...(phase === 'Succeeded' || phase === 'Failed'
-        ? { conditions: [{ type: 'Completed', status: 'True', reason: phase }] }
-        : {}),
-    };
+    if (phase !== 'Succeeded' && phase !== 'Failed') return row;
+    return { ...row, conditions: [{ type: 'Completed', status: 'True', reason: phase }] };
   },
 };
 
@@ -74,7 +76,7 @@ function startingReason(pod: JsonObject): string {
   return gated ? 'SchedulingGated' : textAt(pod, 'status', 'reason') || textAt(pod, 'status', 'phase');
 }
 
-/** Whether the pod still waits for one of them; that one then tells the reason. */
+/** Whether the pod still waits for an init container, which then sets the reason. */
 function readInitContainers(
   pod: JsonObject,
   sidecars: ReadonlySet<string>,

@@ -1,6 +1,16 @@
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
-import { at, columns, containerCells, labelsCell, numberAt, objectsAt, orNone, textAt } from './cells.js';
-import { ageCell, nameOf, simple } from './core-printers.js';
+import {
+  at,
+  findCondition,
+  joined,
+  nameOf,
+  numberAt,
+  objectsAt,
+  orNone,
+  type PrinterTable,
+  printer,
+  textAt,
+} from './cells.js';
 import { humanDuration } from './human-duration.js';
 import type { TablePrinter } from './table.js';
 
@@ -10,24 +20,15 @@ const UNKNOWN = '<unknown>';
 const subjectsCell = (object: JsonObject, kind: string): string =>
   objectsAt(object, 'subjects')
     .filter((each) => each['kind'] === kind)
-    .map((each) =>
-      kind === 'ServiceAccount' ? `${textAt(each, 'namespace')}/${textAt(each, 'name')}` : textAt(each, 'name'),
-    )
+    .map((each) => (kind === 'ServiceAccount' ? joined(each, 'namespace') : textAt(each, 'name')))
     .join(', ');
 
-export const ROLE_BINDING_PRINTER: TablePrinter = {
-  columns: columns('Name:name Role Age Users* Groups* ServiceAccounts*'),
-  row: (object, nowMs) => ({
-    cells: [
-      nameOf(object),
-      `${textAt(object, 'roleRef', 'kind')}/${textAt(object, 'roleRef', 'name')}`,
-      ageCell(object, nowMs),
-      subjectsCell(object, 'User'),
-      subjectsCell(object, 'Group'),
-      subjectsCell(object, 'ServiceAccount'),
-    ],
-  }),
-};
+const ROLE_BINDING_PRINTER = printer('Name:name Role Age Users* Groups* ServiceAccounts*', (object) => [
+  joined(at(object, 'roleRef'), 'kind'),
+  subjectsCell(object, 'User'),
+  subjectsCell(object, 'Group'),
+  subjectsCell(object, 'ServiceAccount'),
+]);
 
 /** One metric as `current/target`. */
 function metricCell(spec: JsonObject, status: JsonObject | undefined): string {
@@ -60,7 +61,7 @@ function metricCell(spec: JsonObject, status: JsonObject | undefined): string {
 }
 
 function metricsCell(object: JsonObject): string {
-  // The old version knows one metric, by two numbers.
+  // autoscaling/v1 has two numbers in place of metrics.
   const percentage = at(object, 'spec', 'targetCPUUtilizationPercentage');
   if (percentage !== undefined) {
     const current = at(object, 'status', 'currentCPUUtilizationPercentage');
@@ -73,76 +74,6 @@ function metricsCell(object: JsonObject): string {
   return cells.length > METRICS_MAX ? `${shown} + ${cells.length - METRICS_MAX} more...` : shown;
 }
 
-export const HORIZONTAL_POD_AUTOSCALER_PRINTER = simple(
-  'Name:name Reference Targets MinPods MaxPods Replicas Age',
-  (object) => [
-    `${textAt(object, 'spec', 'scaleTargetRef', 'kind')}/${textAt(object, 'spec', 'scaleTargetRef', 'name')}`,
-    metricsCell(object),
-    String(at(object, 'spec', 'minReplicas') ?? '<unset>'),
-    numberAt(object, 'spec', 'maxReplicas'),
-    numberAt(object, 'status', 'currentReplicas'),
-  ],
-);
-
-export const POD_DISRUPTION_BUDGET_PRINTER = simple(
-  'Name:name Min_Available Max_Unavailable Allowed_Disruptions:integer Age',
-  (object) => [
-    String(at(object, 'spec', 'minAvailable') ?? 'N/A'),
-    String(at(object, 'spec', 'maxUnavailable') ?? 'N/A'),
-    numberAt(object, 'status', 'disruptionsAllowed'),
-  ],
-);
-
-export const RESOURCE_QUOTA_PRINTER = simple('Name:name Request Limit Age', (object) => {
-  const hard = at(object, 'status', 'hard');
-  const names = Object.keys(isObject(hard) ? hard : {}).sort();
-  const cell = (name: string): string =>
-    `${name}: ${textAt(object, 'status', 'used', name) || '0'}/${textAt(object, 'status', 'hard', name)}`;
-  const isLimit = (name: string): boolean => name.startsWith('limits.');
-  return [
-    names
-      .filter((name) => !isLimit(name))
-      .map(cell)
-      .join(', '),
-    names.filter(isLimit).map(cell).join(', '),
-  ];
-});
-
-export const CONTROLLER_REVISION_PRINTER = simple('Name:name Controller Revision Age', (object) => {
-  const owner = objectsAt(object, 'metadata', 'ownerReferences').find((each) => each['controller'] === true);
-  const [group] = textAt(owner, 'apiVersion').split('/');
-  const kind = `${textAt(owner, 'kind')}${textAt(owner, 'apiVersion').includes('/') ? `.${group}` : ''}`.toLowerCase();
-  return [owner === undefined ? '<none>' : `${kind}/${textAt(owner, 'name')}`, numberAt(object, 'revision')];
-});
-
-export const POD_TEMPLATE_PRINTER: TablePrinter = {
-  columns: columns('Name:name Containers Images Pod_Labels'),
-  row: (object) => ({
-    cells: [
-      nameOf(object),
-      ...containerCells(at(object, 'template', 'spec')),
-      labelsCell(at(object, 'template', 'metadata', 'labels')),
-    ],
-  }),
-};
-
-export const CERTIFICATE_SIGNING_REQUEST_PRINTER: TablePrinter = {
-  columns: columns('Name:name Age SignerName Requestor RequestedDuration Condition'),
-  row: (object, nowMs) => {
-    const seconds = at(object, 'spec', 'expirationSeconds');
-    return {
-      cells: [
-        nameOf(object),
-        ageCell(object, nowMs),
-        orNone(textAt(object, 'spec', 'signerName')),
-        textAt(object, 'spec', 'username'),
-        typeof seconds === 'number' ? humanDuration(seconds * 1_000) : '<none>',
-        requestCondition(object),
-      ],
-    };
-  },
-};
-
 function requestCondition(object: JsonObject): string {
   const types = new Set(objectsAt(object, 'status', 'conditions').map((each) => each['type']));
   const decision = types.has('Denied') ? 'Denied' : types.has('Approved') ? 'Approved' : 'Pending';
@@ -150,47 +81,10 @@ function requestCondition(object: JsonObject): string {
   return `${decision}${types.has('Failed') ? ',Failed' : ''}${issued}`;
 }
 
-export const RUNTIME_CLASS_PRINTER = simple('Name:name Handler Age', (object) => [textAt(object, 'handler')]);
-
 const precedence = (object: JsonObject): number => numberAt(object, 'spec', 'matchingPrecedence');
 
-export const FLOW_SCHEMA_PRINTER: TablePrinter = {
-  // In the order in which they are tried.
-  compare: (left, right) => precedence(left) - precedence(right) || (nameOf(left) < nameOf(right) ? -1 : 1),
-  columns: columns('Name:name PriorityLevel MatchingPrecedence DistinguisherMethod Age MissingPL'),
-  row: (object, nowMs) => {
-    const dangling = objectsAt(object, 'status', 'conditions').find((each) => each['type'] === 'Dangling');
-    return {
-      cells: [
-        nameOf(object),
-        textAt(object, 'spec', 'priorityLevelConfiguration', 'name'),
-        numberAt(object, 'spec', 'matchingPrecedence'),
-        orNone(textAt(object, 'spec', 'distinguisherMethod', 'type')),
-        ageCell(object, nowMs),
-        dangling === undefined ? '?' : textAt(dangling, 'status'),
-      ],
-    };
-  },
-};
-
-export const PRIORITY_LEVEL_PRINTER = simple(
-  'Name:name Type NominalConcurrencyShares Queues HandSize QueueLengthLimit Age',
-  (object) => {
-    const limited = at(object, 'spec', 'limited');
-    const queuing = at(limited, 'limitResponse', 'queuing');
-    const cell = (value: Json | undefined): Json => value ?? '<none>';
-    return [
-      textAt(object, 'spec', 'type'),
-      cell(at(limited, 'nominalConcurrencyShares')),
-      cell(at(queuing, 'queues')),
-      cell(at(queuing, 'handSize')),
-      cell(at(queuing, 'queueLengthLimit')),
-    ];
-  },
-);
-
 const policyPrinter = (column: string, member: string): TablePrinter =>
-  simple(`Name:name ${column}:integer ParamKind Age`, (object) => {
+  printer(`Name:name ${column}:integer ParamKind Age`, (object) => {
     const kind = at(object, 'spec', 'paramKind');
     return [
       objectsAt(object, 'spec', member).length,
@@ -198,10 +92,7 @@ const policyPrinter = (column: string, member: string): TablePrinter =>
     ];
   });
 
-export const VALIDATING_POLICY_PRINTER = policyPrinter('Validations', 'validations');
-export const MUTATING_POLICY_PRINTER = policyPrinter('Mutations', 'mutations');
-
-export const POLICY_BINDING_PRINTER = simple('Name:name PolicyName ParamRef Age', (object) => {
+const POLICY_BINDING_PRINTER = printer('Name:name PolicyName ParamRef Age', (object) => {
   const name = textAt(object, 'spec', 'paramRef', 'name');
   return [
     textAt(object, 'spec', 'policyName'),
@@ -209,25 +100,103 @@ export const POLICY_BINDING_PRINTER = simple('Name:name PolicyName ParamRef Age'
   ];
 });
 
-export const RESOURCE_CLAIM_PRINTER = simple('Name:name State Age', (object) => {
-  const isDeleted = at(object, 'metadata', 'deletionTimestamp') !== undefined;
-  const isAllocated = at(object, 'status', 'allocation') !== undefined;
-  const states = [
-    ...(isDeleted ? ['deleted'] : []),
-    ...(isAllocated ? ['allocated'] : isDeleted ? [] : ['pending']),
-    ...(isAllocated && objectsAt(object, 'status', 'reservedFor').length > 0 ? ['reserved'] : []),
-  ];
-  return [states.join(',')];
-});
+const NAME_AND_AGE = printer('Name:name Age', () => []);
 
-export const RESOURCE_SLICE_PRINTER = simple('Name:name Node Driver Pool Age', (object) => [
-  textAt(object, 'spec', 'nodeName'),
-  textAt(object, 'spec', 'driver'),
-  textAt(object, 'spec', 'pool', 'name'),
-]);
-
-export const LEASE_CANDIDATE_PRINTER = simple('Name:name LeaseName BinaryVersion EmulationVersion Age', (object) => [
-  textAt(object, 'spec', 'leaseName'),
-  textAt(object, 'spec', 'binaryVersion'),
-  textAt(object, 'spec', 'emulationVersion'),
-]);
+export const POLICY_PRINTERS: PrinterTable = {
+  'rbac.authorization.k8s.io/rolebindings': ROLE_BINDING_PRINTER,
+  'rbac.authorization.k8s.io/clusterrolebindings': ROLE_BINDING_PRINTER,
+  'admissionregistration.k8s.io/validatingadmissionpolicies': policyPrinter('Validations', 'validations'),
+  'admissionregistration.k8s.io/mutatingadmissionpolicies': policyPrinter('Mutations', 'mutations'),
+  'admissionregistration.k8s.io/validatingadmissionpolicybindings': POLICY_BINDING_PRINTER,
+  'admissionregistration.k8s.io/mutatingadmissionpolicybindings': POLICY_BINDING_PRINTER,
+  'autoscaling/horizontalpodautoscalers': printer(
+    'Name:name Reference Targets MinPods MaxPods Replicas Age',
+    (object) => [
+      joined(at(object, 'spec', 'scaleTargetRef'), 'kind'),
+      metricsCell(object),
+      String(at(object, 'spec', 'minReplicas') ?? '<unset>'),
+      numberAt(object, 'spec', 'maxReplicas'),
+      numberAt(object, 'status', 'currentReplicas'),
+    ],
+  ),
+  'policy/poddisruptionbudgets': printer(
+    'Name:name Min_Available Max_Unavailable Allowed_Disruptions:integer Age',
+    (object) => [
+      String(at(object, 'spec', 'minAvailable') ?? 'N/A'),
+      String(at(object, 'spec', 'maxUnavailable') ?? 'N/A'),
+      numberAt(object, 'status', 'disruptionsAllowed'),
+    ],
+  ),
+  '/resourcequotas': printer('Name:name Request Limit Age', (object) => {
+    const hard = at(object, 'status', 'hard');
+    const names = Object.keys(isObject(hard) ? hard : {}).sort();
+    const cells = (areLimits: boolean): string =>
+      names
+        .filter((name) => name.startsWith('limits.') === areLimits)
+        .map((name) => `${name}: ${textAt(object, 'status', 'used', name) || '0'}/${textAt(hard, name)}`)
+        .join(', ');
+    return [cells(false), cells(true)];
+  }),
+  'certificates.k8s.io/certificatesigningrequests': printer(
+    'Name:name Age SignerName Requestor RequestedDuration Condition',
+    (object) => {
+      const seconds = at(object, 'spec', 'expirationSeconds');
+      return [
+        orNone(textAt(object, 'spec', 'signerName')),
+        textAt(object, 'spec', 'username'),
+        typeof seconds === 'number' ? humanDuration(seconds * 1_000) : '<none>',
+        requestCondition(object),
+      ];
+    },
+  ),
+  'node.k8s.io/runtimeclasses': printer('Name:name Handler Age', (object) => [textAt(object, 'handler')]),
+  'flowcontrol.apiserver.k8s.io/flowschemas': {
+    ...printer('Name:name PriorityLevel MatchingPrecedence DistinguisherMethod Age MissingPL', (object) => {
+      const dangling = findCondition(object, 'Dangling');
+      return [
+        textAt(object, 'spec', 'priorityLevelConfiguration', 'name'),
+        precedence(object),
+        orNone(textAt(object, 'spec', 'distinguisherMethod', 'type')),
+        dangling === undefined ? '?' : textAt(dangling, 'status'),
+      ];
+    }),
+    // Flow schemas are listed in the order in which requests are matched against them.
+    compare: (left, right) => precedence(left) - precedence(right) || (nameOf(left) < nameOf(right) ? -1 : 1),
+  },
+  'flowcontrol.apiserver.k8s.io/prioritylevelconfigurations': printer(
+    'Name:name Type NominalConcurrencyShares Queues HandSize QueueLengthLimit Age',
+    (object) => {
+      const limited = at(object, 'spec', 'limited');
+      const queuing = at(limited, 'limitResponse', 'queuing');
+      const numbers = [
+        at(limited, 'nominalConcurrencyShares'),
+        at(queuing, 'queues'),
+        at(queuing, 'handSize'),
+        at(queuing, 'queueLengthLimit'),
+      ];
+      return [textAt(object, 'spec', 'type'), ...numbers.map((each) => each ?? '<none>')];
+    },
+  ),
+  'resource.k8s.io/deviceclasses': NAME_AND_AGE,
+  'resource.k8s.io/resourceclaimtemplates': NAME_AND_AGE,
+  'resource.k8s.io/resourceclaims': printer('Name:name State Age', (object) => {
+    const isDeleted = at(object, 'metadata', 'deletionTimestamp') !== undefined;
+    const isAllocated = at(object, 'status', 'allocation') !== undefined;
+    const states = [
+      ...(isDeleted ? ['deleted'] : []),
+      ...(isAllocated ? ['allocated'] : isDeleted ? [] : ['pending']),
+      ...(isAllocated && objectsAt(object, 'status', 'reservedFor').length > 0 ? ['reserved'] : []),
+    ];
+    return [states.join(',')];
+  }),
+  'resource.k8s.io/resourceslices': printer('Name:name Node Driver Pool Age', (object) => [
+    textAt(object, 'spec', 'nodeName'),
+    textAt(object, 'spec', 'driver'),
+    textAt(object, 'spec', 'pool', 'name'),
+  ]),
+  'coordination.k8s.io/leasecandidates': printer('Name:name LeaseName BinaryVersion EmulationVersion Age', (object) => [
+    textAt(object, 'spec', 'leaseName'),
+    textAt(object, 'spec', 'binaryVersion'),
+    textAt(object, 'spec', 'emulationVersion'),
+  ]),
+};

@@ -9,21 +9,21 @@ export interface Column {
   readonly priority: number;
 }
 
-export interface TableRow {
+interface TableRow {
   readonly cells: readonly Json[];
   readonly conditions?: readonly JsonObject[];
 }
 
-/** How the objects of one kind are listed. */
+/** Turns objects of one kind into rows of a Table. */
 export interface TablePrinter {
   readonly columns: readonly Column[];
   row(object: JsonObject, nowMs: number): TableRow;
-  /** Where rows come in an order of their own. */
+  /** The order of the rows, where it is not that of the list. */
   compare?(left: JsonObject, right: JsonObject): number;
 }
 
-export interface TableOptions {
-  /** What each row carries along, from the request's `includeObject`. */
+interface TableOptions {
+  /** The form of the object in each row, from the `includeObject` parameter of the request. */
   readonly includeObject: 'None' | 'Metadata' | 'Object';
   readonly nowMs: number;
 }
@@ -46,7 +46,7 @@ export function tableHead(source: JsonObject, printer: TablePrinter): JsonObject
   };
 }
 
-/** One row, as the events of a watch carry it. */
+/** One row of a table, also for events of a watch. */
 export function tableRow(
   object: JsonObject,
   printer: TablePrinter,

@@ -1,5 +1,5 @@
-/** Names in Go's source code for control characters that have one. */
-const NAMED_ESCAPES: Readonly<Record<string, string>> = {
+/** Characters with a named escape in Go's source code. */
+export const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
   '\x07': '\\a',
@@ -11,10 +11,10 @@ const NAMED_ESCAPES: Readonly<Record<string, string>> = {
   '\v': '\\v',
 };
 
-/** What Go does not print as it is: controls, formats, unassigned, private, and every space but the plain one. */
+/** Characters that Go escapes: control, format, unassigned and private ones, and all spaces but the plain one. */
 const UNPRINTABLE = /["\\]|[\p{C}\p{Z}]/gu;
 
-/** A text as Go prints it with `%q`; messages of kube-apiserver hold names in this form. */
+/** A text as Go prints it with `%q`, which kube-apiserver's messages use for names. */
 export function goQuote(text: string): string {
   const escaped = text.replace(UNPRINTABLE, (character) => {
     if (character === ' ') return character;

@@ -1,4 +1,4 @@
-/** The names Kubernetes allows, checked with the words its API server uses. Each function returns what is wrong. */
+/** Names in Kubernetes. Each function returns the problems of a name, in kube-apiserver's words. */
 
 export const DNS_SUBDOMAIN_LENGTH_MAX = 253;
 export const DNS_LABEL_LENGTH_MAX = 63;

@@ -3,12 +3,12 @@ import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 
 /** Longer YAML is read and written in a thread of its own. */
 export const YAML_INLINE_BYTES_MAX = 32 * 1024;
-/** YAML that takes the thread longer to read is refused. */
+/** Bound on the time to parse one document; the document is refused then. */
 export const YAML_THREAD_MS_MAX = 10_000;
-/** Lists of many megabytes are written as YAML too. */
+/** Bound on the time to write one document, which may be a list of many megabytes. */
 export const YAML_DUMP_MS_MAX = 60_000;
 const YAML_THREAD_MEGABYTES_MAX = 2_048;
-/** What a document may unfold to by its aliases. */
+/** Bound on the size of a document after its aliases are expanded. */
 export const YAML_UNFOLDED_CHARS_MAX = 2 * BODY_BYTES_MAX;
 
 export interface ParsedYaml {
@@ -19,7 +19,7 @@ export interface ParsedYaml {
   readonly duplicateAtLine?: number;
 }
 
-/** What the thread sends back; of a document that was written, its bytes. */
+/** The answer of the thread; `bytes` are those of a written document. */
 interface ThreadAnswer extends ParsedYaml {
   readonly bytes?: Uint8Array;
 }

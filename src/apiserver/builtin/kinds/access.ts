@@ -1,21 +1,14 @@
 import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
-import {
-  dns1035LabelProblems,
-  dnsSubdomainProblems,
-  pathSegmentProblems,
-  portNumberProblems,
-} from '../built-in-formats.js';
-import { child, has, number, objects, restore, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
+import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../built-in-formats.js';
+import { child, eachObject, has, number, objects, restore, specOf, text, texts } from '../fields.js';
+import { type KindRules, type KindRulesTable, RESET_STATUS, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from '../validation/labels.js';
+import { checkServicePort } from './webhooks.js';
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
-const RESET_STATUS = { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] } as const;
-
 function checkRules(role: JsonObject, problems: Problems, isNamespaced: boolean): void {
-  for (const [index, rule] of objects(role, 'rules').entries()) {
-    const field = `rules[${index}]`;
+  for (const [field, rule] of eachObject(role, '', 'rules')) {
     if (texts(rule, 'verbs').length === 0) problems.required(`${field}.verbs`, 'verbs must contain at least one value');
     const paths = texts(rule, 'nonResourceURLs');
     const groups = texts(rule, 'apiGroups');
@@ -52,11 +45,9 @@ function checkBinding(binding: JsonObject, problems: Problems, isNamespaced: boo
   const role = child(binding, 'roleRef') ?? {};
   problems.oneOf('roleRef.apiGroup', text(role, 'apiGroup'), [RBAC_GROUP]);
   problems.oneOf('roleRef.kind', text(role, 'kind'), isNamespaced ? ['Role', 'ClusterRole'] : ['ClusterRole']);
-  const name = text(role, 'name');
-  if (name === '') problems.required('roleRef.name');
-  else problems.invalidEach('roleRef.name', name, pathSegmentProblems(name));
-  for (const [index, subject] of objects(binding, 'subjects').entries()) {
-    checkSubject(problems, `subjects[${index}]`, subject, isNamespaced);
+  problems.requiredFormat('roleRef.name', text(role, 'name'), pathSegmentProblems);
+  for (const [path, subject] of eachObject(binding, '', 'subjects')) {
+    checkSubject(problems, path, subject, isNamespaced);
   }
 }
 
@@ -66,7 +57,7 @@ function checkSubject(problems: Problems, field: string, subject: JsonObject, is
   if (name === '') problems.required(`${field}.name`);
   switch (text(subject, 'kind')) {
     case 'ServiceAccount':
-      if (name !== '') problems.invalidEach(`${field}.name`, name, dnsSubdomainProblems(name));
+      problems.optionalFormat(`${field}.name`, name, dnsSubdomainProblems);
       if (group !== '') problems.unsupported(`${field}.apiGroup`, group, ['']);
       if (!isNamespaced && text(subject, 'namespace') === '') problems.required(`${field}.namespace`);
       return;
@@ -102,7 +93,7 @@ const bindings = (isNamespaced: boolean): KindRules => ({
 });
 
 function checkApiService(object: JsonObject, problems: Problems): void {
-  const spec = child(object, 'spec') ?? {};
+  const spec = specOf(object);
   const group = text(spec, 'group');
   const version = text(spec, 'version');
   const name = text(child(object, 'metadata'), 'name');
@@ -113,8 +104,8 @@ function checkApiService(object: JsonObject, problems: Problems): void {
   if (group === '' && version !== 'v1') {
     problems.required('spec.group', 'only v1 may have an empty group and it better be legacy kube');
   }
-  if (group !== '') problems.invalidEach('spec.group', group, dnsSubdomainProblems(group));
-  problems.invalidEach('spec.version', version, dns1035LabelProblems(version));
+  problems.optionalFormat('spec.group', group, dnsSubdomainProblems);
+  problems.format('spec.version', version, dns1035LabelProblems);
   checkPriority(problems, 'groupPriorityMinimum', number(spec, 'groupPriorityMinimum') ?? 0, 20_000);
   checkPriority(problems, 'versionPriority', number(spec, 'versionPriority') ?? 0, 1_000);
   checkApiServer(problems, spec);
@@ -138,12 +129,8 @@ function checkApiServer(problems: Problems, spec: JsonObject): void {
     }
     return;
   }
-  for (const name of ['namespace', 'name']) {
-    if (text(service, name) === '') problems.required(`spec.service.${name}`);
-  }
-  const port = number(service, 'port') ?? 0;
-  const found = portNumberProblems(port);
-  if (found.length > 0) problems.invalid('spec.service.port', port, `port is not valid: ${found.join(', ')}`);
+  problems.requiredMembers(service, 'spec.service', 'namespace', 'name');
+  checkServicePort(problems, 'spec.service', service);
   if (isInsecure && bundle !== '') {
     problems.invalid('spec.insecureSkipTLSVerify', true, 'may not be true if caBundle is present');
   }
@@ -152,22 +139,14 @@ function checkApiServer(problems: Problems, spec: JsonObject): void {
 const API_SERVICES: KindRules = {
   nameProblems: pathSegmentProblems,
   updatesUnconditionally: false,
-  // What this server has itself is there for as long as the server is.
+  // APIs of this server itself are always available.
   prepareForCreate: (object, { now }) => {
     if (has(child(object, 'spec'), 'service')) return;
-    object['status'] = {
-      conditions: [
-        {
-          type: 'Available',
-          status: 'True',
-          lastTransitionTime: now,
-          reason: 'Local',
-          message: 'Local APIServices are always available',
-        },
-      ],
-    };
+    const message = 'Local APIServices are always available';
+    const available = { type: 'Available', status: 'True', lastTransitionTime: now, reason: 'Local', message };
+    object['status'] = { conditions: [available] };
   },
-  validate: (object, problems) => checkApiService(object, problems),
+  validate: checkApiService,
   parts: { status: RESET_STATUS },
 };
 
@@ -176,7 +155,7 @@ const PERMANENT = [...DECISIONS, 'Failed'];
 
 const conditionsOf = (object: JsonObject): JsonObject[] => objects(child(object, 'status'), 'conditions');
 
-/** Conditions that are new get their times. */
+/** Sets the times of new conditions. */
 function setConditionTimes(object: JsonObject, live: JsonObject, now: string): void {
   const byType = new Map<Json | undefined, JsonObject>();
   for (const each of conditionsOf(live)) if (!byType.has(each['type'])) byType.set(each['type'], each);
@@ -190,71 +169,61 @@ function setConditionTimes(object: JsonObject, live: JsonObject, now: string): v
 }
 
 function checkRequest(object: JsonObject, problems: Problems): void {
-  const spec = child(object, 'spec') ?? {};
+  const spec = specOf(object);
   const request = Buffer.from(text(spec, 'request'), 'base64').toString();
   if (!request.includes('-----BEGIN CERTIFICATE REQUEST-----')) {
     problems.invalid('spec.request', text(spec, 'request'), 'PEM block type must be CERTIFICATE REQUEST');
   }
-  const usages = texts(spec, 'usages');
-  if (usages.length === 0) problems.required('spec.usages');
+  problems.requiredMembers(spec, 'spec', 'usages');
   const signer = text(spec, 'signerName');
   if (signer === '') problems.required('spec.signerName');
   else if (!/^[^/]+\/[^/]+$/.test(signer)) {
-    problems.invalid(
-      'spec.signerName',
-      signer,
-      "must be a fully qualified domain and path of the form 'example.com/signer-name'",
-    );
+    const rule = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+    problems.invalid('spec.signerName', signer, rule);
   } else problems.invalidEach('spec.signerName', signer, dnsSubdomainProblems(signer.split('/')[0]!));
   const seconds = number(spec, 'expirationSeconds');
   if (seconds !== undefined && seconds < 600) {
-    problems.invalid(
-      'spec.expirationSeconds',
-      seconds,
-      'may not specify a duration less than 600 seconds (10 minutes)',
-    );
+    const rule = 'may not specify a duration less than 600 seconds (10 minutes)';
+    problems.invalid('spec.expirationSeconds', seconds, rule);
   }
 }
 
-const countOf = (object: JsonObject, type: string): number =>
-  conditionsOf(object).filter((each) => text(each, 'type') === type).length;
+const ofType = (object: JsonObject, type: string): JsonObject[] =>
+  conditionsOf(object).filter((each) => text(each, 'type') === type);
 
-/** The decisions that are there keep their values when something else writes the status. */
+/** Decisions keep their values in updates of the status subresource. */
 function keepDecisions(object: JsonObject, live: JsonObject): void {
   for (const type of DECISIONS) {
-    if (countOf(object, type) !== countOf(live, type)) continue;
-    const before = conditionsOf(live).filter((each) => text(each, 'type') === type);
-    for (const condition of conditionsOf(object)) {
-      if (text(condition, 'type') !== type) continue;
+    const before = ofType(live, type);
+    if (ofType(object, type).length !== before.length) continue;
+    for (const condition of ofType(object, type)) {
       for (const key of Object.keys(condition)) delete condition[key];
       Object.assign(condition, before.shift());
     }
   }
 }
 
-/** Decisions are written through the approval subresource only. */
+/** Decisions are added through the approval subresource only. */
 function checkNoNewDecision(object: JsonObject, live: JsonObject, problems: Problems): void {
   for (const type of DECISIONS) {
-    if (countOf(object, type) <= countOf(live, type)) continue;
+    if (ofType(object, type).length <= ofType(live, type).length) continue;
     problems.forbidden('status.conditions', `updates may not add a condition of type ${JSON.stringify(type)}`);
   }
 }
 
-/** Who has been approved stays approved. */
+/** Decisions cannot be withdrawn. */
 function checkDecisions(object: JsonObject, live: JsonObject, problems: Problems): void {
   const certificate = Buffer.from(text(child(object, 'status'), 'certificate'), 'base64').toString();
   if (certificate !== '' && !certificate.includes('-----BEGIN CERTIFICATE-----')) {
     const rule = 'must contain at least one CERTIFICATE PEM block';
     problems.invalid('status.certificate', '<certificate data>', rule);
   }
-  const types = new Set(conditionsOf(object).map((each) => text(each, 'type')));
   for (const type of PERMANENT) {
-    const wasThere = conditionsOf(live).some((each) => text(each, 'type') === type);
-    if (wasThere && !types.has(type)) {
+    if (ofType(live, type).length > 0 && ofType(object, type).length === 0) {
       problems.forbidden('status.conditions', `updates may not remove a condition of type ${JSON.stringify(type)}`);
     }
   }
-  if (types.has('Approved') && types.has('Denied')) {
+  if (DECISIONS.every((type) => ofType(object, type).length > 0)) {
     problems.invalid('status.conditions', 'Denied', 'Approved and Denied conditions are mutually exclusive');
   }
 }

@@ -13,7 +13,7 @@ import { STORAGE_RULES } from './storage.js';
 import { WEBHOOK_RULES } from './webhooks.js';
 import { WORKLOAD_RULES } from './workloads.js';
 
-/** A kind with rules of its own is one line in one of these tables; every other kind follows the ordinary rules. */
+/** The rules of built-in kinds; kinds that are in none of these tables follow the ordinary rules. */
 export const KIND_RULES: KindRulesTable = {
   ...POD_RULES,
   ...WORKLOAD_RULES,

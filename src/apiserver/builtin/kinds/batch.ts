@@ -1,6 +1,6 @@
 import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { dnsLabelProblems } from '../built-in-formats.js';
-import { child, childOrNew, fill, flag, has, number, restore, text, textMap } from '../fields.js';
+import { child, childOrNew, fill, flag, has, number, podSpecOf, restore, specOf, text, textMap } from '../fields.js';
 import { internalForm } from '../internal-form.js';
 import { IMMUTABLE, type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
@@ -13,15 +13,12 @@ import { podTemplateWarnings } from '../validation/warnings.js';
 
 const PREFIX = 'batch.kubernetes.io/';
 const PARALLELISM_MAX_INDEXED = 100_000;
-/** Jobs made by a cron job get eleven characters more. */
+/** The names of a cron job's jobs are eleven characters longer. */
 const CRON_JOB_NAME_LENGTH_MAX = 52;
-/** Those of the pods' template that a suspended job may still change. */
+/** Fields of the pod template that a suspended job may still change. */
 const SCHEDULING_DIRECTIVES = ['nodeSelector', 'affinity', 'tolerations', 'schedulingGates'];
 
-const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
-const podSpecOf = (spec: JsonObject): JsonObject => child(child(spec, 'template'), 'spec') ?? {};
-
-/** Pods of a job are found by its uid, unless its maker knows better. */
+/** Sets labels and selector by the uid of the job, unless `manualSelector` is set. */
 function generateSelector(job: JsonObject): void {
   const spec = childOrNew(job, 'spec');
   if (flag(spec, 'manualSelector')) return;
@@ -44,10 +41,7 @@ function checkGeneratedSelector(job: JsonObject, problems: Problems): void {
   const metadata = child(job, 'metadata');
   const uid = text(metadata, 'uid');
   const labels = textMap(child(child(spec, 'template'), 'metadata'), 'labels');
-  for (const [key, value] of [
-    ['controller-uid', uid],
-    ['job-name', text(metadata, 'name')],
-  ] as const) {
+  for (const [key, value] of Object.entries({ 'controller-uid': uid, 'job-name': text(metadata, 'name') })) {
     for (const label of [key, `${PREFIX}${key}`]) {
       const found = Object.hasOwn(labels, label) ? labels[label] : undefined;
       const field = 'spec.template.metadata.labels';
@@ -60,22 +54,14 @@ function checkGeneratedSelector(job: JsonObject, problems: Problems): void {
 }
 
 function checkJobSpec(problems: Problems, field: string, spec: JsonObject): void {
-  for (const name of [
-    'parallelism',
-    'completions',
-    'activeDeadlineSeconds',
-    'backoffLimit',
-    'ttlSecondsAfterFinished',
-    'backoffLimitPerIndex',
-    'maxFailedIndexes',
-  ]) {
-    problems.nonNegative(`${field}.${name}`, number(spec, name));
-  }
+  problems.nonNegativeMembers(spec, field, 'parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit');
+  problems.nonNegativeMembers(spec, field, 'ttlSecondsAfterFinished', 'backoffLimitPerIndex', 'maxFailedIndexes');
   checkCompletionMode(problems, field, spec);
   if (has(spec, 'managedBy')) checkPrefixedPath(problems, `${field}.managedBy`, text(spec, 'managedBy'));
   checkFailurePolicy(problems, `${field}.podFailurePolicy`, spec);
   checkSuccessPolicy(problems, `${field}.successPolicy`, spec);
-  checkReplacement(problems, field, spec);
+  const replacements = has(spec, 'podFailurePolicy') ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
+  problems.optionalOneOf(spec, field, 'podReplacementPolicy', replacements);
   checkPodTemplate(problems, `${field}.template`, child(spec, 'template'));
   checkRestartPolicy(problems, `${field}.template.spec.restartPolicy`, spec);
 }
@@ -85,7 +71,7 @@ function checkCompletionMode(problems: Problems, field: string, spec: JsonObject
     problems.required(`${field}.backoffLimitPerIndex`, 'when maxFailedIndexes is specified');
   }
   const mode = text(spec, 'completionMode');
-  if (has(spec, 'completionMode')) problems.oneOf(`${field}.completionMode`, mode, ['NonIndexed', 'Indexed']);
+  problems.optionalOneOf(spec, field, 'completionMode', ['NonIndexed', 'Indexed']);
   if (mode === 'Indexed') {
     if (!has(spec, 'completions')) problems.required(`${field}.completions`, 'when completion mode is Indexed');
     const parallelism = number(spec, 'parallelism') ?? 0;
@@ -100,13 +86,6 @@ function checkCompletionMode(problems: Problems, field: string, spec: JsonObject
     const value = number(spec, name);
     if (value !== undefined) problems.invalid(`${field}.${name}`, value, 'requires indexed completion mode');
   }
-}
-
-function checkReplacement(problems: Problems, field: string, spec: JsonObject): void {
-  if (!has(spec, 'podReplacementPolicy')) return;
-  const policy = text(spec, 'podReplacementPolicy');
-  const supported = has(spec, 'podFailurePolicy') ? ['Failed'] : ['Failed', 'TerminatingOrFailed'];
-  problems.oneOf(`${field}.podReplacementPolicy`, policy, supported);
 }
 
 function checkRestartPolicy(problems: Problems, field: string, spec: JsonObject): void {
@@ -140,18 +119,17 @@ function checkPodNames(job: JsonObject, problems: Problems): void {
   problems.invalid('metadata.name', name, `will not able to create pod with invalid DNS label: ${hostname}`);
 }
 
-/** The template with what a suspended job may change as it was. */
+/** The template with the live values of the fields that a suspended job may change. */
 function withoutDirectives(template: JsonObject | undefined, before: JsonObject | undefined): JsonObject {
   const spec: JsonObject = { ...child(template, 'spec') };
-  restore(spec, child(before, 'spec') ?? {}, ...SCHEDULING_DIRECTIVES);
+  restore(spec, specOf(before), ...SCHEDULING_DIRECTIVES);
   return { ...template, ...(has(before, 'metadata') ? { metadata: before!['metadata']! } : {}), spec };
 }
 
 function checkJobUpdate(job: JsonObject, live: JsonObject, problems: Problems): void {
   const spec = specOf(job);
   const before = specOf(live);
-  const keeps = (name: string): void =>
-    keepsMember(problems, { object: spec, live: before, path: `spec.${name}`, name });
+  const keeps = (name: string): void => keepsMember(problems, `spec.${name}`, spec, before);
   if (text(spec, 'completionMode') !== 'Indexed') keeps('completions');
   else if (!jsonEqual(spec['completions'], before['completions']) && spec['completions'] !== spec['parallelism']) {
     const rule = 'can only be modified in tandem with spec.parallelism';
@@ -171,8 +149,8 @@ function checkJobUpdate(job: JsonObject, live: JsonObject, problems: Problems): 
 
 const JOBS: KindRules = {
   generationChanges: specChanges,
-  prepareForCreate: (job) => generateSelector(job),
-  validate: (job, problems) => checkJob(job, problems),
+  prepareForCreate: generateSelector,
+  validate: checkJob,
   validateCreate: (job, problems) => {
     checkGeneratedSelector(job, problems);
     checkPodNames(job, problems);
@@ -183,7 +161,7 @@ const JOBS: KindRules = {
 
 function checkCronJob(cronJob: JsonObject, problems: Problems, live: JsonObject | undefined): void {
   const spec = specOf(cronJob);
-  const before = live === undefined ? undefined : specOf(live);
+  const before = child(live, 'spec');
   checkSchedule(problems, spec, before);
   problems.nonNegative('spec.startingDeadlineSeconds', number(spec, 'startingDeadlineSeconds'));
   if (before === undefined || before['timeZone'] !== spec['timeZone']) checkTimeZone(problems, spec);
@@ -196,8 +174,7 @@ function checkCronJob(cronJob: JsonObject, problems: Problems, live: JsonObject 
   if (flag(template, 'manualSelector')) {
     problems.unsupported('spec.jobTemplate.spec.manualSelector', true, ['nil', 'false']);
   }
-  problems.nonNegative('spec.successfulJobsHistoryLimit', number(spec, 'successfulJobsHistoryLimit'));
-  problems.nonNegative('spec.failedJobsHistoryLimit', number(spec, 'failedJobsHistoryLimit'));
+  problems.nonNegativeMembers(spec, 'spec', 'successfulJobsHistoryLimit', 'failedJobsHistoryLimit');
 }
 
 function checkSchedule(problems: Problems, spec: JsonObject, before: JsonObject | undefined): void {

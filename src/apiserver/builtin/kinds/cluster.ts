@@ -1,7 +1,19 @@
 import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { quantities } from '../amounts.js';
 import { dnsLabelProblems, labelKeyProblems, labelValueProblems, rangeProblems } from '../built-in-formats.js';
-import { child, childOrNew, has, number, objects, restore, text, texts } from '../fields.js';
+import {
+  child,
+  childOrNew,
+  eachObject,
+  eachText,
+  has,
+  number,
+  objects,
+  restore,
+  text,
+  textMap,
+  texts,
+} from '../fields.js';
 import { type KindRules, type KindRulesTable, keepsMember } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabels } from '../validation/labels.js';
@@ -24,7 +36,7 @@ const NAMESPACES: KindRules = {
     const finalizers = texts(spec, 'finalizers');
     if (!finalizers.includes(FINALIZER)) spec['finalizers'] = [...finalizers, FINALIZER];
   },
-  // Who ends a namespace is settled through `finalize` only.
+  // Finalizers change through the `finalize` subresource only.
   prepareForUpdate: (namespace, live) => restore(namespace, live, 'spec'),
   validate: checkFinalizers,
   parts: {
@@ -49,8 +61,7 @@ const NAMESPACES: KindRules = {
 };
 
 function checkFinalizers(namespace: JsonObject, problems: Problems): void {
-  for (const [index, name] of texts(child(namespace, 'spec'), 'finalizers').entries()) {
-    const field = `spec.finalizers[${index}]`;
+  for (const [field, name] of eachText(child(namespace, 'spec'), 'spec', 'finalizers')) {
     const found = labelKeyProblems(name);
     problems.invalidEach(field, name, found);
     if (found.length === 0 && !name.includes('/') && name !== FINALIZER) {
@@ -66,7 +77,7 @@ function checkTaints(problems: Problems, taints: readonly JsonObject[]): void {
     const key = text(taint, 'key');
     const value = text(taint, 'value');
     const effect = text(taint, 'effect');
-    problems.invalidEach(`${field}.key`, key, labelKeyProblems(key));
+    problems.format(`${field}.key`, key, labelKeyProblems);
     const found = labelValueProblems(value);
     if (found.length > 0) problems.invalid(`${field}.value`, value, found.join(';'));
     if (effect === '') problems.required(`${field}.effect`);
@@ -87,10 +98,10 @@ function checkNodeStatus(node: JsonObject, problems: Problems): void {
     }
   }
   const seen = new Set<string>();
-  for (const [index, address] of objects(status, 'addresses').entries()) {
+  for (const [path, address] of eachObject(status, 'status', 'addresses')) {
     const printed = { Type: text(address, 'type'), Address: text(address, 'address') };
     const key = JSON.stringify(printed);
-    if (seen.has(key)) problems.duplicate(`status.addresses[${index}]`, printed);
+    if (seen.has(key)) problems.duplicate(path, printed);
     seen.add(key);
   }
 }
@@ -100,9 +111,7 @@ const NODES: KindRules = {
   validate: (node, problems) => {
     const spec = child(node, 'spec');
     checkTaints(problems, objects(spec, 'taints'));
-    for (const [index, range] of texts(spec, 'podCIDRs').entries()) {
-      problems.invalidEach(`spec.podCIDRs[${index}]`, range, rangeProblems(range));
-    }
+    for (const [path, range] of eachText(spec, 'spec', 'podCIDRs')) problems.format(path, range, rangeProblems);
   },
   validateUpdate: (node, live, problems) => {
     const spec = child(node, 'spec');
@@ -131,25 +140,21 @@ const PRIORITY_CLASSES: KindRules = {
     if (name.startsWith('system-')) {
       const known = Object.hasOwn(SYSTEM_PRIORITIES, name) ? SYSTEM_PRIORITIES[name] : undefined;
       if (known !== value) {
+        const rule = "priority class names with 'system-' prefix are reserved for system use only";
         const why =
           known === undefined
             ? `${name} is not a known system priority class`
             : `value of ${name} PriorityClass must be ${known}`;
-        problems.forbidden(
-          'metadata.name',
-          `priority class names with 'system-' prefix are reserved for system use only. error: ${why}`,
-        );
+        problems.forbidden('metadata.name', `${rule}. error: ${why}`);
       }
     } else if (value > USER_PRIORITY_MAX) {
       problems.forbidden('value', `maximum allowed value of a user defined priority is ${USER_PRIORITY_MAX}`);
     }
-    if (has(object, 'preemptionPolicy')) {
-      problems.oneOf('preemptionPolicy', text(object, 'preemptionPolicy'), ['PreemptLowerPriority', 'Never']);
-    }
+    problems.optionalOneOf(object, '', 'preemptionPolicy', ['PreemptLowerPriority', 'Never']);
   },
   validateUpdate: (object, live, problems) => {
     if (object['value'] !== live['value']) problems.forbidden('value', 'may not be changed in an update.');
-    keepsMember(problems, { object, live, path: 'preemptionPolicy', name: 'preemptionPolicy' });
+    keepsMember(problems, 'preemptionPolicy', object, live);
   },
 };
 
@@ -157,18 +162,13 @@ const RUNTIME_CLASSES: KindRules = {
   createsOnUpdate: true,
   updatesUnconditionally: false,
   validate: (object, problems, _around, live) => {
-    const handler = text(object, 'handler');
-    if (live === undefined) problems.invalidEach('handler', handler, dnsLabelProblems(handler));
+    if (live === undefined) problems.format('handler', text(object, 'handler'), dnsLabelProblems);
     checkOverhead(problems, 'overhead', child(child(object, 'overhead'), 'podFixed'));
     const scheduling = child(object, 'scheduling');
-    checkLabels(
-      problems,
-      'scheduling.nodeSelector',
-      (child(scheduling, 'nodeSelector') ?? {}) as Record<string, string>,
-    );
-    checkTolerations(problems, 'scheduling.tolerations', objects(scheduling, 'tolerations'));
+    checkLabels(problems, 'scheduling.nodeSelector', textMap(scheduling, 'nodeSelector'));
+    checkTolerations(problems, 'scheduling', scheduling);
   },
-  validateUpdate: (object, live, problems) => keepsMember(problems, { object, live, path: 'handler', name: 'handler' }),
+  validateUpdate: (object, live, problems) => keepsMember(problems, 'handler', object, live),
 };
 
 const LEASES: KindRules = {
@@ -191,7 +191,7 @@ const LEASES: KindRules = {
 const NOTE_LENGTH_MAX = 1_024;
 const NAME_LENGTH_MAX = 128;
 
-/** Both kinds of events are one; what their fields are called differs. */
+/** Events of both groups are the same objects; the names of their fields differ. */
 function checkEvent(event: JsonObject, problems: Problems, isNew: boolean): void {
   const namespace = text(child(event, 'metadata'), 'namespace');
   const about = text(child(event, isNew ? 'regarding' : 'involvedObject'), 'namespace');
@@ -204,7 +204,7 @@ function checkEvent(event: JsonObject, problems: Problems, isNew: boolean): void
   const field = isNew ? 'reportingController' : 'reportingComponent';
   const controller = text(event, field);
   if (controller === '') problems.required(field);
-  problems.invalidEach(field, controller, labelKeyProblems(controller));
+  problems.format(field, controller, labelKeyProblems);
   for (const name of ['reportingInstance', 'action', 'reason']) {
     const value = text(event, name);
     if (value === '') problems.required(name);
@@ -222,7 +222,7 @@ function checkSeries(event: JsonObject, problems: Problems): void {
   if (!has(series, 'lastObservedTime')) problems.required('series.lastObservedTime');
 }
 
-/** Of the newer kind, with the names that messages have for them. */
+/** Immutable members of events.k8s.io events, with their names in problems; kube-apiserver checks `reason` twice. */
 const EVENT_MEMBERS: readonly (readonly [name: string, field: string])[] = [
   ['regarding', 'involvedObject'],
   ['reason', 'reason'],
@@ -252,7 +252,7 @@ const EVENTS: KindRules = {
     if (type !== 'Normal' && type !== 'Warning') problems.invalid('type', '', `has invalid value: ${type}`);
   },
   validateUpdate: (event, live, problems) => {
-    for (const [name, path] of EVENT_MEMBERS) keepsMember(problems, { object: event, live, path, name });
+    for (const [name, field] of EVENT_MEMBERS) keepsMember(problems, field, event, live, name);
   },
 };
 

@@ -1,4 +1,4 @@
-import { type JsonObject, jsonEqual, member } from '../../../kube/json.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { configKeyProblems } from '../built-in-formats.js';
 import { child, flag, text, textMap } from '../fields.js';
 import { type KindRules, type KindRulesTable, keepsMember } from '../kind-rules.js';
@@ -7,18 +7,23 @@ import type { Problems } from '../problems.js';
 const BYTES_MAX = 1024 * 1024;
 const WHEN_IMMUTABLE = 'field is immutable when `immutable` is set';
 
-/** Once it can't be changed, it can't be made changeable either. */
-function checkImmutable(
-  object: JsonObject,
-  live: JsonObject,
-  { problems, members }: { problems: Problems; members: readonly string[] },
-): void {
+/** An immutable object stays immutable, with the members that hold its data. */
+function checkImmutable(problems: Problems, object: JsonObject, live: JsonObject, ...members: readonly string[]): void {
   if (!flag(live, 'immutable')) return;
   if (!flag(object, 'immutable')) problems.forbidden('immutable', WHEN_IMMUTABLE);
   for (const name of members) {
-    const isSame = jsonEqual(member(object, name) ?? {}, member(live, name) ?? {});
-    if (!isSame) problems.forbidden(name, WHEN_IMMUTABLE);
+    if (!jsonEqual(textMap(object, name), textMap(live, name))) problems.forbidden(name, WHEN_IMMUTABLE);
   }
+}
+
+/** Checks the keys of a map of base64 texts; returns the size of their contents. */
+function checkBinaryData(problems: Problems, object: JsonObject, name: string): number {
+  let bytes = 0;
+  for (const [key, value] of Object.entries(textMap(object, name))) {
+    problems.format(`${name}[${key}]`, key, configKeyProblems);
+    bytes += Buffer.from(String(value), 'base64').length;
+  }
+  return bytes;
 }
 
 const CONFIG_MAPS: KindRules = {
@@ -27,22 +32,18 @@ const CONFIG_MAPS: KindRules = {
     const binary = textMap(object, 'binaryData');
     let bytes = 0;
     for (const key of Object.keys(data)) {
-      problems.invalidEach(`data[${key}]`, key, configKeyProblems(key));
+      problems.format(`data[${key}]`, key, configKeyProblems);
       if (Object.hasOwn(binary, key)) problems.invalid(`data[${key}]`, key, 'duplicate of key present in binaryData');
       bytes += Buffer.byteLength(String(data[key]));
     }
-    for (const key of Object.keys(binary)) {
-      problems.invalidEach(`binaryData[${key}]`, key, configKeyProblems(key));
-      bytes += Buffer.from(String(binary[key]), 'base64').length;
-    }
-    // Both together, hence no field.
+    bytes += checkBinaryData(problems, object, 'binaryData');
+    // The bound is for both maps together, hence no field.
     if (bytes > BYTES_MAX) problems.tooLong('[]', BYTES_MAX);
   },
-  validateUpdate: (object, live, problems) =>
-    checkImmutable(object, live, { problems, members: ['data', 'binaryData'] }),
+  validateUpdate: (object, live, problems) => checkImmutable(problems, object, live, 'data', 'binaryData'),
 };
 
-/** What each type of secret must have. */
+/** Checks the members that the type of a secret requires. */
 function checkSecretType(secret: JsonObject, problems: Problems): void {
   const data = textMap(secret, 'data');
   const isThere = (key: string): boolean => Object.hasOwn(data, key);
@@ -94,21 +95,12 @@ function checkJson(data: Readonly<Record<string, string>>, key: string, problems
 const SECRETS: KindRules = {
   validate: (secret, problems, _around, live) => {
     if (live !== undefined) {
-      keepsMember(problems, { object: secret, live, path: 'type', name: 'type' });
-      checkImmutable(secret, live, { problems, members: ['data'] });
+      keepsMember(problems, 'type', secret, live);
+      checkImmutable(problems, secret, live, 'data');
     }
-    const data = textMap(secret, 'data');
-    let bytes = 0;
-    for (const key of Object.keys(data)) {
-      problems.invalidEach(`data[${key}]`, key, configKeyProblems(key));
-      bytes += Buffer.from(String(data[key]), 'base64').length;
-    }
-    if (bytes > BYTES_MAX) problems.tooLong('data', BYTES_MAX);
+    if (checkBinaryData(problems, secret, 'data') > BYTES_MAX) problems.tooLong('data', BYTES_MAX);
     checkSecretType(secret, problems);
   },
 };
 
-export const CONFIG_RULES: KindRulesTable = {
-  '/configmaps': CONFIG_MAPS,
-  '/secrets': SECRETS,
-};
+export const CONFIG_RULES: KindRulesTable = { '/configmaps': CONFIG_MAPS, '/secrets': SECRETS };

@@ -4,28 +4,23 @@ import {
   dnsLabelProblems,
   dnsSubdomainProblems,
   endpointAddressProblems,
+  PROTOCOLS,
   portNumberProblems,
 } from '../built-in-formats.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, membersChange } from '../kind-rules.js';
+import { child, eachObject, eachText, has, number, objects, text, texts } from '../fields.js';
+import { IMMUTABLE, type KindRules, type KindRulesTable, membersChange } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
-
 function checkEndpoints(object: JsonObject, problems: Problems): void {
-  for (const [index, subset] of objects(object, 'subsets').entries()) {
-    const path = `subsets[${index}]`;
+  for (const [path, subset] of eachObject(object, '', 'subsets')) {
     if (!has(subset, 'addresses') && !has(subset, 'notReadyAddresses')) {
       problems.required(path, 'must specify `addresses` or `notReadyAddresses`');
     }
     for (const list of ['addresses', 'notReadyAddresses']) {
-      for (const [at, each] of objects(subset, list).entries()) {
-        checkEndpointAddress(problems, `${path}.${list}[${at}]`, each);
-      }
+      for (const [place, each] of eachObject(subset, path, list)) checkEndpointAddress(problems, place, each);
     }
-    const ports = objects(subset, 'ports');
-    for (const [at, port] of ports.entries())
-      checkEndpointPort(problems, `${path}.ports[${at}]`, port, ports.length > 1);
+    const needsName = objects(subset, 'ports').length > 1;
+    for (const [place, port] of eachObject(subset, path, 'ports')) checkEndpointPort(problems, place, port, needsName);
   }
 }
 
@@ -34,20 +29,16 @@ function checkEndpointAddress(problems: Problems, field: string, address: JsonOb
   const found = addressProblems(value);
   problems.invalidEach(`${field}.ip`, value, found);
   if (found.length > 0) problems.invalid(`${field}.ip`, value, 'must be a valid IP address');
-  else problems.invalidEach(`${field}.ip`, value, endpointAddressProblems(value));
-  const hostname = text(address, 'hostname');
-  if (hostname !== '') problems.invalidEach(`${field}.hostname`, hostname, dnsLabelProblems(hostname));
-  const node = text(address, 'nodeName');
-  if (node !== '') problems.invalidEach(`${field}.nodeName`, node, dnsSubdomainProblems(node));
+  else problems.format(`${field}.ip`, value, endpointAddressProblems);
+  problems.optionalFormat(`${field}.hostname`, text(address, 'hostname'), dnsLabelProblems);
+  problems.optionalFormat(`${field}.nodeName`, text(address, 'nodeName'), dnsSubdomainProblems);
 }
 
 function checkEndpointPort(problems: Problems, field: string, port: JsonObject, needsName: boolean): void {
-  const name = text(port, 'name');
-  if (name === '') {
-    if (needsName) problems.required(`${field}.name`);
-  } else problems.invalidEach(`${field}.name`, name, dnsLabelProblems(name));
+  if (needsName) problems.requiredMembers(port, field, 'name');
+  problems.optionalFormat(`${field}.name`, text(port, 'name'), dnsLabelProblems);
   const value = number(port, 'port') ?? 0;
-  problems.invalidEach(`${field}.port`, value, portNumberProblems(value));
+  problems.format(`${field}.port`, value, portNumberProblems);
   problems.oneOf(`${field}.protocol`, text(port, 'protocol'), PROTOCOLS);
 }
 
@@ -65,36 +56,29 @@ function checkSlice(slice: JsonObject, problems: Problems): void {
   if (type === '') problems.required('addressType');
   else problems.oneOf('addressType', type, ADDRESS_TYPES);
   const names = new Set<string>();
-  for (const [index, port] of objects(slice, 'ports').entries()) {
-    const path = `ports[${index}]`;
+  for (const [path, port] of eachObject(slice, '', 'ports')) {
     const name = text(port, 'name');
-    if (name !== '') problems.invalidEach(`${path}.name`, name, dnsLabelProblems(name));
-    if (names.has(name)) problems.duplicate(`${path}.name`, name);
-    names.add(name);
+    problems.optionalFormat(`${path}.name`, name, dnsLabelProblems);
+    problems.unique(`${path}.name`, name, names);
     problems.oneOf(`${path}.protocol`, text(port, 'protocol'), PROTOCOLS);
   }
-  for (const [index, endpoint] of objects(slice, 'endpoints').entries()) {
-    checkSliceEndpoint(problems, `endpoints[${index}]`, endpoint, type);
-  }
+  for (const [path, endpoint] of eachObject(slice, '', 'endpoints')) checkSliceEndpoint(problems, path, endpoint, type);
 }
 
 function checkSliceEndpoint(problems: Problems, field: string, endpoint: JsonObject, type: string): void {
   const addresses = texts(endpoint, 'addresses');
   if (addresses.length === 0) problems.required(`${field}.addresses`, 'must contain at least 1 address');
   else if (addresses.length > ADDRESSES_MAX) problems.tooMany(`${field}.addresses`, addresses.length, ADDRESSES_MAX);
-  for (const [index, address] of addresses.entries()) {
-    const path = `${field}.addresses[${index}]`;
-    if (type === 'FQDN') problems.invalidEach(path, address, dnsSubdomainProblems(address));
+  for (const [path, address] of eachText(endpoint, field, 'addresses')) {
+    if (type === 'FQDN') problems.format(path, address, dnsSubdomainProblems);
     if (type !== 'IPv4' && type !== 'IPv6') continue;
     const found = addressProblems(address);
     const isOther = found.length === 0 && address.includes(':') !== (type === 'IPv6');
     if (isOther) problems.invalid(path, address, `must be an ${type} address`);
     else problems.invalidEach(path, address, found.length > 0 ? found : endpointAddressProblems(address));
   }
-  const hostname = text(endpoint, 'hostname');
-  if (hostname !== '') problems.invalidEach(`${field}.hostname`, hostname, dnsLabelProblems(hostname));
-  const node = text(endpoint, 'nodeName');
-  if (node !== '') problems.invalidEach(`${field}.nodeName`, node, dnsSubdomainProblems(node));
+  problems.optionalFormat(`${field}.hostname`, text(endpoint, 'hostname'), dnsLabelProblems);
+  problems.optionalFormat(`${field}.nodeName`, text(endpoint, 'nodeName'), dnsSubdomainProblems);
 }
 
 const ENDPOINT_SLICES: KindRules = {
@@ -104,7 +88,7 @@ const ENDPOINT_SLICES: KindRules = {
   },
   validate: (slice, problems, _around, live) => {
     const isChanged = live !== undefined && !jsonEqual(slice['addressType'], live['addressType']);
-    if (isChanged) problems.invalid('addressType', slice['addressType'], 'field is immutable');
+    if (isChanged) problems.invalid('addressType', slice['addressType'], IMMUTABLE);
     else checkSlice(slice, problems);
   },
 };

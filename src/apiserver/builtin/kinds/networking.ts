@@ -13,8 +13,8 @@ import {
   rangeProblems,
   wildcardSubdomainProblems,
 } from '../built-in-formats.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
+import { child, eachObject, eachText, has, number, objects, specOf, text, texts } from '../fields.js';
+import { type KindRules, type KindRulesTable, keepsMember, RESET_STATUS, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import type { SurfaceTraits } from '../type-defaults.js';
 import { checkPortNumberOrName } from '../validation/handlers.js';
@@ -25,7 +25,6 @@ const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
 const PATH_PARTS = ['//', '/./', '/../', '%2f', '%2F'];
 const PATH_ENDS = ['/..', '/.'];
 
-const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
 const hostProblems = (host: string): string[] =>
   host.includes('*') ? wildcardSubdomainProblems(host) : dnsSubdomainProblems(host);
 
@@ -37,29 +36,24 @@ function checkIngress(ingress: JsonObject, problems: Problems, surface: SurfaceT
     problems.invalid('spec', null, 'either `defaultBackend` or `rules` must be specified');
   }
   if (fallback !== undefined) checkBackend(problems, 'spec.defaultBackend', fallback, surface);
-  for (const [index, rule] of rules.entries()) checkRule(problems, `spec.rules[${index}]`, rule, surface);
-  for (const [index, tls] of objects(spec, 'tls').entries()) {
-    for (const [at, host] of texts(tls, 'hosts').entries()) {
-      problems.invalidEach(`spec.tls[${index}].hosts[${at}]`, host, hostProblems(host));
-    }
-    const secret = text(tls, 'secretName');
-    if (secret !== '') problems.invalidEach(`spec.tls[${index}].secretName`, secret, dnsSubdomainProblems(secret));
+  for (const [path, rule] of eachObject(spec, 'spec', 'rules')) checkRule(problems, path, rule, surface);
+  for (const [path, tls] of eachObject(spec, 'spec', 'tls')) {
+    for (const [place, host] of eachText(tls, path, 'hosts')) problems.format(place, host, hostProblems);
+    problems.optionalFormat(`${path}.secretName`, text(tls, 'secretName'), dnsSubdomainProblems);
   }
-  const className = text(spec, 'ingressClassName');
-  if (className !== '') problems.invalidEach('spec.ingressClassName', className, dnsSubdomainProblems(className));
+  problems.optionalFormat('spec.ingressClassName', text(spec, 'ingressClassName'), dnsSubdomainProblems);
 }
 
 function checkRule(problems: Problems, field: string, rule: JsonObject, surface: SurfaceTraits): void {
   const host = text(rule, 'host');
   if (host !== '') {
     if (isIP(host) !== 0) problems.invalid(`${field}.host`, host, 'must be a DNS name, not an IP address');
-    problems.invalidEach(`${field}.host`, host, hostProblems(host));
+    problems.format(`${field}.host`, host, hostProblems);
   }
   const http = child(rule, 'http');
   if (http === undefined) return;
-  const paths = objects(http, 'paths');
-  if (paths.length === 0) problems.required(`${field}.http.paths`);
-  for (const [index, path] of paths.entries()) checkPath(problems, `${field}.http.paths[${index}]`, path, surface);
+  problems.requiredMembers(http, `${field}.http`, 'paths');
+  for (const [path, each] of eachObject(http, `${field}.http`, 'paths')) checkPath(problems, path, each, surface);
 }
 
 function checkPath(problems: Problems, field: string, path: JsonObject, surface: SurfaceTraits): void {
@@ -89,15 +83,11 @@ function checkBackend(problems: Problems, field: string, backend: JsonObject, { 
   if (has(backend, 'resource') && service !== undefined) {
     problems.invalid(field, '', 'cannot set both resource and service backends');
   } else if (has(backend, 'resource')) {
-    for (const name of ['kind', 'name']) {
-      if (text(child(backend, 'resource'), name) === '') problems.required(`${field}.resource.${name}`);
-    }
+    problems.requiredMembers(child(backend, 'resource'), `${field}.resource`, 'kind', 'name');
   } else if (service === undefined) problems.invalid(field, '', 'resource or service backend is required');
   else {
-    const name = text(service, 'name');
     const rule = minor >= 36 ? dnsLabelProblems : dns1035LabelProblems;
-    if (name === '') problems.required(`${field}.service.name`);
-    else problems.invalidEach(`${field}.service.name`, name, rule(name));
+    problems.requiredFormat(`${field}.service.name`, text(service, 'name'), rule);
     checkBackendPort(problems, field, child(service, 'port') ?? {});
   }
 }
@@ -106,8 +96,8 @@ function checkBackendPort(problems: Problems, field: string, port: JsonObject): 
   const name = text(port, 'name');
   const value = number(port, 'number') ?? 0;
   if (name !== '' && value !== 0) problems.invalid(field, '', 'cannot set both port name & port number');
-  else if (name !== '') problems.invalidEach(`${field}.service.port.name`, name, portNameProblems(name));
-  else if (value !== 0) problems.invalidEach(`${field}.service.port.number`, value, portNumberProblems(value));
+  else if (name !== '') problems.format(`${field}.service.port.name`, name, portNameProblems);
+  else if (value !== 0) problems.format(`${field}.service.port.number`, value, portNumberProblems);
   else problems.required(field, 'port name or number is required');
 }
 
@@ -120,9 +110,7 @@ const INGRESS_CLASSES: KindRules = {
     if (parameters === undefined) return;
     const field = 'spec.parameters';
     for (const name of ['kind', 'name']) {
-      const value = text(parameters, name);
-      if (value === '') problems.required(`${field}.${name}`);
-      else problems.invalidEach(`${field}.${name}`, value, pathSegmentProblems(value));
+      problems.requiredFormat(`${field}.${name}`, text(parameters, name), pathSegmentProblems);
     }
     const scope = text(parameters, 'scope');
     problems.oneOf(`${field}.scope`, scope, ['Cluster', 'Namespace']);
@@ -133,29 +121,21 @@ const INGRESS_CLASSES: KindRules = {
       problems.forbidden(`${field}.namespace`, "`parameters.scope` is set to 'Cluster'");
     }
   },
-  validateUpdate: (object, live, problems) =>
-    keepsMember(problems, { object: specOf(object), live: specOf(live), path: 'spec.controller', name: 'controller' }),
+  validateUpdate: (object, live, problems) => keepsMember(problems, 'spec.controller', specOf(object), specOf(live)),
 };
 
 function checkPolicy(policy: JsonObject, problems: Problems): void {
   const spec = specOf(policy);
   checkLabelSelector(problems, 'spec.podSelector', child(spec, 'podSelector'));
-  for (const [list, peers] of [
-    ['ingress', 'from'],
-    ['egress', 'to'],
-  ] as const) {
-    for (const [index, rule] of objects(spec, list).entries()) {
-      const field = `spec.${list}[${index}]`;
-      for (const [at, port] of objects(rule, 'ports').entries()) {
-        checkPolicyPort(problems, `${field}.ports[${at}]`, port);
-      }
-      for (const [at, peer] of objects(rule, peers).entries()) checkPeer(problems, `${field}.${peers}[${at}]`, peer);
+  for (const [list, peers] of Object.entries({ ingress: 'from', egress: 'to' })) {
+    for (const [field, rule] of eachObject(spec, 'spec', list)) {
+      for (const [path, port] of eachObject(rule, field, 'ports')) checkPolicyPort(problems, path, port);
+      for (const [path, peer] of eachObject(rule, field, peers)) checkPeer(problems, path, peer);
     }
   }
   const types = texts(spec, 'policyTypes');
   if (types.length > 2) problems.invalid('spec.policyTypes', types, 'may not specify more than two policyTypes');
-  for (const [index, type] of types.entries())
-    problems.oneOf(`spec.policyTypes[${index}]`, type, ['Ingress', 'Egress']);
+  for (const [path, type] of eachText(spec, 'spec', 'policyTypes')) problems.oneOf(path, type, ['Ingress', 'Egress']);
 }
 
 function checkPolicyPort(problems: Problems, field: string, port: JsonObject): void {
@@ -172,7 +152,7 @@ function checkPolicyPort(problems: Problems, field: string, port: JsonObject): v
     if (typeof value === 'number' && end < value) {
       problems.invalid(`${field}.endPort`, value, 'must be greater than or equal to `port`');
     }
-    problems.invalidEach(`${field}.endPort`, end, portNumberProblems(end));
+    problems.format(`${field}.endPort`, end, portNumberProblems);
   }
 }
 
@@ -190,24 +170,18 @@ function checkPeer(problems: Problems, field: string, peer: JsonObject): void {
 }
 
 function checkBlock(problems: Problems, field: string, block: JsonObject): void {
-  const text_ = text(block, 'cidr');
-  if (text_ === '') {
-    problems.required(`${field}.cidr`);
-    return;
-  }
-  const range = parseRange(text_);
-  problems.invalidEach(`${field}.cidr`, text_, rangeProblems(text_));
-  for (const [index, except] of texts(block, 'except').entries()) {
-    const path = `${field}.except[${index}]`;
+  const cidr = text(block, 'cidr');
+  problems.requiredFormat(`${field}.cidr`, cidr, rangeProblems);
+  if (cidr === '') return;
+  const range = parseRange(cidr);
+  for (const [path, except] of eachText(block, field, 'except')) {
     const inner = parseRange(except);
-    problems.invalidEach(path, except, rangeProblems(except));
+    problems.format(path, except, rangeProblems);
     if (range === undefined || inner === undefined) continue;
     const isInside = isInRange(except.split('/')[0]!, range) && inner.prefixBits > range.prefixBits;
     if (!isInside) problems.invalid(path, except, 'must be a strict subset of `cidr`');
   }
 }
-
-const RESET_STATUS = { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] } as const;
 
 export const NETWORKING_RULES: KindRulesTable = {
   'networking.k8s.io/ingresses': {

@@ -1,18 +1,17 @@
-import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { goJson } from '../../schema/go-values.js';
 import { quantities } from '../amounts.js';
-import { child, childOrNew, has, number, objects, restore, text, textMap } from '../fields.js';
-import { internalForm } from '../internal-form.js';
+import { INT32_MAX } from '../built-in-formats.js';
+import { child, childOrNew, eachObject, has, number, objects, restore, specOf, text, textMap } from '../fields.js';
 import { type KindRules, type KindRulesTable, membersChange, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { podQuality } from '../quality-of-service.js';
-import { differenceText } from '../spec-difference.js';
+import { internalDifference } from '../spec-difference.js';
 import { checkImageText } from '../validation/containers.js';
 import { checkPodSpec, checkPodTemplate } from '../validation/pod-spec.js';
 import { checkTolerations } from '../validation/scheduling.js';
 import { podTemplateWarnings } from '../validation/warnings.js';
 
-const INT32_MAX = 2_147_483_647;
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 const CHANGEABLE = [
   '`spec.containers[*].image`',
@@ -22,15 +21,11 @@ const CHANGEABLE = [
   '`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)',
 ];
 
-const specOf = (pod: JsonObject): JsonObject => child(pod, 'spec') ?? {};
-
 function checkPod(pod: JsonObject, problems: Problems): void {
   const spec = specOf(pod);
   checkPodSpec(problems, 'spec', spec, { podName: text(child(pod, 'metadata'), 'name'), isPod: true });
   for (const list of ['containers', 'initContainers']) {
-    for (const [index, container] of objects(spec, list).entries()) {
-      checkImageText(problems, `spec.${list}[${index}]`, container);
-    }
+    for (const [path, container] of eachObject(spec, 'spec', list)) checkImageText(problems, path, container);
   }
 }
 
@@ -45,15 +40,15 @@ function validatePodUpdate(pod: JsonObject, live: JsonObject, problems: Problems
   if (!checkDeadline(spec, before, problems)) return;
   checkAddedTolerations(spec, before, problems);
   const gates = new Set(objects(before, 'schedulingGates').map((gate) => text(gate, 'name')));
-  for (const [index, gate] of objects(spec, 'schedulingGates').entries()) {
+  for (const [path, gate] of eachObject(spec, 'spec', 'schedulingGates')) {
     const name = text(gate, 'name');
     if (gates.has(name)) continue;
     const rule = `only deletion is allowed, but found new scheduling gate '${name}'`;
-    problems.forbidden(`spec.schedulingGates[${index}].name`, rule);
+    problems.forbidden(`${path}.name`, rule);
   }
   const wished = withoutChangeable(spec, before, gates.size > 0);
   if (!jsonEqual(wished, before)) {
-    const difference = differenceText(internalForm(before, 'PodSpec'), internalForm(wished, 'PodSpec'));
+    const difference = internalDifference(before, wished, 'PodSpec');
     problems.forbidden('spec', `pod updates may not change fields other than ${CHANGEABLE.join(',')}\n${difference}`);
   }
 }
@@ -80,18 +75,27 @@ function checkAddedTolerations(spec: JsonObject, before: JsonObject, problems: P
   const now = objects(spec, 'tolerations');
   const known = new Set(now.map(bare));
   const isKept = objects(before, 'tolerations').every((old) => known.has(bare(old)));
-  if (isKept) checkTolerations(problems, 'spec.tolerations', now);
+  if (isKept) checkTolerations(problems, 'spec', spec);
   else problems.forbidden('spec.tolerations', 'existing toleration can not be modified except its tolerationSeconds');
 }
 
-/** The new spec with what may change as it was: anything else that differs is refused. */
-function withoutChangeable(spec: JsonObject, before: JsonObject, isGated: boolean): JsonObject {
+/** The spec with containers changed by a function, which gets the live container at the same index as well. */
+function withContainers(
+  spec: JsonObject,
+  before: JsonObject,
+  change: (container: JsonObject, old: JsonObject | undefined) => JsonObject,
+): JsonObject {
   const result: JsonObject = { ...spec };
   for (const list of ['containers', 'initContainers']) {
-    if (!has(spec, list)) continue;
     const old = objects(before, list);
-    result[list] = objects(spec, list).map((each, index) => ({ ...each, image: text(old[index], 'image') }));
+    if (has(spec, list)) result[list] = objects(spec, list).map((each, index) => change(each, old[index]));
   }
+  return result;
+}
+
+/** The new spec with the live values of the fields that may change: any other difference is refused. */
+function withoutChangeable(spec: JsonObject, before: JsonObject, isGated: boolean): JsonObject {
+  const result = withContainers(spec, before, (each, old) => ({ ...each, image: text(old, 'image') }));
   restore(result, before, 'activeDeadlineSeconds', 'schedulingGates', 'tolerations');
   const wasNegative = (number(before, 'terminationGracePeriodSeconds') ?? 0) < 0;
   if (wasNegative && spec['terminationGracePeriodSeconds'] === 1)
@@ -100,13 +104,13 @@ function withoutChangeable(spec: JsonObject, before: JsonObject, isGated: boolea
   return result;
 }
 
-/** Not yet with a node, or at its end: nobody has to be waited for. */
+/** A pod without a node or at its end is deleted at once: no kubelet has to stop its containers. */
 function gracePeriodSeconds(pod: JsonObject, requestedSeconds: number | undefined): number | undefined {
   const spec = specOf(pod);
   const phase = text(child(pod, 'status'), 'phase');
   if (text(spec, 'nodeName') === '' || phase === 'Failed' || phase === 'Succeeded') return undefined;
   const seconds = requestedSeconds ?? number(spec, 'terminationGracePeriodSeconds') ?? 30;
-  // What is negative by mistake still gets a moment.
+  // Kubernetes treats a negative period as one second.
   const period = seconds < 0 ? 1 : seconds;
   return period === 0 ? undefined : period;
 }
@@ -114,7 +118,7 @@ function gracePeriodSeconds(pod: JsonObject, requestedSeconds: number | undefine
 function keepStatusDetails(pod: JsonObject, live: JsonObject): void {
   const status = childOrNew(pod, 'status');
   const before = child(live, 'status') ?? {};
-  // The class can't change, and comes with the pod.
+  // The class of a pod is set at its creation.
   if (has(before, 'qosClass')) restore(status, before, 'qosClass');
   if (!has(status, 'observedGeneration')) restore(status, before, 'observedGeneration');
 }
@@ -143,26 +147,19 @@ function checkEphemeral(pod: JsonObject, live: JsonObject, problems: Problems): 
     const about = `existing ephemeral containers ${JSON.stringify(name)} may not be`;
     if (same === undefined) problems.forbidden('spec.ephemeralContainers', `${about} removed\n`);
     else if (!jsonEqual(old, same)) {
-      problems.forbidden(
-        'spec.ephemeralContainers',
-        `${about} changed\n${differenceText(internalForm(old, 'EphemeralContainer'), internalForm(same, 'EphemeralContainer'))}`,
-      );
+      const difference = internalDifference(old, same, 'EphemeralContainer');
+      problems.forbidden('spec.ephemeralContainers', `${about} changed\n${difference}`);
     }
   }
 }
 
 function withoutAmounts(spec: JsonObject, before: JsonObject): JsonObject {
-  const result: JsonObject = { ...spec };
-  for (const list of ['containers', 'initContainers']) {
-    if (!has(spec, list)) continue;
-    const old = objects(before, list);
-    result[list] = objects(spec, list).map((each, index) => ({ ...each, resources: old[index]?.['resources'] ?? {} }));
-  }
+  const result = withContainers(spec, before, (each, old) => ({ ...each, resources: old?.['resources'] ?? {} }));
   restore(result, before, 'resources');
   return result;
 }
 
-/** Nothing but what containers use is taken from what is sent. */
+/** Takes only the resources of containers from the request; everything else stays as it is stored. */
 function takeResources(pod: JsonObject, live: JsonObject): void {
   const wished = specOf(pod);
   restore(pod, live, 'spec');
@@ -194,9 +191,8 @@ function checkResize(pod: JsonObject, live: JsonObject, problems: Problems): voi
       for (const kind of ['requests', 'limits']) {
         const kept = quantities(child(now, 'resources'), kind);
         const isRemoved = [...quantities(child(old, 'resources'), kind).keys()].some((name) => !kept.has(name));
-        if (isRemoved) {
-          problems.forbidden(`spec.${list}[${index}].resources.${kind}`, `resource ${kind} cannot be removed`);
-        }
+        if (!isRemoved) continue;
+        problems.forbidden(`spec.${list}[${index}].resources.${kind}`, `resource ${kind} cannot be removed`);
       }
     }
   }
@@ -215,23 +211,18 @@ const PODS: KindRules = {
   generationChanges: specChanges,
   gracePeriodSeconds,
   prepareForCreate: (pod, { now }) => {
-    pod['status'] = { phase: 'Pending', qosClass: podQuality(pod) };
-    const spec = childOrNew(pod, 'spec');
-    // Pods wait for their gates with a reason.
-    if (objects(spec, 'schedulingGates').length > 0) {
-      (pod['status'] as JsonObject)['conditions'] = [
-        {
-          type: 'PodScheduled',
-          status: 'False',
-          lastProbeTime: null,
-          lastTransitionTime: now,
-          reason: 'SchedulingGated',
-          message: 'Scheduling is blocked due to non-empty scheduling gates',
-        },
-      ] as Json;
-    }
+    const gated: JsonObject = {
+      type: 'PodScheduled',
+      status: 'False',
+      lastProbeTime: null,
+      lastTransitionTime: now,
+      reason: 'SchedulingGated',
+      message: 'Scheduling is blocked due to non-empty scheduling gates',
+    };
+    const isGated = objects(specOf(pod), 'schedulingGates').length > 0;
+    pod['status'] = { phase: 'Pending', qosClass: podQuality(pod), ...(isGated ? { conditions: [gated] } : {}) };
   },
-  validate: (pod, problems) => checkPod(pod, problems),
+  validate: checkPod,
   validateCreate: (pod, problems) => {
     const spec = specOf(pod);
     if (objects(spec, 'ephemeralContainers').length > 0) {

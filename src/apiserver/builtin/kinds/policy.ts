@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kube/json.js';
-import { amountOf, compareAmounts, quantities } from '../amounts.js';
+import { amountOf, compareAmounts, type QuantityMap, quantities } from '../amounts.js';
 import { labelKeyProblems, pathSegmentProblems } from '../built-in-formats.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
+import { child, eachObject, fill, has, number, objects, specOf, text, texts } from '../fields.js';
 import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkIntOrPercent, checkPercentIsPart } from '../validation/counts.js';
@@ -27,21 +27,24 @@ const SCOPES = [
 const OF_PODS =
   /^(pods|cpu|memory|ephemeral-storage|(requests|limits)\.(cpu|memory|ephemeral-storage)|(requests\.)?hugepages-.*)$/;
 
-/** Pods of best effort have nothing but their number to count. */
+/** Whether a quota with this scope may limit this resource; of BestEffort pods only their number can be limited. */
 function isScopeOf(scope: string, resource: string): boolean {
   if (scope === 'BestEffort') return resource === 'pods';
   if (scope === 'VolumeAttributesClass') return /^(requests\.storage|persistentvolumeclaims)$/.test(resource);
   return SCOPES.includes(scope) ? OF_PODS.test(resource) : true;
 }
 
+function checkQuotaAmounts(problems: Problems, field: string, amounts: QuantityMap): void {
+  for (const [name, amount] of amounts) {
+    checkQuotaResourceName(problems, `${field}[${name}]`, name);
+    checkResourceAmount(problems, `${field}[${name}]`, name, amount);
+  }
+}
+
 function checkQuota(quota: JsonObject, problems: Problems): void {
   const spec = child(quota, 'spec');
   const hard = quantities(spec, 'hard');
-  for (const [name, amount] of hard) {
-    const field = `spec.hard[${name}]`;
-    checkQuotaResourceName(problems, field, name);
-    checkResourceAmount(problems, field, name, amount);
-  }
+  checkQuotaAmounts(problems, 'spec.hard', hard);
   const scopes = texts(spec, 'scopes');
   for (const scope of scopes) {
     if (!SCOPES.includes(scope)) problems.invalid('spec.scopes', scopes, 'unsupported scope');
@@ -51,24 +54,19 @@ function checkQuota(quota: JsonObject, problems: Problems): void {
       }
     }
   }
-  for (const [one, other] of [
-    ['BestEffort', 'NotBestEffort'],
-    ['Terminating', 'NotTerminating'],
-  ] as const) {
-    if (scopes.includes(one) && scopes.includes(other)) problems.invalid('spec.scopes', scopes, 'conflicting scopes');
+  for (const scope of ['BestEffort', 'Terminating']) {
+    const isConflict = scopes.includes(scope) && scopes.includes(`Not${scope}`);
+    if (isConflict) problems.invalid('spec.scopes', scopes, 'conflicting scopes');
   }
 }
 
 const QUOTAS: KindRules = {
-  validate: (quota, problems) => checkQuota(quota, problems),
+  validate: checkQuota,
   parts: {
     status: {
       validateUpdate: (quota, _live, problems) => {
         for (const list of ['hard', 'used']) {
-          for (const [name, amount] of quantities(child(quota, 'status'), list)) {
-            checkQuotaResourceName(problems, `status.${list}[${name}]`, name);
-            checkResourceAmount(problems, `status.${list}[${name}]`, name, amount);
-          }
+          checkQuotaAmounts(problems, `status.${list}`, quantities(child(quota, 'status'), list));
         }
       },
     },
@@ -77,16 +75,14 @@ const QUOTAS: KindRules = {
 
 function checkLimits(range: JsonObject, problems: Problems): void {
   const types = new Set<string>();
-  for (const [index, item] of objects(child(range, 'spec'), 'limits').entries()) {
-    const field = `spec.limits[${index}]`;
+  for (const [field, item] of eachObject(child(range, 'spec'), 'spec', 'limits')) {
     const type = text(item, 'type');
     const found = labelKeyProblems(type);
     problems.invalidEach(`${field}.type`, type, found);
     if (found.length === 0 && !type.includes('/') && !['Pod', 'Container', 'PersistentVolumeClaim'].includes(type)) {
       problems.invalid(`${field}.type`, type, 'must be a standard limit type or fully qualified');
     }
-    if (types.has(type)) problems.duplicate(`${field}.type`, type);
-    types.add(type);
+    problems.unique(`${field}.type`, type, types);
     checkLimitItem(problems, field, item);
   }
 }
@@ -121,38 +117,27 @@ function checkOrder(problems: Problems, field: string, item: JsonObject, name: s
   const [min, max, usual, request] = [get('min'), get('max'), get('default'), get('defaultRequest')];
   const isMore = (left: string | undefined, right: string | undefined): boolean =>
     left !== undefined && right !== undefined && compareAmounts(left, right) > 0;
-  const at = (list: string): string => `${field}.${list}[${name}]`;
-  if (isMore(min, max)) problems.invalid(at('min'), min, `min value ${min} is greater than max value ${max}`);
+  const complain = (list: string, value: string | undefined, rule: string): void =>
+    problems.invalid(`${field}.${list}[${name}]`, value, rule);
+  if (isMore(min, max)) complain('min', min, `min value ${min} is greater than max value ${max}`);
   if (isMore(min, request)) {
-    problems.invalid(
-      at('defaultRequest'),
-      request,
-      `min value ${min} is greater than default request value ${request}`,
-    );
+    complain('defaultRequest', request, `min value ${min} is greater than default request value ${request}`);
   }
   if (isMore(request, max)) {
-    problems.invalid(
-      at('defaultRequest'),
-      request,
-      `default request value ${request} is greater than max value ${max}`,
-    );
+    complain('defaultRequest', request, `default request value ${request} is greater than max value ${max}`);
   }
   if (isMore(request, usual)) {
-    const rule = `default request value ${request} is greater than default limit value ${usual}`;
-    problems.invalid(at('defaultRequest'), request, rule);
+    complain(
+      'defaultRequest',
+      request,
+      `default request value ${request} is greater than default limit value ${usual}`,
+    );
   }
-  if (isMore(min, usual))
-    problems.invalid(at('default'), min, `min value ${min} is greater than default value ${usual}`);
-  if (isMore(usual, max))
-    problems.invalid(at('default'), max, `default value ${usual} is greater than max value ${max}`);
-  if (
-    !isOvercommitAllowed(name) &&
-    usual !== undefined &&
-    request !== undefined &&
-    compareAmounts(usual, request) !== 0
-  ) {
+  if (isMore(min, usual)) complain('default', min, `min value ${min} is greater than default value ${usual}`);
+  if (isMore(usual, max)) complain('default', max, `default value ${usual} is greater than max value ${max}`);
+  if (!isOvercommitAllowed(name) && (isMore(usual, request) || isMore(request, usual))) {
     const rule = `default value ${usual} must equal to defaultRequest value ${request} in ${name}`;
-    problems.invalid(at('defaultRequest'), request, rule);
+    complain('defaultRequest', request, rule);
   }
 }
 
@@ -160,7 +145,7 @@ const BUDGETS: KindRules = {
   updatesUnconditionally: false,
   generationChanges: specChanges,
   validate: (budget, problems) => {
-    const spec = child(budget, 'spec') ?? {};
+    const spec = specOf(budget);
     if (has(spec, 'minAvailable') && has(spec, 'maxUnavailable')) {
       const printed = {
         MinAvailable: spec['minAvailable']!,
@@ -176,18 +161,13 @@ const BUDGETS: KindRules = {
       checkPercentIsPart(problems, `spec.${name}`, spec[name]);
     }
     checkLabelSelector(problems, 'spec.selector', child(spec, 'selector'));
-    if (has(spec, 'unhealthyPodEvictionPolicy')) {
-      const policy = text(spec, 'unhealthyPodEvictionPolicy');
-      problems.oneOf('spec.unhealthyPodEvictionPolicy', policy, ['AlwaysAllow', 'IfHealthyBudget']);
-    }
+    problems.optionalOneOf(spec, 'spec', 'unhealthyPodEvictionPolicy', ['AlwaysAllow', 'IfHealthyBudget']);
   },
   parts: {
     status: {
       validateUpdate: (budget, _live, problems) => {
-        const status = child(budget, 'status');
-        for (const name of ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods']) {
-          problems.nonNegative(`status.${name}`, number(status, name));
-        }
+        const counts = ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'];
+        problems.nonNegativeMembers(child(budget, 'status'), 'status', ...counts);
       },
     },
   },
@@ -197,7 +177,7 @@ const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resour
 const SOURCE_MISSING = 'must populate information for the given metric source';
 
 function checkScaler(scaler: JsonObject, problems: Problems): void {
-  const spec = child(scaler, 'spec') ?? {};
+  const spec = specOf(scaler);
   const min = number(spec, 'minReplicas');
   const max = number(spec, 'maxReplicas') ?? 0;
   if (min !== undefined && min < 1) problems.invalid('spec.minReplicas', min, 'must be greater than or equal to 1');
@@ -208,7 +188,7 @@ function checkScaler(scaler: JsonObject, problems: Problems): void {
   }
   checkTargetReference(problems, 'spec.scaleTargetRef', child(spec, 'scaleTargetRef') ?? {});
   const metrics = objects(spec, 'metrics');
-  for (const [index, metric] of metrics.entries()) checkMetric(problems, `spec.metrics[${index}]`, metric);
+  for (const [path, metric] of eachObject(spec, 'spec', 'metrics')) checkMetric(problems, path, metric);
   const reachesZero = metrics.some((metric) => ['Object', 'External'].includes(text(metric, 'type')));
   checkBehavior(problems, 'spec.behavior', child(spec, 'behavior'));
   if (min === 0 && !reachesZero) {
@@ -232,13 +212,11 @@ function checkBehavior(problems: Problems, field: string, behavior: JsonObject |
       const rule = `must be less than or equal to ${STABILIZATION_SECONDS_MAX}`;
       problems.invalid(`${path}.stabilizationWindowSeconds`, seconds, rule);
     }
-    if (has(rules, 'selectPolicy')) {
-      problems.oneOf(`${path}.selectPolicy`, text(rules, 'selectPolicy'), ['Disabled', 'Max', 'Min']);
+    problems.optionalOneOf(rules, path, 'selectPolicy', ['Disabled', 'Max', 'Min']);
+    if (objects(rules, 'policies').length === 0) {
+      problems.required(`${path}.policies`, 'must specify at least one Policy');
     }
-    const policies = objects(rules, 'policies');
-    if (policies.length === 0) problems.required(`${path}.policies`, 'must specify at least one Policy');
-    for (const [index, policy] of policies.entries())
-      checkScalingPolicy(problems, `${path}.policies[${index}]`, policy);
+    for (const [place, policy] of eachObject(rules, path, 'policies')) checkScalingPolicy(problems, place, policy);
   }
 }
 
@@ -255,13 +233,10 @@ function checkScalingPolicy(problems: Problems, field: string, policy: JsonObjec
 
 function checkTargetReference(problems: Problems, field: string, reference: JsonObject): void {
   for (const name of ['kind', 'name']) {
-    const value = text(reference, name);
-    if (value === '') problems.required(`${field}.${name}`);
-    else problems.invalidEach(`${field}.${name}`, value, pathSegmentProblems(value));
+    problems.requiredFormat(`${field}.${name}`, text(reference, name), pathSegmentProblems);
   }
   const version = text(reference, 'apiVersion');
-  const isCore = text(reference, 'kind') === 'ReplicationController';
-  if (!isCore && !version.includes('/')) {
+  if (text(reference, 'kind') !== 'ReplicationController' && !version.includes('/')) {
     problems.invalid(`${field}.apiVersion`, version, 'apiVersion must specify API group');
   }
 }
@@ -270,14 +245,13 @@ function checkMetric(problems: Problems, field: string, metric: JsonObject): voi
   const type = text(metric, 'type');
   if (type === '') problems.required(`${field}.type`, 'must specify a metric source type');
   if (!METRIC_TYPES.includes(type)) {
-    // Said twice by kube-apiserver, too.
+    // kube-apiserver reports this problem twice, too.
     problems.unsupported(`${field}.type`, type, METRIC_TYPES);
     problems.unsupported(`${field}.type`, type, METRIC_TYPES);
   }
-  const name = type.charAt(0).toLowerCase() + type.slice(1);
-  const present = METRIC_TYPES.map((each) => each.charAt(0).toLowerCase() + each.slice(1)).filter((each) =>
-    has(metric, each),
-  );
+  const memberOf = (metricType: string): string => metricType.charAt(0).toLowerCase() + metricType.slice(1);
+  const name = memberOf(type);
+  const present = METRIC_TYPES.map(memberOf).filter((each) => has(metric, each));
   if (METRIC_TYPES.includes(type) && !present.includes(name)) problems.required(`${field}.${name}`, SOURCE_MISSING);
   for (const other of present.filter((each) => each !== name)) {
     problems.forbidden(`${field}.${other}`, 'must populate the given metric source only');
@@ -316,33 +290,24 @@ function checkMetricSource(problems: Problems, field: string, source: JsonObject
 }
 
 const SCALERS: KindRules = {
-  // The old version has one number for what is a metric in the newer.
+  // autoscaling/v1 has one number in place of the default metric of v2.
   prepareForCreate: (scaler) => {
     const spec = child(scaler, 'spec');
-    if (
-      text(scaler, 'apiVersion') === 'autoscaling/v1' &&
-      spec !== undefined &&
-      !has(spec, 'targetCPUUtilizationPercentage')
-    ) {
-      spec['targetCPUUtilizationPercentage'] = 80;
-    }
+    const isOld = text(scaler, 'apiVersion') === 'autoscaling/v1';
+    if (isOld && spec !== undefined) fill(spec, { targetCPUUtilizationPercentage: 80 });
   },
-  validate: (scaler, problems) => checkScaler(scaler, problems),
+  validate: checkScaler,
   parts: {
     status: {
-      validateUpdate: (scaler, _live, problems) => {
-        const status = child(scaler, 'status');
-        for (const name of ['currentReplicas', 'desiredReplicas']) {
-          problems.nonNegative(`status.${name}`, number(status, name));
-        }
-      },
+      validateUpdate: (scaler, _live, problems) =>
+        problems.nonNegativeMembers(child(scaler, 'status'), 'status', 'currentReplicas', 'desiredReplicas'),
     },
   },
 };
 
 export const POLICY_RULES: KindRulesTable = {
   '/resourcequotas': QUOTAS,
-  '/limitranges': { createsOnUpdate: true, validate: (range, problems) => checkLimits(range, problems) },
+  '/limitranges': { createsOnUpdate: true, validate: checkLimits },
   'policy/poddisruptionbudgets': BUDGETS,
   'autoscaling/horizontalpodautoscalers': SCALERS,
 };

@@ -6,16 +6,30 @@ import {
   dnsSubdomainProblems,
   endpointAddressProblems,
   labelKeyProblems,
+  PROTOCOLS,
   portNumberProblems,
   rangeProblems,
 } from '../built-in-formats.js';
-import { child, childOrNew, has, number, objects, remove, restore, text, textMap, texts } from '../fields.js';
+import {
+  child,
+  childOrNew,
+  eachObject,
+  eachText,
+  has,
+  number,
+  objects,
+  remove,
+  restore,
+  specOf,
+  text,
+  textMap,
+  texts,
+} from '../fields.js';
 import type { KindRules, KindRulesTable, RuleContext } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import {
   addressRefusal,
   allocate,
-  defaultFamilies,
   familiesOf,
   isHeadless,
   needsAddress,
@@ -26,14 +40,11 @@ import { checkPortNumberOrName } from '../validation/handlers.js';
 import { checkLabels } from '../validation/labels.js';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const FAMILIES = ['IPv4', 'IPv6'];
 const POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 const AFFINITY_SECONDS_MAX = 86_400;
 
-const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
-
-/** One address has two names: the older holds the first of the newer. */
+/** Aligns `clusterIP` with `clusterIPs`, the newer field, of which it is the first value. */
 function alignAddresses(service: JsonObject, live: JsonObject | undefined): void {
   const spec = childOrNew(service, 'spec');
   const before = live === undefined ? {} : specOf(live);
@@ -47,7 +58,7 @@ function alignAddresses(service: JsonObject, live: JsonObject | undefined): void
   } else if (address === '' && live !== undefined && isSameList) remove(spec, 'clusterIPs');
 }
 
-/** What an update leaves out stays as it was given. */
+/** Keeps allocated addresses and ports that the update does not mention. */
 function keepAllocated(service: JsonObject, live: JsonObject): void {
   const spec = childOrNew(service, 'spec');
   const before = specOf(live);
@@ -74,12 +85,10 @@ function keepAllocated(service: JsonObject, live: JsonObject): void {
 const isExternal = (service: JsonObject): boolean => {
   const spec = specOf(service);
   const type = text(spec, 'type');
-  return (
-    type === 'LoadBalancer' || type === 'NodePort' || (type === 'ClusterIP' && texts(spec, 'externalIPs').length > 0)
-  );
+  return type === 'ClusterIP' ? texts(spec, 'externalIPs').length > 0 : type === 'LoadBalancer' || type === 'NodePort';
 };
 
-/** Fields of the former type go with it, unless they have been changed too. */
+/** Removes fields of the former type, unless the update changes them too. */
 function dropOfFormerType(service: JsonObject, live: JsonObject): void {
   const spec = childOrNew(service, 'spec');
   const before = specOf(live);
@@ -104,7 +113,7 @@ function dropOfFormerType(service: JsonObject, live: JsonObject): void {
   if (isSame) for (const port of ports) delete port['nodePort'];
 }
 
-/** Whether addresses and ports can be had; nothing else is looked at before they can. */
+/** Checks that addresses and ports can be allocated. kube-apiserver reports other problems only after that. */
 function checkAllocation(service: JsonObject, problems: Problems, around: RuleContext): void {
   if (!needsAddress(service)) return;
   const spec = specOf(service);
@@ -116,9 +125,9 @@ function checkAllocation(service: JsonObject, problems: Problems, around: RuleCo
   if (policy === 'RequireDualStack' && known.length < 2 && !isBare) {
     problems.invalid('spec.ipFamilyPolicy', policy, 'this cluster is not configured for dual-stack services');
   }
-  for (const [index, family] of texts(spec, 'ipFamilies').entries()) {
+  for (const [path, family] of eachText(spec, 'spec', 'ipFamilies')) {
     if (known.includes(family) || isBare) continue;
-    problems.invalid(`spec.ipFamilies[${index}]`, family, 'not configured on this cluster');
+    problems.invalid(path, family, 'not configured on this cluster');
   }
   if (problems.count > 0 || isHeadless(service)) return;
   const families = texts(spec, 'ipFamilies');
@@ -135,11 +144,11 @@ function checkAllocation(service: JsonObject, problems: Problems, around: RuleCo
 function checkNodePorts(problems: Problems, service: JsonObject, { options: { nodePorts } }: RuleContext): void {
   if (!needsNodePort(service)) return;
   const { first, last } = nodePorts;
-  for (const [index, port] of objects(specOf(service), 'ports').entries()) {
+  for (const [path, port] of eachObject(specOf(service), 'spec', 'ports')) {
     const value = number(port, 'nodePort') ?? 0;
     if (value >= first && value <= last) continue;
     const rule = `provided port is not in the valid range. The range of valid ports is ${first}-${last}`;
-    problems.invalid(`spec.ports[${index}].nodePort`, value, rule);
+    problems.invalid(`${path}.nodePort`, value, rule);
   }
 }
 
@@ -154,18 +163,17 @@ function checkAddresses(problems: Problems, spec: JsonObject): void {
     problems.invalid(field, addresses, 'must be empty when `clusterIP` is not specified');
   }
   const seen = new Set<string>();
-  for (const [index, family] of texts(spec, 'ipFamilies').entries()) {
-    problems.oneOf(`spec.ipFamilies[${index}]`, family, FAMILIES);
-    if (seen.has(family)) problems.duplicate(`spec.ipFamilies[${index}]`, family);
-    seen.add(family);
+  for (const [path, family] of eachText(spec, 'spec', 'ipFamilies')) {
+    problems.oneOf(path, family, FAMILIES);
+    problems.unique(path, family, seen);
   }
-  if (has(spec, 'ipFamilyPolicy')) problems.oneOf('spec.ipFamilyPolicy', text(spec, 'ipFamilyPolicy'), POLICIES);
+  problems.optionalOneOf(spec, 'spec', 'ipFamilyPolicy', POLICIES);
   for (const [index, address] of addresses.entries()) {
     if (index === 0 && address === 'None') {
       if (addresses.length > 1) problems.invalid(field, addresses, "'None' must be the first and only value");
       continue;
     }
-    problems.invalidEach(`${field}[${index}]`, address, addressProblems(address));
+    problems.format(`${field}[${index}]`, address, addressProblems);
   }
   if (addresses.length > 2) problems.invalid(field, addresses, 'may only hold up to 2 values');
 }
@@ -180,9 +188,9 @@ function checkService(service: JsonObject, problems: Problems): void {
   checkPorts(problems, spec);
   checkLabels(problems, 'spec.selector', textMap(spec, 'selector'));
   checkAffinity(problems, spec);
-  for (const [index, address] of texts(spec, 'externalIPs').entries()) {
+  for (const [path, address] of eachText(spec, 'spec', 'externalIPs')) {
     const found = addressProblems(address);
-    const field = `spec.externalIPs[${index}]`;
+    const field = path;
     problems.invalidEach(field, address, found.length > 0 ? found : endpointAddressProblems(address));
   }
   problems.oneOf('spec.type', type, TYPES);
@@ -201,8 +209,7 @@ function checkType(problems: Problems, service: JsonObject, type: string): void 
     if (has(spec, name)) problems.forbidden(`spec.${name}`, 'may not be set for ExternalName services');
   }
   const name = text(spec, 'externalName').replace(/\.$/, '');
-  if (name === '') problems.required('spec.externalName');
-  else problems.invalidEach('spec.externalName', name, dnsSubdomainProblems(name));
+  problems.requiredFormat('spec.externalName', name, dnsSubdomainProblems);
 }
 
 function checkPorts(problems: Problems, spec: JsonObject): void {
@@ -213,16 +220,14 @@ function checkPorts(problems: Problems, spec: JsonObject): void {
     const name = text(port, 'name');
     if (name === '' && ports.length > 1) problems.required(`${path}.name`);
     if (name !== '') {
-      problems.invalidEach(`${path}.name`, name, dnsLabelProblems(name));
-      if (names.has(name)) problems.duplicate(`${path}.name`, name);
-      names.add(name);
+      problems.format(`${path}.name`, name, dnsLabelProblems);
+      problems.unique(`${path}.name`, name, names);
     }
     const value = number(port, 'port') ?? 0;
-    problems.invalidEach(`${path}.port`, value, portNumberProblems(value));
+    problems.format(`${path}.port`, value, portNumberProblems);
     problems.oneOf(`${path}.protocol`, text(port, 'protocol'), PROTOCOLS);
     checkPortNumberOrName(problems, `${path}.targetPort`, port['targetPort']);
-    const protocol = text(port, 'appProtocol');
-    if (protocol !== '') problems.invalidEach(`${path}.appProtocol`, protocol, labelKeyProblems(protocol));
+    problems.optionalFormat(`${path}.appProtocol`, text(port, 'appProtocol'), labelKeyProblems);
   }
 }
 
@@ -239,10 +244,10 @@ function checkAffinity(problems: Problems, spec: JsonObject): void {
 function checkPortsAreDistinct(problems: Problems, spec: JsonObject, type: string): void {
   const nodePorts = new Set<string>();
   const ports = new Set<string>();
-  for (const [index, each] of objects(spec, 'ports').entries()) {
+  for (const [path, each] of eachObject(spec, 'spec', 'ports')) {
     const nodePort = number(each, 'nodePort') ?? 0;
     const protocol = text(each, 'protocol');
-    const field = `spec.ports[${index}]`;
+    const field = path;
     if (nodePort !== 0) {
       if (type === 'ClusterIP') problems.forbidden(`${field}.nodePort`, "may not be used when `type` is 'ClusterIP'");
       if (nodePorts.has(`${protocol}/${nodePort}`)) problems.duplicate(`${field}.nodePort`, nodePort);
@@ -250,14 +255,8 @@ function checkPortsAreDistinct(problems: Problems, spec: JsonObject, type: strin
     }
     const port = number(each, 'port') ?? 0;
     if (ports.has(`${protocol}/${port}`)) {
-      problems.duplicate(field, {
-        Name: '',
-        Protocol: protocol,
-        AppProtocol: null,
-        Port: port,
-        TargetPort: 0,
-        NodePort: 0,
-      });
+      const printed = { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
+      problems.duplicate(field, printed);
     }
     ports.add(`${protocol}/${port}`);
   }
@@ -278,7 +277,7 @@ function checkBalancing(problems: Problems, service: JsonObject): void {
   const className = text(spec, 'loadBalancerClass');
   if (className === '') return;
   if (!isBalanced) problems.forbidden('spec.loadBalancerClass', rule);
-  else problems.invalidEach('spec.loadBalancerClass', className, labelKeyProblems(className));
+  else problems.format('spec.loadBalancerClass', className, labelKeyProblems);
 }
 
 function checkTraffic(problems: Problems, service: JsonObject): void {
@@ -294,16 +293,12 @@ function checkTraffic(problems: Problems, service: JsonObject): void {
     const rule = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     problems.invalid('spec.healthCheckNodePort', healthPort, rule);
   }
-  if (has(spec, 'internalTrafficPolicy')) {
-    problems.oneOf('spec.internalTrafficPolicy', text(spec, 'internalTrafficPolicy'), ['Cluster', 'Local']);
-  }
-  if (has(spec, 'trafficDistribution')) {
-    const supported = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
-    problems.oneOf('spec.trafficDistribution', text(spec, 'trafficDistribution'), supported);
-  }
+  problems.optionalOneOf(spec, 'spec', 'internalTrafficPolicy', ['Cluster', 'Local']);
+  const distributions = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
+  problems.optionalOneOf(spec, 'spec', 'trafficDistribution', distributions);
 }
 
-/** An address stays for as long as the service has one. */
+/** The allocated addresses of a service cannot change. */
 function checkAddressStays(service: JsonObject, live: JsonObject, problems: Problems): void {
   if (!needsAddress(service) || !needsAddress(live)) return;
   const now = texts(specOf(service), 'clusterIPs');
@@ -323,16 +318,12 @@ const SERVICES: KindRules = {
   createsOnUpdate: true,
   prepareForCreate: (service, around) => {
     alignAddresses(service, undefined);
-    if (!needsAddress(service)) return;
-    defaultFamilies(service, around);
     allocate(service, around);
   },
   prepareForUpdate: (service, live, around) => {
     alignAddresses(service, live);
     keepAllocated(service, live);
     dropOfFormerType(service, live);
-    if (!needsAddress(service)) return;
-    defaultFamilies(service, around);
     allocate(service, around);
   },
   validate: (service, problems, around, live) => {
@@ -346,6 +337,4 @@ const SERVICES: KindRules = {
       : [],
 };
 
-export const SERVICE_RULES: KindRulesTable = {
-  '/services': SERVICES,
-};
+export const SERVICE_RULES: KindRulesTable = { '/services': SERVICES };

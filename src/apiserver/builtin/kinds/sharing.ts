@@ -1,15 +1,10 @@
-import { type JsonObject, jsonEqual } from '../../../kube/json.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { dnsLabelProblems } from '../built-in-formats.js';
-import { child, has, number, objects, text } from '../fields.js';
-import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
+import { child, eachObject, has, number, objects, specOf, text } from '../fields.js';
+import { type KindRules, type KindRulesTable, keepsMember, RESET_STATUS, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 
-/** How the server's attention, and nodes' devices, are shared out. */
-
 const PRECEDENCE_MAX = 10_000;
-const RESET_STATUS = { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] } as const;
-
-const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
 
 function checkFlowSchema(object: JsonObject, problems: Problems): void {
   const spec = specOf(object);
@@ -21,8 +16,7 @@ function checkFlowSchema(object: JsonObject, problems: Problems): void {
   if (text(child(spec, 'priorityLevelConfiguration'), 'name') === '') {
     problems.required('spec.priorityLevelConfiguration.name', 'must reference a priority level');
   }
-  for (const [index, rule] of objects(spec, 'rules').entries()) {
-    const field = `spec.rules[${index}]`;
+  for (const [field, rule] of eachObject(spec, 'spec', 'rules')) {
     if (objects(rule, 'subjects').length === 0) {
       problems.required(`${field}.subjects`, 'subjects must contain at least one value');
     }
@@ -45,13 +39,10 @@ function checkPriorityLevel(object: JsonObject, problems: Problems): void {
 
 function checkDeviceRequests(problems: Problems, field: string, claim: JsonObject): void {
   const names = new Set<string>();
-  for (const [index, request] of objects(child(claim, 'devices'), 'requests').entries()) {
-    const path = `${field}.devices.requests[${index}]`;
+  for (const [path, request] of eachObject(child(claim, 'devices'), `${field}.devices`, 'requests')) {
     const name = text(request, 'name');
-    if (name === '') problems.required(`${path}.name`);
-    else problems.invalidEach(`${path}.name`, name, dnsLabelProblems(name));
-    if (names.has(name)) problems.duplicate(`${path}.name`, name);
-    names.add(name);
+    problems.requiredFormat(`${path}.name`, name, dnsLabelProblems);
+    problems.unique(`${path}.name`, name, names);
     const exactly = child(request, 'exactly');
     const isOneOf = (exactly !== undefined) !== objects(request, 'firstAvailable').length > 0;
     if (!isOneOf) problems.required(path, 'exactly one of `exactly` or `firstAvailable` is required');
@@ -62,18 +53,14 @@ function checkDeviceRequests(problems: Problems, field: string, claim: JsonObjec
 }
 
 const RESOURCE_CLAIMS: KindRules = {
-  validate: (object, problems, _around, live) => {
-    if (live === undefined) checkDeviceRequests(problems, 'spec', specOf(object));
-    else if (!jsonEqual(specOf(object), specOf(live))) problems.invalid('spec', specOf(object), 'field is immutable');
-  },
+  validateCreate: (object, problems) => checkDeviceRequests(problems, 'spec', specOf(object)),
+  validateUpdate: (object, live, problems) => keepsMember(problems, 'spec', object, live),
   parts: { status: RESET_STATUS },
 };
 
 const RESOURCE_CLAIM_TEMPLATES: KindRules = {
-  validate: (object, problems, _around, live) => {
-    if (live === undefined) checkDeviceRequests(problems, 'spec.spec', specOf(specOf(object)));
-    else if (!jsonEqual(specOf(object), specOf(live))) problems.invalid('spec', specOf(object), 'field is immutable');
-  },
+  validateCreate: (object, problems) => checkDeviceRequests(problems, 'spec.spec', specOf(specOf(object))),
+  validateUpdate: (object, live, problems) => keepsMember(problems, 'spec', object, live),
 };
 
 export const SHARING_RULES: KindRulesTable = {

@@ -1,27 +1,28 @@
-import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
+import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { amountOf, compareAmounts, quantities } from '../amounts.js';
 import { dnsSubdomainProblems, labelKeyProblems } from '../built-in-formats.js';
-import { child, childOrNew, has, number, objects, restore, text, texts } from '../fields.js';
-import { internalForm } from '../internal-form.js';
-import { IMMUTABLE, type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
+import { child, childOrNew, eachObject, has, number, restore, specOf, text, texts } from '../fields.js';
+import {
+  IMMUTABLE,
+  type KindRules,
+  type KindRulesTable,
+  keepsMember,
+  RESET_STATUS,
+  specChanges,
+} from '../kind-rules.js';
 import type { Problems } from '../problems.js';
-import { differenceText } from '../spec-difference.js';
+import { internalDifference } from '../spec-difference.js';
 import { checkAccessModes, checkClaimSpec, VOLUME_MODES } from '../validation/claims.js';
+import { checkNoBacksteps } from '../validation/paths.js';
 import { checkNodeSelector } from '../validation/scheduling.js';
 
-const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
 const phaseOf = (object: JsonObject): string => text(child(object, 'status'), 'phase');
-
-const printedSpecs = (before: JsonObject, now: JsonObject): [Json, Json] => [
-  internalForm(before, 'PersistentVolumeClaimSpec'),
-  internalForm(now, 'PersistentVolumeClaimSpec'),
-];
 
 function checkClaimUpdate(claim: JsonObject, live: JsonObject, problems: Problems): void {
   const before = specOf(live);
   const wished: JsonObject = { ...specOf(claim) };
   if (text(before, 'volumeName') === '') restore(wished, before, 'volumeName');
-  // A class may still be found for what had none.
+  // A claim without a class may still get one.
   if (!has(before, 'storageClassName')) restore(wished, before, 'storageClassName');
   if (phaseOf(claim) === 'Bound') {
     restore(wished, before, 'volumeAttributesClassName');
@@ -33,7 +34,7 @@ function checkClaimUpdate(claim: JsonObject, live: JsonObject, problems: Problem
   if (!jsonEqual(wished, before)) {
     const rule =
       'spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims';
-    problems.forbidden('spec', `${rule}\n${differenceText(...printedSpecs(before, wished))}`);
+    problems.forbidden('spec', `${rule}\n${internalDifference(before, wished, 'PersistentVolumeClaimSpec')}`);
   }
   const size = (spec: JsonObject): string | undefined =>
     quantities(child(spec, 'resources'), 'requests').get('storage');
@@ -42,16 +43,16 @@ function checkClaimUpdate(claim: JsonObject, live: JsonObject, problems: Problem
   if (now !== undefined && old !== undefined && compareAmounts(now, old) < 0 && compareAmounts(now, given) <= 0) {
     problems.forbidden('spec.resources.requests.storage', 'field can not be less than status.capacity');
   }
-  keepsMember(problems, { object: specOf(claim), live: before, path: 'volumeMode', name: 'volumeMode' });
+  keepsMember(problems, 'volumeMode', specOf(claim), before);
 }
 
-/** Kinds that the older of both fields may name. */
+/** Whether `dataSource`, the older field, may name this kind. */
 const isOldSource = (source: JsonObject): boolean => {
   const name = `${text(source, 'apiGroup')}/${text(source, 'kind')}`;
   return name === '/PersistentVolumeClaim' || name === 'snapshot.storage.k8s.io/VolumeSnapshot';
 };
 
-/** Where the content comes from has an old name and a new one, and is written under both. */
+/** Writes the source of a claim to both of its fields, `dataSource` and the newer `dataSourceRef`. */
 function alignSources(claim: JsonObject): void {
   const spec = childOrNew(claim, 'spec');
   const source = child(spec, 'dataSource');
@@ -74,7 +75,7 @@ const CLAIMS: KindRules = {
     claim['status'] = { phase: 'Pending' };
     alignSources(claim);
   },
-  prepareForUpdate: (claim) => alignSources(claim),
+  prepareForUpdate: alignSources,
   validate: (claim, problems) => checkClaimSpec(problems, 'spec', specOf(claim)),
   validateUpdate: checkClaimUpdate,
 };
@@ -125,9 +126,8 @@ function checkVolume(volume: JsonObject, problems: Problems): void {
   else if (has(spec, 'nodeAffinity'))
     problems.required('spec.nodeAffinity.required', 'must specify required node constraints');
   checkVolumeSource(problems, spec);
-  const className = text(spec, 'storageClassName');
-  if (className !== '') problems.invalidEach('spec.storageClassName', className, dnsSubdomainProblems(className));
-  if (has(spec, 'volumeMode')) problems.oneOf('spec.volumeMode', text(spec, 'volumeMode'), VOLUME_MODES);
+  problems.optionalFormat('spec.storageClassName', text(spec, 'storageClassName'), dnsSubdomainProblems);
+  problems.optionalOneOf(spec, 'spec', 'volumeMode', VOLUME_MODES);
 }
 
 function checkVolumeSource(problems: Problems, spec: JsonObject): void {
@@ -140,26 +140,24 @@ function checkVolumeSource(problems: Problems, spec: JsonObject): void {
   if (name === 'hostPath' || name === 'local') {
     const path = text(source, 'path');
     if (path === '') problems.required(`spec.${name}.path`);
-    else if (path.split('/').includes('..')) problems.invalid(`spec.${name}.path`, path, "must not contain '..'");
+    else checkNoBacksteps(problems, `spec.${name}.path`, path);
   }
   if (name === 'nfs') {
-    for (const each of ['server', 'path']) if (text(source, each) === '') problems.required(`spec.nfs.${each}`);
+    problems.requiredMembers(source, 'spec.nfs', 'server', 'path');
     if (!text(source, 'path').startsWith('/')) {
       problems.invalid('spec.nfs.path', text(source, 'path'), 'must be an absolute path');
     }
   }
-  if (name === 'csi') {
-    for (const each of ['driver', 'volumeHandle']) if (text(source, each) === '') problems.required(`spec.csi.${each}`);
-  }
+  if (name === 'csi') problems.requiredMembers(source, 'spec.csi', 'driver', 'volumeHandle');
   if (name === 'local' && !has(child(spec, 'nodeAffinity'), 'required')) {
     problems.required('spec.nodeAffinity', 'Local volume requires node affinity');
   }
 }
 
-/** When a volume came to where it is. */
-function notePhase(volume: JsonObject, live: JsonObject | undefined, now: string): void {
+/** Sets the time of the last transition where the phase has changed. */
+function setTransitionTime(volume: JsonObject, live: JsonObject | undefined, now: string): void {
   const status = childOrNew(volume, 'status');
-  const before = live === undefined ? undefined : child(live, 'status');
+  const before = child(live, 'status');
   if (
     phaseOf(volume) !== text(before, 'phase') &&
     text(status, 'lastPhaseTransitionTime') === text(before, 'lastPhaseTransitionTime')
@@ -171,27 +169,25 @@ function notePhase(volume: JsonObject, live: JsonObject | undefined, now: string
 const VOLUMES: KindRules = {
   prepareForCreate: (volume, { now }) => {
     volume['status'] = { phase: 'Pending' };
-    notePhase(volume, undefined, now);
+    setTransitionTime(volume, undefined, now);
   },
-  validate: (volume, problems) => checkVolume(volume, problems),
+  validate: checkVolume,
   validateUpdate: (volume, live, problems) => {
     const source = (spec: JsonObject): JsonObject =>
       Object.fromEntries(SOURCES.filter((name) => has(spec, name)).map((name) => [name, spec[name]!]));
     const [now, before] = [source(specOf(volume)), source(specOf(live))];
     if (!jsonEqual(now, before)) {
       const rule = 'spec.persistentvolumesource is immutable after creation';
-      problems.forbidden(
-        'spec.persistentvolumesource',
-        `${rule}\n${differenceText(internalForm(before, 'PersistentVolumeSource'), internalForm(now, 'PersistentVolumeSource'))}`,
-      );
+      const difference = internalDifference(before, now, 'PersistentVolumeSource');
+      problems.forbidden('spec.persistentvolumesource', `${rule}\n${difference}`);
     }
-    keepsMember(problems, { object: specOf(volume), live: specOf(live), path: 'volumeMode', name: 'volumeMode' });
+    keepsMember(problems, 'volumeMode', specOf(volume), specOf(live));
   },
   parts: {
     status: {
       prepareForUpdate: (volume, live, { now }) => {
         restore(volume, live, 'spec');
-        notePhase(volume, live, now);
+        setTransitionTime(volume, live, now);
       },
     },
   },
@@ -199,9 +195,7 @@ const VOLUMES: KindRules = {
 
 const STORAGE_CLASSES: KindRules = {
   validate: (object, problems, _around, live) => {
-    const provisioner = text(object, 'provisioner');
-    if (provisioner === '') problems.required('provisioner');
-    else problems.invalidEach('provisioner', provisioner, labelKeyProblems(provisioner.toLowerCase()));
+    problems.requiredFormat('provisioner', text(object, 'provisioner'), (name) => labelKeyProblems(name.toLowerCase()));
     const parameters = child(object, 'parameters') ?? {};
     if (Object.hasOwn(parameters, '')) problems.invalid('parameters', '', 'field can not be empty.');
     if (live !== undefined) return;
@@ -210,7 +204,7 @@ const STORAGE_CLASSES: KindRules = {
   },
   validateUpdate: (object, live, problems) => {
     for (const name of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']) {
-      keepsMember(problems, { object, live, path: name, name });
+      keepsMember(problems, name, object, live);
     }
   },
 };
@@ -219,7 +213,7 @@ const DRIVERS: KindRules = {
   updatesUnconditionally: false,
   prepareForUpdate: (object, live) => {
     const before = number(child(live, 'metadata'), 'generation') ?? 0;
-    // Counted only from the first change on.
+    // CSIDrivers get a generation with their first change.
     const generation = specChanges(object, live) ? before + 1 : before;
     if (generation > 0) childOrNew(object, 'metadata')['generation'] = generation;
   },
@@ -227,20 +221,14 @@ const DRIVERS: KindRules = {
     const spec = specOf(object);
     if (!has(spec, 'attachRequired')) problems.required('spec.attachedRequired');
     if (!has(spec, 'podInfoOnMount')) problems.required('spec.podInfoOnMount');
-    if (has(spec, 'fsGroupPolicy')) {
-      problems.oneOf('spec.fsGroupPolicy', text(spec, 'fsGroupPolicy'), ['File', 'None', 'ReadWriteOnceWithFSType']);
-    }
+    problems.optionalOneOf(spec, 'spec', 'fsGroupPolicy', ['File', 'None', 'ReadWriteOnceWithFSType']);
     for (const mode of texts(spec, 'volumeLifecycleModes')) {
       problems.oneOf('spec.volumeLifecycleModes', mode, ['Persistent', 'Ephemeral']);
     }
   },
   validateUpdate: (object, live, problems) => {
-    for (const [name, path] of [
-      ['attachRequired', 'attachedRequired'],
-      ['volumeLifecycleModes', 'volumeLifecycleModes'],
-    ] as const) {
-      keepsMember(problems, { object: specOf(object), live: specOf(live), path: `spec.${path}`, name });
-    }
+    keepsMember(problems, 'spec.attachedRequired', specOf(object), specOf(live), 'attachRequired');
+    keepsMember(problems, 'spec.volumeLifecycleModes', specOf(object), specOf(live));
   },
 };
 
@@ -248,21 +236,17 @@ const CSI_NODES: KindRules = {
   updatesUnconditionally: false,
   validate: (object, problems) => {
     const names = new Set<string>();
-    for (const [index, driver] of objects(specOf(object), 'drivers').entries()) {
-      const field = `spec.drivers[${index}]`;
+    for (const [field, driver] of eachObject(specOf(object), 'spec', 'drivers')) {
       const name = text(driver, 'name');
-      if (name === '') problems.required(`${field}.name`);
-      else problems.invalidEach(`${field}.name`, name, dnsSubdomainProblems(name));
-      if (names.has(name)) problems.duplicate(`${field}.name`, name);
-      names.add(name);
-      if (text(driver, 'nodeID') === '') problems.required(`${field}.nodeID`);
+      problems.requiredFormat(`${field}.name`, name, dnsSubdomainProblems);
+      problems.unique(`${field}.name`, name, names);
+      problems.requiredMembers(driver, field, 'nodeID');
       problems.nonNegative(`${field}.allocatable.count`, number(child(driver, 'allocatable'), 'count'));
       const keys = new Set<string>();
       for (const key of texts(driver, 'topologyKeys')) {
         if (key === '') problems.required(field);
-        if (keys.has(key)) problems.duplicate(field, key);
-        keys.add(key);
-        problems.invalidEach(field, key, labelKeyProblems(key));
+        problems.unique(field, key, keys);
+        problems.format(field, key, labelKeyProblems);
       }
     }
   },
@@ -273,14 +257,14 @@ const ATTACHMENTS: KindRules = {
   validate: (object, problems) => {
     const spec = specOf(object);
     const source = child(spec, 'source') ?? {};
-    if (text(spec, 'attacher') === '') problems.required('spec.attacher');
+    problems.requiredMembers(spec, 'spec', 'attacher');
     const hasName = text(source, 'persistentVolumeName') !== '';
     if (!hasName && !has(source, 'inlineVolumeSpec')) {
       problems.required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
     } else if (hasName && has(source, 'inlineVolumeSpec')) {
       problems.forbidden('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName');
     }
-    problems.invalidEach('spec.nodeName', text(spec, 'nodeName'), dnsSubdomainProblems(text(spec, 'nodeName')));
+    problems.format('spec.nodeName', text(spec, 'nodeName'), dnsSubdomainProblems);
   },
   validateUpdate: (object, live, problems) => {
     const spec = specOf(object);
@@ -296,14 +280,14 @@ const ATTACHMENTS: KindRules = {
     };
     problems.invalid('spec', printed, IMMUTABLE);
   },
-  parts: { status: { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] } },
+  parts: { status: RESET_STATUS },
 };
 
 const ATTRIBUTES_CLASSES: KindRules = {
   validate: (object, problems, _around, live) => {
-    const driver = text(object, 'driverName');
-    if (driver === '') problems.required('driverName');
-    else problems.invalidEach('driverName', driver, dnsSubdomainProblems(driver.toLowerCase()));
+    problems.requiredFormat('driverName', text(object, 'driverName'), (name) =>
+      dnsSubdomainProblems(name.toLowerCase()),
+    );
     if (Object.keys(child(object, 'parameters') ?? {}).length === 0) {
       problems.required('parameters', 'must contain at least one key/value pair');
     }

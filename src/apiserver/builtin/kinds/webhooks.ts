@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { dnsSubdomainProblems, labelKeyProblems, portNumberProblems } from '../built-in-formats.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, membersChange, specChanges } from '../kind-rules.js';
+import { child, eachObject, eachText, has, number, objects, specOf, text, texts } from '../fields.js';
+import { type KindRules, type KindRulesTable, membersChange, RESET_STATUS, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from '../validation/labels.js';
 
@@ -11,19 +11,14 @@ const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const CONDITIONS_MAX = 64;
 const FORM = '; desired format: https://host[/path]';
 
-function checkName(problems: Problems, field: string, name: string): void {
-  if (name === '') {
-    problems.required(field);
-    return;
-  }
+function webhookNameProblems(name: string): string[] {
   const found = dnsSubdomainProblems(name);
-  if (found.length > 0) problems.invalid(field, name, found.join(','));
-  else if (name.split('.').length < 3) {
-    problems.invalid(field, name, 'should be a domain with at least three segments separated by dots');
-  }
+  if (found.length > 0) return [found.join(',')];
+  if (name.split('.').length >= 3) return [];
+  return ['should be a domain with at least three segments separated by dots'];
 }
 
-export function checkWebhookRule(problems: Problems, field: string, rule: JsonObject): void {
+function checkWebhookRule(problems: Problems, field: string, rule: JsonObject): void {
   const operations = texts(rule, 'operations');
   if (operations.length === 0) problems.required(`${field}.operations`);
   if (operations.length > 1 && operations.includes('*')) {
@@ -32,21 +27,16 @@ export function checkWebhookRule(problems: Problems, field: string, rule: JsonOb
   for (const [index, operation] of operations.entries()) {
     problems.oneOf(`${field}.operations[${index}]`, operation, OPERATIONS);
   }
-  for (const [name, what] of [
-    ['apiGroups', 'API groups'],
-    ['apiVersions', 'API versions'],
-  ] as const) {
+  for (const [name, what] of Object.entries({ apiGroups: 'API groups', apiVersions: 'API versions' })) {
+    problems.requiredMembers(rule, field, name);
     const values = texts(rule, name);
-    if (values.length === 0) problems.required(`${field}.${name}`);
     if (values.length > 1 && values.includes('*')) {
       problems.invalid(`${field}.${name}`, values, `if '*' is present, must not specify other ${what}`);
     }
   }
-  for (const [index, version] of texts(rule, 'apiVersions').entries()) {
-    if (version === '') problems.required(`${field}.apiVersions[${index}]`);
-  }
+  for (const [path, version] of eachText(rule, field, 'apiVersions')) if (version === '') problems.required(path);
   checkResources(problems, `${field}.resources`, texts(rule, 'resources'));
-  if (has(rule, 'scope')) problems.oneOf(`${field}.scope`, text(rule, 'scope'), ['*', 'Cluster', 'Namespaced']);
+  problems.optionalOneOf(rule, field, 'scope', ['*', 'Cluster', 'Namespaced']);
 }
 
 function checkResources(problems: Problems, field: string, resources: readonly string[]): void {
@@ -92,30 +82,30 @@ function checkUrl(problems: Problems, field: string, value: string): void {
   if (query !== '') problems.invalid(field, query, 'query parameters are not permitted in the URL');
 }
 
-function checkService(problems: Problems, field: string, service: JsonObject): void {
-  for (const name of ['name', 'namespace']) if (text(service, name) === '') problems.required(`${field}.${name}`);
+/** The port of a service that kube-apiserver calls: of a webhook or of an aggregated API. */
+export function checkServicePort(problems: Problems, field: string, service: JsonObject): void {
   const port = number(service, 'port') ?? 0;
   const found = portNumberProblems(port);
   if (found.length > 0) problems.invalid(`${field}.port`, port, `port is not valid: ${found.join(', ')}`);
+}
+
+function checkService(problems: Problems, field: string, service: JsonObject): void {
+  problems.requiredMembers(service, field, 'name', 'namespace');
+  checkServicePort(problems, field, service);
   const path = text(service, 'path');
   if (path === '' || path === '/') return;
   if (!path.startsWith('/')) problems.invalid(`${field}.path`, path, "must start with a '/'");
   for (const [index, step] of path.slice(1).replace(/\/$/, '').split('/').entries()) {
     if (step === '') problems.invalid(`${field}.path`, path, `segment[${index}] may not be empty`);
     else
-      problems.invalidEach(
-        `${field}.path`,
-        path,
-        dnsSubdomainProblems(step).map((each) => `segment[${index}]: ${each}`),
-      );
+      for (const each of dnsSubdomainProblems(step))
+        problems.invalid(`${field}.path`, path, `segment[${index}]: ${each}`);
   }
 }
 
 function checkHook(problems: Problems, field: string, hook: JsonObject): void {
-  checkName(problems, `${field}.name`, text(hook, 'name'));
-  for (const [index, rule] of objects(hook, 'rules').entries()) {
-    checkWebhookRule(problems, `${field}.rules[${index}]`, rule);
-  }
+  problems.requiredFormat(`${field}.name`, text(hook, 'name'), webhookNameProblems);
+  for (const [path, rule] of eachObject(hook, field, 'rules')) checkWebhookRule(problems, path, rule);
   problems.oneOf(`${field}.failurePolicy`, text(hook, 'failurePolicy'), ['Fail', 'Ignore']);
   problems.oneOf(`${field}.matchPolicy`, text(hook, 'matchPolicy'), ['Equivalent', 'Exact']);
   if (!has(hook, 'sideEffects')) {
@@ -128,9 +118,7 @@ function checkHook(problems: Problems, field: string, hook: JsonObject): void {
   for (const name of ['namespaceSelector', 'objectSelector']) {
     checkLabelSelector(problems, `${field}.${name}`, child(hook, name));
   }
-  if (has(hook, 'reinvocationPolicy')) {
-    problems.oneOf(`${field}.reinvocationPolicy`, text(hook, 'reinvocationPolicy'), ['IfNeeded', 'Never']);
-  }
+  problems.optionalOneOf(hook, field, 'reinvocationPolicy', ['IfNeeded', 'Never']);
   checkClient(problems, `${field}.clientConfig`, hook);
   checkReviewVersions(problems, `${field}.admissionReviewVersions`, texts(hook, 'admissionReviewVersions'));
   checkConditions(problems, `${field}.matchConditions`, objects(hook, 'matchConditions'));
@@ -150,10 +138,8 @@ function checkConditions(problems: Problems, field: string, conditions: readonly
     const name = text(condition, 'name');
     const path = `${field}[${index}]`;
     if (text(condition, 'expression').trim() === '') problems.required(`${path}.expression`);
-    if (name === '') problems.required(`${path}.name`);
-    else problems.invalidEach(`${path}.name`, name, labelKeyProblems(name));
-    if (names.has(name)) problems.duplicate(`${path}.name`, name);
-    names.add(name);
+    problems.requiredFormat(`${path}.name`, name, labelKeyProblems);
+    problems.unique(`${path}.name`, name, names);
   }
 }
 
@@ -162,28 +148,28 @@ const WEBHOOKS: KindRules = {
   generationChanges: membersChange('webhooks'),
   validate: (object, problems) => {
     const names = new Set<string>();
-    for (const [index, hook] of objects(object, 'webhooks').entries()) {
-      checkHook(problems, `webhooks[${index}]`, hook);
+    for (const [path, hook] of eachObject(object, '', 'webhooks')) {
+      checkHook(problems, path, hook);
       const name = text(hook, 'name');
-      if (name !== '' && names.has(name)) problems.duplicate(`webhooks[${index}].name`, name);
+      if (name !== '' && names.has(name)) problems.duplicate(`${path}.name`, name);
       names.add(name);
     }
   },
 };
 
 function checkPolicySpec(object: JsonObject, problems: Problems): void {
-  const spec = child(object, 'spec') ?? {};
-  if (has(spec, 'failurePolicy')) problems.oneOf('spec.failurePolicy', text(spec, 'failurePolicy'), ['Fail', 'Ignore']);
+  const spec = specOf(object);
+  problems.optionalOneOf(spec, 'spec', 'failurePolicy', ['Fail', 'Ignore']);
   const constraints = child(spec, 'matchConstraints');
   if (constraints === undefined) problems.required('spec.matchConstraints');
   else if (objects(constraints, 'resourceRules').length === 0) problems.required('spec.matchConstraints.resourceRules');
-  for (const [index, rule] of objects(constraints, 'resourceRules').entries()) {
-    checkWebhookRule(problems, `spec.matchConstraints.resourceRules[${index}]`, rule);
+  for (const [path, rule] of eachObject(constraints, 'spec.matchConstraints', 'resourceRules')) {
+    checkWebhookRule(problems, path, rule);
   }
   checkConditions(problems, 'spec.matchConditions', objects(spec, 'matchConditions'));
-  for (const [index, validation] of objects(spec, 'validations').entries()) {
+  for (const [path, validation] of eachObject(spec, 'spec', 'validations')) {
     if (text(validation, 'expression').trim() === '') {
-      problems.required(`spec.validations[${index}].expression`, 'expression is not specified');
+      problems.required(`${path}.expression`, 'expression is not specified');
     }
   }
 }
@@ -191,15 +177,14 @@ function checkPolicySpec(object: JsonObject, problems: Problems): void {
 const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
 function checkBindingSpec(object: JsonObject, problems: Problems): void {
-  const spec = child(object, 'spec') ?? {};
-  if (text(spec, 'policyName') === '') problems.required('spec.policyName');
+  const spec = specOf(object);
+  problems.requiredMembers(spec, 'spec', 'policyName');
   const actions = texts(spec, 'validationActions');
   if (actions.length === 0) problems.required('spec.validationActions', 'at least one validation action is required');
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
     problems.oneOf(`spec.validationActions[${index}]`, action, ACTIONS);
-    if (seen.has(action)) problems.duplicate(`spec.validationActions[${index}]`, action);
-    seen.add(action);
+    problems.unique(`spec.validationActions[${index}]`, action, seen);
   }
   if (seen.has('Deny') && seen.has('Warn')) {
     const rule =
@@ -217,7 +202,7 @@ export const WEBHOOK_RULES: KindRulesTable = {
   [`${GROUP}/validatingadmissionpolicies`]: {
     ...ordinary,
     validate: checkPolicySpec,
-    parts: { status: { keptMetadata: 'all', ignoredPaths: ['f:metadata', 'f:spec'] } },
+    parts: { status: RESET_STATUS },
   },
   [`${GROUP}/validatingadmissionpolicybindings`]: { ...ordinary, validate: checkBindingSpec },
   [`${GROUP}/mutatingadmissionpolicies`]: ordinary,

@@ -1,6 +1,18 @@
 import { isObject, type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { dnsLabelProblems } from '../built-in-formats.js';
-import { child, childOrNew, has, number, objects, restore, text, textMap } from '../fields.js';
+import {
+  child,
+  childOrNew,
+  eachObject,
+  has,
+  number,
+  objects,
+  podSpecOf,
+  restore,
+  specOf,
+  text,
+  textMap,
+} from '../fields.js';
 import { type KindRules, type KindRulesTable, keepsMember, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkClaimSpec } from '../validation/claims.js';
@@ -9,8 +21,6 @@ import { checkLabelSelector, isEmptySelector, selects, templateLabels } from '..
 import { checkPodTemplate } from '../validation/pod-spec.js';
 import { podTemplateWarnings } from '../validation/warnings.js';
 
-const specOf = (object: JsonObject): JsonObject => child(object, 'spec') ?? {};
-const podSpecOf = (spec: JsonObject): JsonObject => child(child(spec, 'template'), 'spec') ?? {};
 const templateWarnings = (object: JsonObject): string[] =>
   podTemplateWarnings('spec.template.spec', podSpecOf(specOf(object)));
 const NO_MATCH = '`selector` does not match template `labels`';
@@ -19,17 +29,17 @@ const RETENTION = ['Retain', 'Delete'];
 /** A selector that must be there and must not be empty. */
 function checkSelector(problems: Problems, spec: JsonObject, emptyFor: string): void {
   const selector = child(spec, 'selector');
-  if (selector === undefined) {
-    problems.required('spec.selector');
-    return;
-  }
+  if (selector === undefined) problems.required('spec.selector');
   checkLabelSelector(problems, 'spec.selector', selector);
-  if (isEmptySelector(selector)) {
-    problems.invalid('spec.selector', selector, `empty selector is invalid for ${emptyFor}`);
-  }
+  checkNotEmpty(problems, selector, emptyFor);
 }
 
-/** Pods that are replaced for ever: they match, restart, and have no deadline. */
+function checkNotEmpty(problems: Problems, selector: JsonObject | undefined, emptyFor: string): void {
+  if (selector === undefined || !isEmptySelector(selector)) return;
+  problems.invalid('spec.selector', selector, `empty selector is invalid for ${emptyFor}`);
+}
+
+/** Checks a template whose pods are replaced when they end. */
 function checkTemplate(problems: Problems, spec: JsonObject, owner: string): void {
   const template = child(spec, 'template');
   const selector = child(spec, 'selector');
@@ -41,6 +51,7 @@ function checkTemplate(problems: Problems, spec: JsonObject, owner: string): voi
   checkEndless(problems, spec, owner);
 }
 
+/** Pods of a controller restart and have no deadline. */
 function checkEndless(problems: Problems, spec: JsonObject, owner: string): void {
   const pod = podSpecOf(spec);
   const restart = text(pod, 'restartPolicy');
@@ -51,11 +62,7 @@ function checkEndless(problems: Problems, spec: JsonObject, owner: string): void
   }
 }
 
-function checkCounts(problems: Problems, spec: JsonObject, ...names: readonly string[]): void {
-  for (const name of names) problems.nonNegative(`spec.${name}`, number(spec, name));
-}
-
-/** Numbers of a status: none is negative, parts are no more than the whole. */
+/** Replica counts of a status: none is negative, and parts are at most `replicas`. */
 function checkStatusCounts(
   names: readonly string[],
   parts: readonly string[],
@@ -63,7 +70,7 @@ function checkStatusCounts(
   return (object, live, problems) => {
     const status = child(object, 'status');
     const count = (name: string): number => number(status, name) ?? 0;
-    for (const name of names) problems.nonNegative(`status.${name}`, number(status, name));
+    problems.nonNegativeMembers(status, 'status', ...names);
     for (const name of parts) {
       if (count(name) > count('replicas')) {
         problems.invalid(`status.${name}`, count(name), 'cannot be greater than status.replicas');
@@ -79,10 +86,18 @@ function checkStatusCounts(
   };
 }
 
-const keepsSelector = (object: JsonObject, live: JsonObject, problems: Problems): void =>
-  keepsMember(problems, { object: specOf(object), live: specOf(live), path: 'spec.selector', name: 'selector' });
+/** Selector and template of Deployments and ReplicaSets; kube-apiserver names both kinds in both cases. */
+function checkReplicated(problems: Problems, spec: JsonObject): void {
+  checkSelector(problems, spec, 'deployment');
+  if (selects(child(spec, 'selector'), {}) === undefined) {
+    problems.invalid('spec.selector', spec['selector'], 'invalid label selector');
+  } else checkTemplate(problems, spec, 'ReplicaSet');
+}
 
-/** What kube-apiserver prints of a strategy of updates that is none. */
+const keepsSelector = (object: JsonObject, live: JsonObject, problems: Problems): void =>
+  keepsMember(problems, 'spec.selector', specOf(object), specOf(live));
+
+/** An unsupported update strategy, as problems print it. */
 const printedStrategy = (strategy: JsonObject): Json => ({
   Type: text(strategy, 'type'),
   RollingUpdate: strategy['rollingUpdate'] ?? null,
@@ -107,19 +122,16 @@ function checkDeploymentStrategy(problems: Problems, strategy: JsonObject): void
 }
 
 const DEPLOYMENTS: KindRules = {
-  // Tools note in annotations what a rollout is for.
+  // Annotations count as a change: they hold the reason of a rollout.
   generationChanges: (object, live) =>
     specChanges(object, live) ||
     !jsonEqual(child(child(object, 'metadata'), 'annotations'), child(child(live, 'metadata'), 'annotations')),
   validate: (object, problems) => {
     const spec = specOf(object);
-    checkCounts(problems, spec, 'replicas');
-    checkSelector(problems, spec, 'deployment');
-    if (selects(child(spec, 'selector'), {}) === undefined) {
-      problems.invalid('spec.selector', spec['selector'], 'invalid label selector');
-    } else checkTemplate(problems, spec, 'ReplicaSet');
+    problems.nonNegativeMembers(spec, 'spec', 'replicas');
+    checkReplicated(problems, spec);
     checkDeploymentStrategy(problems, child(spec, 'strategy') ?? {});
-    checkCounts(problems, spec, 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds');
+    problems.nonNegativeMembers(spec, 'spec', 'minReadySeconds', 'revisionHistoryLimit', 'progressDeadlineSeconds');
     const deadline = number(spec, 'progressDeadlineSeconds');
     if (deadline !== undefined && deadline <= (number(spec, 'minReadySeconds') ?? 0)) {
       problems.invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds');
@@ -162,11 +174,8 @@ const REPLICA_SETS: KindRules = {
   generationChanges: specChanges,
   validate: (object, problems) => {
     const spec = specOf(object);
-    checkCounts(problems, spec, 'replicas', 'minReadySeconds');
-    checkSelector(problems, spec, 'deployment');
-    if (selects(child(spec, 'selector'), {}) === undefined) {
-      problems.invalid('spec.selector', spec['selector'], 'invalid label selector');
-    } else checkTemplate(problems, spec, 'ReplicaSet');
+    problems.nonNegativeMembers(spec, 'spec', 'replicas', 'minReadySeconds');
+    checkReplicated(problems, spec);
   },
   validateUpdate: keepsSelector,
   warnings: templateWarnings,
@@ -177,7 +186,7 @@ const REPLICATION_CONTROLLERS: KindRules = {
   generationChanges: specChanges,
   validate: (object, problems) => {
     const spec = specOf(object);
-    checkCounts(problems, spec, 'minReadySeconds', 'replicas');
+    problems.nonNegativeMembers(spec, 'spec', 'minReadySeconds', 'replicas');
     const selector = textMap(spec, 'selector');
     if (Object.keys(selector).length === 0) problems.required('spec.selector');
     const template = child(spec, 'template');
@@ -221,16 +230,16 @@ function checkStatefulStrategy(problems: Problems, spec: JsonObject): void {
   }
 }
 
-/** Claims of the set are volumes of its pods by the same name. */
+/** The spec as its pods see it: with a volume for each claim, by the same name. */
 function withClaimVolumes(spec: JsonObject): JsonObject {
   const names = objects(spec, 'volumeClaimTemplates').map((each) => text(child(each, 'metadata'), 'name'));
   const template = child(spec, 'template') ?? {};
   const pod = podSpecOf(spec);
   const claimed = new Set(names);
-  const own = objects(pod, 'volumes').filter((volume) => !claimed.has(text(volume, 'name')));
+  const others = objects(pod, 'volumes').filter((volume) => !claimed.has(text(volume, 'name')));
   const claims = names.map((name) => ({ name, persistentVolumeClaim: { claimName: name } }));
   const { subdomain: _, hostname: __, ...rest } = pod;
-  return { ...spec, template: { ...template, spec: { ...rest, volumes: [...claims, ...own] } } };
+  return { ...spec, template: { ...template, spec: { ...rest, volumes: [...claims, ...others] } } };
 }
 
 const STATEFUL_CHANGEABLE = [
@@ -258,16 +267,13 @@ const STATEFUL_SETS: KindRules = {
       problems.oneOf(`spec.persistentVolumeClaimRetentionPolicy.${name}`, text(retention, name), RETENTION);
     }
     if (live === undefined) {
-      for (const [index, claim] of objects(spec, 'volumeClaimTemplates').entries()) {
-        checkClaimSpec(problems, `spec.volumeClaimTemplates[${index}].spec`, child(claim, 'spec') ?? {});
+      for (const [path, claim] of eachObject(spec, 'spec', 'volumeClaimTemplates')) {
+        checkClaimSpec(problems, `${path}.spec`, specOf(claim));
       }
     }
-    checkCounts(problems, spec, 'replicas', 'minReadySeconds');
+    problems.nonNegativeMembers(spec, 'spec', 'replicas', 'minReadySeconds');
     problems.nonNegative('spec.ordinals.start', number(child(spec, 'ordinals'), 'start'));
-    const service = text(spec, 'serviceName');
-    if (live === undefined && service !== '') {
-      problems.invalidEach('spec.serviceName', service, dnsLabelProblems(service));
-    }
+    if (live === undefined) problems.optionalFormat('spec.serviceName', text(spec, 'serviceName'), dnsLabelProblems);
     checkSelector(problems, spec, 'statefulset');
     if (selects(child(spec, 'selector'), {}) === undefined) problems.invalid('spec.selector', spec['selector'], '');
     else checkTemplate(problems, withClaimVolumes(spec), 'StatefulSet');
@@ -302,10 +308,7 @@ function checkDaemonStrategy(problems: Problems, spec: JsonObject): void {
     return;
   }
   const { maxUnavailable, maxSurge } = child(strategy, 'rollingUpdate') ?? {};
-  for (const [name, value] of [
-    ['maxUnavailable', maxUnavailable],
-    ['maxSurge', maxSurge],
-  ] as const) {
+  for (const [name, value] of Object.entries({ maxUnavailable, maxSurge })) {
     checkIntOrPercent(problems, `${field}.rollingUpdate.${name}`, value);
     checkPercentIsPart(problems, `${field}.rollingUpdate.${name}`, value);
   }
@@ -320,7 +323,7 @@ function checkDaemonStrategy(problems: Problems, spec: JsonObject): void {
 
 const TEMPLATE_GENERATION = 'deprecated.daemonset.template.generation';
 
-/** Counts changes of the template, in an annotation now that the field is gone. */
+/** The annotation that counts changes of the template, formerly the field `templateGeneration`. */
 function setTemplateGeneration(object: JsonObject, generation: number): void {
   childOrNew(childOrNew(object, 'metadata'), 'annotations')[TEMPLATE_GENERATION] = String(generation);
 }
@@ -342,14 +345,12 @@ const DAEMON_SETS: KindRules = {
     checkLabelSelector(problems, 'spec.selector', selector);
     const labels = templateLabels(child(spec, 'template'));
     if (selects(selector, labels) === false) problems.invalid('spec.template.metadata.labels', labels, NO_MATCH);
-    if (isObject(selector) && isEmptySelector(selector)) {
-      problems.invalid('spec.selector', selector, 'empty selector is invalid for daemonset');
-    }
+    checkNotEmpty(problems, selector, 'daemonset');
     checkPodTemplate(problems, 'spec.template', child(spec, 'template'));
     checkEndless(problems, spec, 'DaemonSet');
-    checkCounts(problems, spec, 'minReadySeconds');
+    problems.nonNegativeMembers(spec, 'spec', 'minReadySeconds');
     checkDaemonStrategy(problems, spec);
-    checkCounts(problems, spec, 'revisionHistoryLimit');
+    problems.nonNegativeMembers(spec, 'spec', 'revisionHistoryLimit');
   },
   warnings: templateWarnings,
   parts: {
@@ -378,7 +379,7 @@ const CONTROLLER_REVISIONS: KindRules = {
     if (data === undefined || data === null) problems.required('data', 'data is mandatory');
     else if (!isObject(data)) problems.required('data', 'data must be a valid JSON object');
   },
-  validateUpdate: (object, live, problems) => keepsMember(problems, { object, live, path: 'data', name: 'data' }),
+  validateUpdate: (object, live, problems) => keepsMember(problems, 'data', object, live),
 };
 
 export const WORKLOAD_RULES: KindRulesTable = {

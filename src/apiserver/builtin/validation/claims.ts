@@ -1,24 +1,22 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { amountOf } from '../amounts.js';
 import { dnsSubdomainProblems } from '../built-in-formats.js';
-import { child, has, text, texts } from '../fields.js';
+import { child, text, texts } from '../fields.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from './labels.js';
 
-export const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
+const ACCESS_MODES = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 export const VOLUME_MODES = ['Block', 'Filesystem'];
 
 export function checkAccessModes(problems: Problems, field: string, modes: readonly string[]): void {
   for (const mode of modes) problems.oneOf(field, mode, ACCESS_MODES);
-  if (
-    modes.includes('ReadWriteOncePod') &&
-    modes.some((mode) => mode !== 'ReadWriteOncePod' && ACCESS_MODES.includes(mode))
-  ) {
+  const known = new Set(modes.filter((mode) => ACCESS_MODES.includes(mode)));
+  if (known.has('ReadWriteOncePod') && known.size > 1) {
     problems.forbidden(field, 'may not use ReadWriteOncePod with other access modes');
   }
 }
 
-/** The spec of a claim, of its own or in a template. */
+/** Checks the spec of a claim or of a claim template. */
 export function checkClaimSpec(problems: Problems, field: string, spec: JsonObject): void {
   const modes = texts(spec, 'accessModes');
   if (modes.length === 0) problems.required(`${field}.accessModes`, 'at least 1 access mode is required');
@@ -31,10 +29,9 @@ export function checkClaimSpec(problems: Problems, field: string, spec: JsonObje
     problems.invalid(`${field}.resources[storage]`, requests!['storage'], 'must be greater than zero');
   }
   for (const name of ['storageClassName', 'volumeAttributesClassName']) {
-    const value = text(spec, name);
-    if (value !== '') problems.invalidEach(`${field}.${name}`, value, dnsSubdomainProblems(value));
+    problems.optionalFormat(`${field}.${name}`, text(spec, name), dnsSubdomainProblems);
   }
-  if (has(spec, 'volumeMode')) problems.oneOf(`${field}.volumeMode`, text(spec, 'volumeMode'), VOLUME_MODES);
+  problems.optionalOneOf(spec, field, 'volumeMode', VOLUME_MODES);
   checkDataSources(problems, field, spec);
 }
 
@@ -43,15 +40,10 @@ function checkDataSources(problems: Problems, field: string, spec: JsonObject): 
     const source = child(spec, name);
     if (source === undefined) continue;
     const path = `${field}.${name}`;
-    if (text(source, 'name') === '') problems.required(`${path}.name`);
-    if (text(source, 'kind') === '') problems.required(`${path}.kind`);
-    const group = text(source, 'apiGroup');
-    if (group === '' && text(source, 'kind') !== 'PersistentVolumeClaim') {
-      problems.invalid(
-        path,
-        text(source, 'kind'),
-        "must be 'PersistentVolumeClaim' when referencing the default apiGroup",
-      );
+    problems.requiredMembers(source, path, 'name', 'kind');
+    const kind = text(source, 'kind');
+    if (text(source, 'apiGroup') === '' && kind !== 'PersistentVolumeClaim') {
+      problems.invalid(path, kind, "must be 'PersistentVolumeClaim' when referencing the default apiGroup");
     }
   }
 }

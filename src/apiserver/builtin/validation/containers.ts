@@ -1,54 +1,45 @@
 import type { JsonObject } from '../../../kube/json.js';
-import { dnsLabelProblems, idProblems, portNameProblems, portNumberProblems } from '../built-in-formats.js';
-import { child, flag, has, number, objects, text, texts } from '../fields.js';
+import { dnsLabelProblems, idProblems, PROTOCOLS, portNameProblems, portNumberProblems } from '../built-in-formats.js';
+import { child, eachObject, flag, has, number, objects, text, texts } from '../fields.js';
 import type { Problems } from '../problems.js';
 import { checkEnvironment } from './environment.js';
 import { checkLifecycle, checkProbes } from './handlers.js';
 import { checkRequirements } from './resources.js';
 import { checkMounts } from './volumes.js';
 
-const PROTOCOLS = ['SCTP', 'TCP', 'UDP'];
 const PULL_POLICIES = ['Always', 'IfNotPresent', 'Never'];
 const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
 
-/** What containers are checked against. */
+/** The parts of a pod that the checks of its containers need. */
 export interface PodSurroundings {
   readonly spec: JsonObject;
-  /** Good volumes, by name. */
+  /** Volumes without problems, by name. */
   readonly volumes: ReadonlyMap<string, JsonObject>;
   readonly claimNames: ReadonlySet<string>;
 }
 
 export function checkContainers(problems: Problems, field: string, pod: PodSurroundings): void {
-  const containers = objects(pod.spec, 'containers');
-  if (containers.length === 0) {
-    problems.required(field);
-    return;
-  }
+  problems.requiredMembers(pod.spec, field, 'containers');
   const names = new Set<string>();
-  for (const [index, container] of containers.entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, container] of eachObject(pod.spec, field, 'containers')) {
     checkContainer(problems, path, container, pod);
-    const name = text(container, 'name');
-    if (names.has(name)) problems.duplicate(`${path}.name`, name);
-    names.add(name);
+    problems.unique(`${path}.name`, text(container, 'name'), names);
     checkLifecycle(problems, path, container, pod.spec);
     checkProbes(problems, path, container, pod.spec);
     checkRestartPolicy(problems, path, container);
   }
-  checkHostPorts(problems, field, containers);
+  checkHostPorts(problems, `${field}.containers`, objects(pod.spec, 'containers'));
 }
 
 export function checkInitContainers(problems: Problems, field: string, pod: PodSurroundings): void {
   const names = new Set(objects(pod.spec, 'containers').map((each) => text(each, 'name')));
-  for (const [index, container] of objects(pod.spec, 'initContainers').entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, container] of eachObject(pod.spec, field, 'initContainers')) {
     checkContainer(problems, path, container, pod);
     checkRestartPolicy(problems, path, container);
     const name = text(container, 'name');
     if (names.has(name)) problems.duplicate(`${path}.name`, name);
     else if (name !== '') names.add(name);
-    checkHostPorts(problems, field, [container]);
+    checkHostPorts(problems, `${field}.initContainers`, [container]);
     if (text(container, 'restartPolicy') === 'Always') {
       checkLifecycle(problems, path, container, pod.spec);
       checkProbes(problems, path, container, pod.spec);
@@ -59,18 +50,15 @@ export function checkInitContainers(problems: Problems, field: string, pod: PodS
         problems.forbidden(`${path}.${each}`, 'may not be set for init containers without restartPolicy=Always');
       }
     }
-    for (const [number, policy] of objects(container, 'resizePolicy').entries()) {
+    for (const [place, policy] of eachObject(container, path, 'resizePolicy')) {
       if (text(policy, 'restartPolicy') !== 'RestartContainer') continue;
-      problems.invalid(
-        `${path}.resizePolicy[${number}].restartPolicy`,
-        'RestartContainer',
-        "must not be set to 'RestartContainer' for non-sidecar initContainers",
-      );
+      const rule = "must not be set to 'RestartContainer' for non-sidecar initContainers";
+      problems.invalid(`${place}.restartPolicy`, 'RestartContainer', rule);
     }
   }
 }
 
-/** In the order of Kubernetes' type, without what may be set. */
+/** Fields that an ephemeral container may not have, in the order of Kubernetes' type. */
 const NOT_OF_EPHEMERAL = [
   'ports',
   'resources',
@@ -88,13 +76,10 @@ export function checkEphemeralContainers(problems: Problems, field: string, pod:
     [...objects(pod.spec, 'containers'), ...objects(pod.spec, 'initContainers')].map((each) => text(each, 'name')),
   );
   const names = new Set(others);
-  for (const [index, container] of objects(pod.spec, 'ephemeralContainers').entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, container] of eachObject(pod.spec, field, 'ephemeralContainers')) {
     checkContainer(problems, path, container, pod);
     checkImageText(problems, path, container);
-    const name = text(container, 'name');
-    if (names.has(name)) problems.duplicate(`${path}.name`, name);
-    names.add(name);
+    problems.unique(`${path}.name`, text(container, 'name'), names);
     const target = text(container, 'targetContainerName');
     if (target !== '' && !others.has(target)) problems.notFound(`${path}.targetContainerName`, target);
     for (const each of NOT_OF_EPHEMERAL) {
@@ -102,31 +87,27 @@ export function checkEphemeralContainers(problems: Problems, field: string, pod:
       const isSet = value !== undefined && !(each === 'resources' && Object.keys(value as JsonObject).length === 0);
       if (isSet) problems.forbidden(`${path}.${each}`, 'cannot be set for an Ephemeral Container');
     }
-    for (const [number, mount] of objects(container, 'volumeMounts').entries()) {
+    for (const [place, mount] of eachObject(container, path, 'volumeMounts')) {
       for (const each of ['subPath', 'subPathExpr']) {
         if (text(mount, each) === '') continue;
-        problems.forbidden(`${path}.volumeMounts[${number}].${each}`, 'cannot be set for an Ephemeral Container');
+        problems.forbidden(`${place}.${each}`, 'cannot be set for an Ephemeral Container');
       }
     }
   }
 }
 
-/** Pods only: templates may hold anything that looks like an image. */
+/** Called for pods only: kube-apiserver does not check the images of templates. */
 export function checkImageText(problems: Problems, field: string, container: JsonObject): void {
   const image = text(container, 'image');
   if (image !== image.trim()) problems.invalid(`${field}.image`, image, 'must not have leading or trailing whitespace');
 }
 
 function checkContainer(problems: Problems, field: string, container: JsonObject, pod: PodSurroundings): void {
-  const name = text(container, 'name');
-  if (name === '') problems.required(`${field}.name`);
-  else problems.invalidEach(`${field}.name`, name, dnsLabelProblems(name));
-  if (text(container, 'image') === '') problems.required(`${field}.image`);
-  problems.oneOf(`${field}.terminationMessagePolicy`, text(container, 'terminationMessagePolicy'), [
-    'File',
-    'FallbackToLogsOnError',
-  ]);
-  checkPorts(problems, `${field}.ports`, objects(container, 'ports'));
+  problems.requiredFormat(`${field}.name`, text(container, 'name'), dnsLabelProblems);
+  problems.requiredMembers(container, field, 'image');
+  const messagePolicy = text(container, 'terminationMessagePolicy');
+  problems.oneOf(`${field}.terminationMessagePolicy`, messagePolicy, ['File', 'FallbackToLogsOnError']);
+  checkPorts(problems, field, container);
   checkEnvironment(problems, field, container);
   checkMounts(problems, field, container, pod.volumes);
   problems.oneOf(`${field}.imagePullPolicy`, text(container, 'imagePullPolicy'), PULL_POLICIES);
@@ -138,10 +119,9 @@ function checkContainer(problems: Problems, field: string, container: JsonObject
   checkSecurityContext(problems, `${field}.securityContext`, child(container, 'securityContext'));
 }
 
-function checkPorts(problems: Problems, field: string, ports: readonly JsonObject[]): void {
+function checkPorts(problems: Problems, field: string, container: JsonObject): void {
   const names = new Set<string>();
-  for (const [index, port] of ports.entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, port] of eachObject(container, field, 'ports')) {
     const name = text(port, 'name');
     if (name !== '') {
       const found = portNameProblems(name);
@@ -151,9 +131,9 @@ function checkPorts(problems: Problems, field: string, ports: readonly JsonObjec
     }
     const containerPort = number(port, 'containerPort') ?? 0;
     if (containerPort === 0) problems.required(`${path}.containerPort`);
-    else problems.invalidEach(`${path}.containerPort`, containerPort, portNumberProblems(containerPort));
+    else problems.format(`${path}.containerPort`, containerPort, portNumberProblems);
     const hostPort = number(port, 'hostPort') ?? 0;
-    if (hostPort !== 0) problems.invalidEach(`${path}.hostPort`, hostPort, portNumberProblems(hostPort));
+    if (hostPort !== 0) problems.format(`${path}.hostPort`, hostPort, portNumberProblems);
     problems.oneOf(`${path}.protocol`, text(port, 'protocol'), PROTOCOLS);
   }
 }
@@ -161,12 +141,11 @@ function checkPorts(problems: Problems, field: string, ports: readonly JsonObjec
 function checkHostPorts(problems: Problems, field: string, containers: readonly JsonObject[]): void {
   const used = new Set<string>();
   for (const [index, container] of containers.entries()) {
-    for (const [number_, port] of objects(container, 'ports').entries()) {
+    for (const [path, port] of eachObject(container, `${field}[${index}]`, 'ports')) {
       const hostPort = number(port, 'hostPort') ?? 0;
       if (hostPort === 0) continue;
       const key = `${text(port, 'protocol')}/${text(port, 'hostIP')}/${hostPort}`;
-      if (used.has(key)) problems.duplicate(`${field}[${index}].ports[${number_}].hostPort`, key);
-      used.add(key);
+      problems.unique(`${path}.hostPort`, key, used);
     }
   }
 }
@@ -176,8 +155,7 @@ function checkResizePolicy(problems: Problems, field: string, container: JsonObj
   for (const [index, policy] of objects(container, 'resizePolicy').entries()) {
     const resource = text(policy, 'resourceName');
     const restart = text(policy, 'restartPolicy');
-    if (seen.has(resource)) problems.duplicate(`${field}[${index}]`, resource);
-    seen.add(resource);
+    problems.unique(`${field}[${index}]`, resource, seen);
     if (resource === '') problems.required(field);
     else problems.oneOf(field, resource, ['cpu', 'memory']);
     if (restart === '') problems.required(field);
@@ -199,7 +177,7 @@ function checkRestartPolicy(problems: Problems, field: string, container: JsonOb
   problems.oneOf(`${field}.restartPolicy`, text(container, 'restartPolicy'), RESTART_POLICIES);
 }
 
-/** As kube-apiserver prints it, all fields and none left out. */
+/** A security context as problems print it, with all fields. */
 function printedSecurityContext(context: JsonObject): JsonObject {
   const get = (name: string): JsonObject[string] => context[name] ?? null;
   return {
@@ -222,52 +200,35 @@ function checkSecurityContext(problems: Problems, field: string, context: JsonOb
   if (context === undefined) return;
   for (const name of ['runAsUser', 'runAsGroup']) {
     const id = number(context, name);
-    if (id !== undefined) problems.invalidEach(`${field}.${name}`, id, idProblems(id));
+    if (id !== undefined) problems.format(`${field}.${name}`, id, idProblems);
   }
-  if (has(context, 'procMount')) {
-    problems.oneOf(`${field}.procMount`, text(context, 'procMount'), ['Default', 'Unmasked']);
-  }
-  checkSeccomp(problems, `${field}.seccompProfile`, child(context, 'seccompProfile'));
-  checkAppArmor(problems, `${field}.appArmorProfile`, child(context, 'appArmorProfile'));
+  problems.optionalOneOf(context, field, 'procMount', ['Default', 'Unmasked']);
+  checkProfiles(problems, field, context);
   if (context['allowPrivilegeEscalation'] !== false) return;
-  if (flag(context, 'privileged')) {
+  const conflict = (other: string): void =>
     problems.invalid(
       field,
       printedSecurityContext(context),
-      'cannot set `allowPrivilegeEscalation` to false and `privileged` to true',
+      `cannot set \`allowPrivilegeEscalation\` to false and ${other}`,
     );
-  }
-  if (texts(child(context, 'capabilities'), 'add').includes('CAP_SYS_ADMIN')) {
-    problems.invalid(
-      field,
-      printedSecurityContext(context),
-      'cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN',
-    );
-  }
+  if (flag(context, 'privileged')) conflict('`privileged` to true');
+  const isAdmin = texts(child(context, 'capabilities'), 'add').includes('CAP_SYS_ADMIN');
+  if (isAdmin) conflict('`capabilities.Add` CAP_SYS_ADMIN');
 }
 
-export function checkSeccomp(problems: Problems, field: string, profile: JsonObject | undefined): void {
-  if (profile === undefined) return;
-  const type = text(profile, 'type');
-  if (type === '') problems.required(`${field}.type`, 'type is required when seccompProfile is set');
-  else problems.oneOf(`${field}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']);
-  const path = text(profile, 'localhostProfile');
-  if (type === 'Localhost' && path === '') {
-    problems.required(`${field}.localhostProfile`, 'must be set when seccomp type is Localhost');
-  } else if (type !== 'Localhost' && path !== '') {
-    problems.invalid(`${field}.localhostProfile`, path, 'can only be set when seccomp type is Localhost');
-  }
-}
-
-export function checkAppArmor(problems: Problems, field: string, profile: JsonObject | undefined): void {
-  if (profile === undefined) return;
-  const type = text(profile, 'type');
-  const path = text(profile, 'localhostProfile');
-  if (type === '') problems.required(`${field}.type`, 'type is required when appArmorProfile is set');
-  else problems.oneOf(`${field}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']);
-  if (type === 'Localhost' && path === '') {
-    problems.required(`${field}.localhostProfile`, 'must be set when AppArmor type is Localhost');
-  } else if (type !== 'Localhost' && path !== '') {
-    problems.invalid(`${field}.localhostProfile`, path, 'can only be set when AppArmor type is Localhost');
+/** The seccomp and AppArmor profiles of a pod or a container. */
+export function checkProfiles(problems: Problems, field: string, context: JsonObject): void {
+  for (const [key, word] of Object.entries({ seccompProfile: 'seccomp', appArmorProfile: 'AppArmor' })) {
+    const profile = child(context, key);
+    if (profile === undefined) continue;
+    const type = text(profile, 'type');
+    if (type === '') problems.required(`${field}.${key}.type`, `type is required when ${key} is set`);
+    else problems.oneOf(`${field}.${key}.type`, type, ['Localhost', 'RuntimeDefault', 'Unconfined']);
+    const path = text(profile, 'localhostProfile');
+    if (type === 'Localhost' && path === '') {
+      problems.required(`${field}.${key}.localhostProfile`, `must be set when ${word} type is Localhost`);
+    } else if (type !== 'Localhost' && path !== '') {
+      problems.invalid(`${field}.${key}.localhostProfile`, path, `can only be set when ${word} type is Localhost`);
+    }
   }
 }

@@ -4,7 +4,7 @@ import type { Problems } from '../problems.js';
 
 /** A count, or a part of the whole as `25%`. */
 export function checkIntOrPercent(problems: Problems, field: string, value: Json | undefined): void {
-  if (typeof value === 'string') problems.invalidEach(field, value, percentProblems(value));
+  if (typeof value === 'string') problems.format(field, value, percentProblems);
   else problems.nonNegative(field, value);
 }
 

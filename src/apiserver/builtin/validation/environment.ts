@@ -1,27 +1,11 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { configKeyProblems, dnsLabelProblems, dnsSubdomainProblems, envNameProblems } from '../built-in-formats.js';
-import { child, has, number, objects, text } from '../fields.js';
+import { child, eachObject, has, number, text } from '../fields.js';
 import type { Problems } from '../problems.js';
 import { checkLabelName } from './labels.js';
 import { checkLocalPath, checkNoBacksteps } from './paths.js';
 
-/** Fields of a pod that may be asked for at all, whether or not they make sense in a place. */
-const KNOWN_FIELDS = new Set([
-  'metadata.annotations',
-  'metadata.labels',
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.uid',
-  'spec.nodeName',
-  'spec.restartPolicy',
-  'spec.serviceAccountName',
-  'spec.schedulerName',
-  'status.phase',
-  'status.hostIP',
-  'status.hostIPs',
-  'status.podIP',
-  'status.podIPs',
-]);
+/** Fields of a pod that environment variables can hold. */
 const ENVIRONMENT_FIELDS = [
   'metadata.name',
   'metadata.namespace',
@@ -33,7 +17,16 @@ const ENVIRONMENT_FIELDS = [
   'status.podIP',
   'status.podIPs',
 ];
+/** Fields of a pod that files of a downward API volume can hold. */
 const FILE_FIELDS = ['metadata.annotations', 'metadata.labels', 'metadata.name', 'metadata.namespace', 'metadata.uid'];
+/** Other fields are reported as unknown, not as unsupported in this place. */
+const KNOWN_FIELDS = new Set([
+  ...ENVIRONMENT_FIELDS,
+  ...FILE_FIELDS,
+  'spec.restartPolicy',
+  'spec.schedulerName',
+  'status.phase',
+]);
 const RESOURCE_FIELDS = [
   'limits.cpu',
   'limits.ephemeral-storage',
@@ -42,19 +35,25 @@ const RESOURCE_FIELDS = [
   'requests.ephemeral-storage',
   'requests.memory',
 ];
+const BINARY = {
+  supported: /^1([kMGTPE]|[KMGTPE]i)?$/,
+  printed: '1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei',
+};
+const DIVISORS = [
+  { of: '.cpu', name: 'cpu', supported: /^1m?$/, printed: '1m and 1' },
+  { of: '.memory', name: 'memory', ...BINARY },
+  { of: '.ephemeral-storage', name: 'local ephemeral storage', ...BINARY },
+];
 const SOURCES = ['fieldRef', 'resourceFieldRef', 'configMapKeyRef', 'secretKeyRef', 'fileKeyRef'];
 
 export function checkEnvironment(problems: Problems, field: string, container: JsonObject): void {
-  for (const [index, variable] of objects(container, 'env').entries()) {
-    const path = `${field}.env[${index}]`;
-    const name = text(variable, 'name');
-    if (name === '') problems.required(`${path}.name`);
-    else problems.invalidEach(`${path}.name`, name, envNameProblems(name));
+  for (const [path, variable] of eachObject(container, field, 'env')) {
+    problems.requiredFormat(`${path}.name`, text(variable, 'name'), envNameProblems);
     const source = child(variable, 'valueFrom');
     if (source !== undefined) checkValueFrom(problems, `${path}.valueFrom`, source, text(variable, 'value'));
   }
-  for (const [index, source] of objects(container, 'envFrom').entries()) {
-    checkEnvFrom(problems, `${field}.envFrom`, source, index);
+  for (const [path, source] of eachObject(container, field, 'envFrom')) {
+    checkEnvFrom(problems, `${field}.envFrom`, source, path);
   }
 }
 
@@ -71,23 +70,18 @@ function checkValueFrom(problems: Problems, field: string, source: JsonObject, v
   if (file !== undefined) checkFileKeyRef(problems, `${field}.fileKeyRef`, file);
   const count = SOURCES.filter((name) => has(source, name)).length;
   if (count === 0) {
-    problems.invalid(
-      field,
-      '',
-      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`',
-    );
+    const rule =
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    problems.invalid(field, '', rule);
   } else if (value !== '') problems.invalid(field, '', 'may not be specified when `value` is not empty');
   else if (count > 1) problems.invalid(field, '', 'may not have more than one field specified at a time');
 }
 
 function checkFieldRef(problems: Problems, field: string, reference: JsonObject, allowed: readonly string[]): void {
   const path = text(reference, 'fieldPath');
-  if (text(reference, 'apiVersion') === '') {
-    problems.required(`${field}.apiVersion`);
-    return;
-  }
-  if (path === '') {
-    problems.required(`${field}.fieldPath`);
+  const missing = ['apiVersion', 'fieldPath'].find((name) => text(reference, name) === '');
+  if (missing !== undefined) {
+    problems.required(`${field}.${missing}`);
     return;
   }
   const [, base = path, key] = /^(.*)\['(.*)'\]$/.exec(path) ?? [];
@@ -108,57 +102,34 @@ function checkResourceFieldRef(problems: Problems, field: string, reference: Jso
     problems.oneOf(`${field}.resource`, resource, RESOURCE_FIELDS);
   const divisor = text(reference, 'divisor');
   if (divisor === '' || divisor === '0') return;
-  const isCpu = resource.endsWith('.cpu');
-  if (isCpu && !['1m', '1'].includes(divisor)) {
-    problems.invalid(
-      `${field}.divisor`,
-      resource,
-      "only divisor's values 1m and 1 are supported with the cpu resource",
-    );
-  }
-  const kind = resource.endsWith('.memory')
-    ? 'memory'
-    : resource.endsWith('.ephemeral-storage')
-      ? 'local ephemeral storage'
-      : undefined;
-  if (kind !== undefined && !/^1([kMGTPE]|[KMGTPE]i)?$/.test(divisor)) {
-    problems.invalid(
-      `${field}.divisor`,
-      resource,
-      `only divisor's values 1, 1k, 1M, 1G, 1T, 1P, 1E, 1Ki, 1Mi, 1Gi, 1Ti, 1Pi, 1Ei are supported with the ${kind} resource`,
-    );
-  }
+  const divisors = DIVISORS.find(({ of }) => resource.endsWith(of));
+  if (divisors === undefined || divisors.supported.test(divisor)) return;
+  const { printed, name } = divisors;
+  problems.invalid(
+    `${field}.divisor`,
+    resource,
+    `only divisor's values ${printed} are supported with the ${name} resource`,
+  );
 }
 
 function checkKeyRef(problems: Problems, field: string, reference: JsonObject): void {
-  const name = text(reference, 'name');
-  const key = text(reference, 'key');
-  problems.invalidEach(`${field}.name`, name, dnsSubdomainProblems(name));
-  if (key === '') problems.required(`${field}.key`);
-  else problems.invalidEach(`${field}.key`, key, configKeyProblems(key));
+  problems.format(`${field}.name`, text(reference, 'name'), dnsSubdomainProblems);
+  problems.requiredFormat(`${field}.key`, text(reference, 'key'), configKeyProblems);
 }
 
 function checkFileKeyRef(problems: Problems, field: string, reference: JsonObject): void {
-  const key = text(reference, 'key');
-  if (key === '') problems.required(`${field}.key`);
-  else problems.invalidEach(`${field}.key`, key, envNameProblems(key));
-  const volume = text(reference, 'volumeName');
-  if (volume === '') problems.required(`${field}.volumeName`);
-  else problems.invalidEach(`${field}.volumeName`, volume, dnsLabelProblems(volume));
+  problems.requiredFormat(`${field}.key`, text(reference, 'key'), envNameProblems);
+  problems.requiredFormat(`${field}.volumeName`, text(reference, 'volumeName'), dnsLabelProblems);
   const path = text(reference, 'path');
   if (path === '') problems.required(`${field}.path`);
   else checkNoBacksteps(problems, `${field}.path`, path);
 }
 
-function checkEnvFrom(problems: Problems, field: string, source: JsonObject, index: number): void {
-  const path = `${field}[${index}]`;
-  const prefix = text(source, 'prefix');
-  problems.invalidEach(`${path}.prefix`, prefix, envNameProblems(prefix));
+function checkEnvFrom(problems: Problems, field: string, source: JsonObject, path: string): void {
+  problems.format(`${path}.prefix`, text(source, 'prefix'), envNameProblems);
   const found = ['configMapRef', 'secretRef'].filter((name) => has(source, name));
   for (const each of found) {
-    const name = text(child(source, each), 'name');
-    if (name === '') problems.required(`${path}.${each}.name`);
-    else problems.invalidEach(`${path}.${each}.name`, name, dnsSubdomainProblems(name));
+    problems.requiredFormat(`${path}.${each}.name`, text(child(source, each), 'name'), dnsSubdomainProblems);
   }
   if (found.length === 0) problems.invalid(field, '', 'must specify one of: `configMapRef` or `secretRef`');
   else if (found.length > 1) problems.invalid(field, '', 'may not have more than one field specified at a time');
@@ -166,9 +137,8 @@ function checkEnvFrom(problems: Problems, field: string, source: JsonObject, ind
 
 /** A file of a downward API volume. */
 export function checkDownwardFile(problems: Problems, field: string, file: JsonObject): void {
-  const path = text(file, 'path');
-  if (path === '') problems.required(`${field}.path`);
-  checkLocalPath(problems, `${field}.path`, path);
+  problems.requiredMembers(file, field, 'path');
+  checkLocalPath(problems, `${field}.path`, text(file, 'path'));
   const fieldRef = child(file, 'fieldRef');
   const resource = child(file, 'resourceFieldRef');
   if (fieldRef !== undefined) {
@@ -178,8 +148,11 @@ export function checkDownwardFile(problems: Problems, field: string, file: JsonO
     }
   } else if (resource !== undefined) checkResourceFieldRef(problems, `${field}.resourceFieldRef`, resource, true);
   else problems.required(field, 'one of fieldRef and resourceFieldRef is required');
-  const mode = number(file, 'mode');
-  if (mode !== undefined && (mode < 0 || mode > 0o777)) {
-    problems.invalid(`${field}.mode`, mode, 'must be a number between 0 and 0777 (octal), both inclusive');
-  }
+  checkFileMode(problems, file, field, 'mode');
+}
+
+export function checkFileMode(problems: Problems, object: JsonObject, field: string, key: string): void {
+  const mode = number(object, key);
+  if (mode === undefined || (mode >= 0 && mode <= 0o777)) return;
+  problems.invalid(`${field}.${key}`, mode, 'must be a number between 0 and 0777 (octal), both inclusive');
 }

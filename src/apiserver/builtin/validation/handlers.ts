@@ -1,14 +1,15 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { portNameProblems, portNumberProblems } from '../built-in-formats.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
+import { child, has, number, objects, text } from '../fields.js';
 import type { Problems } from '../problems.js';
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc', 'sleep'];
-const HEADER_NAME = /^[-A-Za-z0-9]+$/;
+const HEADER_NAME_RULE =
+  "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')";
 
 export function checkPortNumberOrName(problems: Problems, field: string, port: unknown): void {
-  if (typeof port === 'number') problems.invalidEach(field, port, portNumberProblems(port));
-  else if (typeof port === 'string') problems.invalidEach(field, port, portNameProblems(port));
+  if (typeof port === 'number') problems.format(field, port, portNumberProblems);
+  else if (typeof port === 'string') problems.format(field, port, portNameProblems);
 }
 
 export function checkLifecycle(problems: Problems, field: string, container: JsonObject, podSpec: JsonObject): void {
@@ -37,15 +38,8 @@ export function checkProbes(problems: Problems, field: string, container: JsonOb
 
 function checkProbe(problems: Problems, field: string, probe: JsonObject, podSpec: JsonObject): void {
   checkHandler(problems, field, probe, podSpec);
-  for (const name of [
-    'initialDelaySeconds',
-    'timeoutSeconds',
-    'periodSeconds',
-    'successThreshold',
-    'failureThreshold',
-  ]) {
-    problems.nonNegative(`${field}.${name}`, number(probe, name));
-  }
+  problems.nonNegativeMembers(probe, field, 'initialDelaySeconds', 'timeoutSeconds', 'periodSeconds');
+  problems.nonNegativeMembers(probe, field, 'successThreshold', 'failureThreshold');
   const grace = number(probe, 'terminationGracePeriodSeconds');
   if (grace !== undefined && grace <= 0) {
     problems.invalid(`${field}.terminationGracePeriodSeconds`, grace, 'must be greater than 0');
@@ -71,7 +65,7 @@ function checkAction(
 ): void {
   switch (name) {
     case 'exec':
-      if (texts(action, 'command').length === 0) problems.required(`${field}.command`);
+      problems.requiredMembers(action, field, 'command');
       return;
     case 'httpGet':
       if (!has(action, 'path')) problems.required(`${field}.path`);
@@ -79,12 +73,7 @@ function checkAction(
       problems.oneOf(`${field}.scheme`, text(action, 'scheme'), ['HTTP', 'HTTPS']);
       for (const header of objects(action, 'httpHeaders')) {
         const value = text(header, 'name');
-        if (HEADER_NAME.test(value)) continue;
-        problems.invalid(
-          `${field}.httpHeaders`,
-          value,
-          "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for validation is '[-A-Za-z0-9]+')",
-        );
+        if (!/^[-A-Za-z0-9]+$/.test(value)) problems.invalid(`${field}.httpHeaders`, value, HEADER_NAME_RULE);
       }
       return;
     case 'sleep': {

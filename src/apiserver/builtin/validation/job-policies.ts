@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../../kube/json.js';
-import { child, has, number, objects, text } from '../fields.js';
+import { child, eachObject, has, number, objects, text } from '../fields.js';
 import type { Problems } from '../problems.js';
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const RULES_MAX = 20;
 const EXIT_CODES_MAX = 255;
 
-/** What becomes of a job whose pods fail. */
+/** Checks the actions of a job for pods that fail. */
 export function checkFailurePolicy(problems: Problems, field: string, spec: JsonObject): void {
   const rules = objects(child(spec, 'podFailurePolicy'), 'rules');
   if (rules.length > RULES_MAX) problems.tooMany(`${field}.rules`, rules.length, RULES_MAX);
@@ -14,15 +14,13 @@ export function checkFailurePolicy(problems: Problems, field: string, spec: Json
   const names = new Set(
     [...objects(pod, 'containers'), ...objects(pod, 'initContainers')].map((each) => text(each, 'name')),
   );
-  for (const [index, rule] of rules.entries()) {
-    const path = `${field}.rules[${index}]`;
+  for (const [path, rule] of eachObject(child(spec, 'podFailurePolicy'), field, 'rules')) {
     checkAction(problems, `${path}.action`, text(rule, 'action'), has(spec, 'backoffLimitPerIndex'));
     const exits = child(rule, 'onExitCodes');
     if (exits !== undefined) checkExitCodes(problems, `${path}.onExitCodes`, exits, names);
     const conditions = objects(rule, 'onPodConditions');
-    for (const [at, condition] of conditions.entries()) {
-      const status = text(condition, 'status');
-      problems.oneOf(`${path}.onPodConditions[${at}].status`, status, ['False', 'True', 'Unknown']);
+    for (const [place, condition] of eachObject(rule, path, 'onPodConditions')) {
+      problems.oneOf(`${place}.status`, text(condition, 'status'), ['False', 'True', 'Unknown']);
     }
     if (exits !== undefined && conditions.length > 0) {
       problems.invalidWhole(path, 'specifying both OnExitCodes and OnPodConditions is not supported');
@@ -57,14 +55,13 @@ function checkExitCodes(problems: Problems, field: string, exits: JsonObject, na
   for (const [index, code] of codes.entries()) {
     const path = `${field}.values[${index}]`;
     if (operator === 'In' && code === 0) problems.invalid(path, code, 'must not be 0 for the In operator');
-    if (seen.has(code)) problems.duplicate(path, code);
-    seen.add(code);
+    problems.unique(path, code, seen);
   }
   const isOrdered = codes.every((code, index) => index === 0 || codes[index - 1]! <= code);
   if (!isOrdered) problems.invalid(`${field}.values`, codes, 'must be ordered');
 }
 
-/** When an indexed job has done enough. */
+/** Checks the rules by which an indexed job is complete early. */
 export function checkSuccessPolicy(problems: Problems, field: string, spec: JsonObject): void {
   const policy = child(spec, 'successPolicy');
   if (policy === undefined || text(spec, 'completionMode') !== 'Indexed') return;
@@ -75,8 +72,7 @@ export function checkSuccessPolicy(problems: Problems, field: string, spec: Json
     problems.required(`${field}.rules`, rule);
   }
   if (rules.length > RULES_MAX) problems.tooMany(`${field}.rules`, rules.length, RULES_MAX);
-  for (const [index, rule] of rules.entries()) {
-    const path = `${field}.rules[${index}]`;
+  for (const [path, rule] of eachObject(policy, field, 'rules')) {
     const count = number(rule, 'succeededCount');
     if (count === undefined && !has(rule, 'succeededIndexes')) {
       problems.required(path, 'at least one of succeededCount or succeededIndexes must be specified');

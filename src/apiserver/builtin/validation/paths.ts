@@ -1,7 +1,7 @@
 import { dnsSubdomainProblems } from '../built-in-formats.js';
 import type { Problems } from '../problems.js';
 
-/** Paths inside volumes must stay there. */
+/** A path inside a volume must not lead out of it. */
 export function checkNoBacksteps(problems: Problems, field: string, path: string): void {
   if (path.split('/').includes('..')) problems.invalid(field, path, "must not contain '..'");
 }
@@ -16,7 +16,7 @@ export function checkLocalPath(problems: Problems, field: string, path: string):
   if (path.startsWith('..') && !path.startsWith('../')) problems.invalid(field, path, "must not start with '..'");
 }
 
-/** `a.test/b`: who answers for something. */
+/** The name of a controller, such as `a.test/b`. */
 export function checkPrefixedPath(problems: Problems, field: string, value: string): void {
   if (value === '') {
     problems.required(field);
@@ -25,5 +25,5 @@ export function checkPrefixedPath(problems: Problems, field: string, value: stri
   const [host = '', ...rest] = value.split('/');
   if (host === '' || rest.join('/') === '') {
     problems.invalid(field, value, 'must be a domain-prefixed path (such as "acme.io/foo")');
-  } else problems.invalidEach(field, host, dnsSubdomainProblems(host));
+  } else problems.format(field, host, dnsSubdomainProblems);
 }

@@ -4,18 +4,18 @@ import {
   addressProblems,
   dnsLabelProblems,
   dnsSubdomainProblems,
+  INT32_MAX,
   idProblems,
   labelKeyProblems,
   searchProblems,
 } from '../built-in-formats.js';
-import { child, flag, has, number, objects, text, textMap, texts } from '../fields.js';
+import { child, eachObject, eachText, flag, has, number, objects, specOf, text, textMap, texts } from '../fields.js';
 import type { Problems } from '../problems.js';
 import {
-  checkAppArmor,
   checkContainers,
   checkEphemeralContainers,
   checkInitContainers,
-  checkSeccomp,
+  checkProfiles,
   type PodSurroundings,
 } from './containers.js';
 import { checkLabels } from './labels.js';
@@ -23,48 +23,43 @@ import { checkOverhead, checkRequirements } from './resources.js';
 import { checkAffinity, checkSpreadConstraints, checkTolerations } from './scheduling.js';
 import { checkVolumes } from './volumes.js';
 
-const INT32_MAX = 2_147_483_647;
+const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 const NAMESERVERS_MAX = 3;
 const SEARCHES_MAX = 32;
 const SYSCTL = /^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$/;
 const SYSCTL_TEXT = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 
-export interface PodSpecRules {
-  /** Empty in templates. */
+interface PodSpecRules {
+  /** Empty for templates. */
   readonly podName: string;
   readonly isPod: boolean;
 }
 
-/** Everything that kube-apiserver says about a pod's spec, in its order. */
+/** Checks a pod's spec. The order of the checks is kube-apiserver's. */
 export function checkPodSpec(problems: Problems, field: string, spec: JsonObject, rules: PodSpecRules): void {
   const pod: PodSurroundings = {
     spec,
-    volumes: checkVolumes(problems, `${field}.volumes`, spec, rules.podName),
+    volumes: checkVolumes(problems, field, spec, rules.podName),
     claimNames: new Set(objects(spec, 'resourceClaims').map((each) => text(each, 'name'))),
   };
-  checkResourceClaims(problems, `${field}.resourceClaims`, objects(spec, 'resourceClaims'));
-  checkContainers(problems, `${field}.containers`, pod);
-  checkInitContainers(problems, `${field}.initContainers`, pod);
-  checkEphemeralContainers(problems, `${field}.ephemeralContainers`, pod);
+  checkResourceClaims(problems, field, spec);
+  checkContainers(problems, field, pod);
+  checkInitContainers(problems, field, pod);
+  checkEphemeralContainers(problems, field, pod);
   checkPodResources(problems, `${field}.resources`, spec);
   if (flag(spec, 'hostNetwork')) checkHostNetwork(problems, field, spec, rules);
   problems.oneOf(`${field}.restartPolicy`, text(spec, 'restartPolicy'), ['Always', 'OnFailure', 'Never']);
-  problems.oneOf(`${field}.dnsPolicy`, text(spec, 'dnsPolicy'), [
-    'ClusterFirstWithHostNet',
-    'ClusterFirst',
-    'Default',
-    'None',
-  ]);
+  problems.oneOf(`${field}.dnsPolicy`, text(spec, 'dnsPolicy'), DNS_POLICIES);
   checkLabels(problems, `${field}.nodeSelector`, textMap(spec, 'nodeSelector'));
   checkSecurity(problems, `${field}.securityContext`, spec);
   checkAffinity(problems, `${field}.affinity`, child(spec, 'affinity'));
   checkDnsConfig(problems, `${field}.dnsConfig`, spec);
   checkGates(problems, field, spec);
-  checkSpreadConstraints(problems, `${field}.topologySpreadConstraints`, objects(spec, 'topologySpreadConstraints'));
+  checkSpreadConstraints(problems, field, spec);
   checkHostUsers(problems, field, spec);
   checkNames(problems, field, spec);
-  checkTolerations(problems, `${field}.tolerations`, objects(spec, 'tolerations'));
-  checkHostAliases(problems, `${field}.hostAliases`, objects(spec, 'hostAliases'));
+  checkTolerations(problems, field, spec);
+  checkHostAliases(problems, field, spec);
   checkReferences(problems, field, spec);
 }
 
@@ -85,25 +80,24 @@ function checkPodResources(problems: Problems, field: string, spec: JsonObject):
     problems.invalid(`${field}.requests[${name}]`, request, rule);
   }
   const limits = quantities(resources, 'limits');
-  for (const [index, container] of objects(spec, 'containers').entries()) {
+  for (const [place, container] of eachObject(spec, field, 'containers')) {
     for (const [name, amount] of quantities(child(container, 'resources'), 'limits')) {
       const limit = limits.get(name);
       if (limit === undefined || compareAmounts(amount, limit) <= 0) continue;
-      const path = `${field}.containers[${index}][${name}].limits`;
+      const path = `${place}[${name}].limits`;
       problems.invalid(path, amount, `must be less than or equal to pod limits of ${limit}`);
     }
   }
 }
 
-function checkResourceClaims(problems: Problems, field: string, claims: readonly JsonObject[]): void {
+function checkResourceClaims(problems: Problems, field: string, spec: JsonObject): void {
   const names = new Set<string>();
-  for (const [index, claim] of claims.entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, claim] of eachObject(spec, field, 'resourceClaims')) {
     const name = text(claim, 'name');
     if (name === '') problems.required(`${path}.name`);
     else if (names.has(name)) problems.duplicate(`${path}.name`, name);
     else {
-      problems.invalidEach(`${path}.name`, name, dnsLabelProblems(name));
+      problems.format(`${path}.name`, name, dnsLabelProblems);
       names.add(name);
     }
     const sources = ['resourceClaimName', 'resourceClaimTemplateName'].filter((each) => has(claim, each));
@@ -113,21 +107,18 @@ function checkResourceClaims(problems: Problems, field: string, claims: readonly
       ResourceClaimTemplateName: claim['resourceClaimTemplateName'] ?? null,
     };
     if (sources.length > 1) {
-      problems.invalid(
-        path,
-        printed,
-        'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
-      );
+      const rule = 'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified';
+      problems.invalid(path, printed, rule);
     } else if (sources.length === 0) {
       problems.invalid(path, printed, 'must specify one of: `resourceClaimName`, `resourceClaimTemplateName`');
     }
     for (const source of sources) {
-      problems.invalidEach(`${path}.${source}`, text(claim, source), dnsSubdomainProblems(text(claim, source)));
+      problems.format(`${path}.${source}`, text(claim, source), dnsSubdomainProblems);
     }
   }
 }
 
-/** A pod with users of its own has its own of everything. */
+/** A pod with its own user namespace shares no other namespace with the host. */
 function checkHostUsers(problems: Problems, field: string, spec: JsonObject): void {
   if (spec['hostUsers'] !== false) return;
   for (const name of ['hostNetwork', 'hostPID', 'hostIPC']) {
@@ -176,15 +167,11 @@ function checkWindows(problems: Problems, field: string, spec: JsonObject): void
 }
 
 function checkHostNetwork(problems: Problems, field: string, spec: JsonObject, { isPod }: PodSpecRules): void {
-  for (const [index, container] of objects(spec, 'containers').entries()) {
-    for (const [at, port] of objects(container, 'ports').entries()) {
+  for (const [path, container] of eachObject(spec, field, 'containers')) {
+    for (const [place, port] of eachObject(container, path, 'ports')) {
       const hostPort = number(port, 'hostPort') ?? 0;
       if ((isPod || hostPort !== 0) && hostPort !== number(port, 'containerPort')) {
-        problems.invalid(
-          `${field}.containers[${index}].ports[${at}].hostPort`,
-          hostPort,
-          'must match `containerPort` when `hostNetwork` is true',
-        );
+        problems.invalid(`${place}.hostPort`, hostPort, 'must match `containerPort` when `hostNetwork` is true');
       }
     }
   }
@@ -195,7 +182,7 @@ function checkSecurity(problems: Problems, field: string, spec: JsonObject): voi
   if (context === undefined) return;
   for (const name of ['fsGroup', 'runAsUser', 'runAsGroup']) {
     const id = number(context, name);
-    if (id !== undefined) problems.invalidEach(`${field}.${name}`, id, idProblems(id));
+    if (id !== undefined) problems.format(`${field}.${name}`, id, idProblems);
   }
   const groups = context['supplementalGroups'];
   for (const [index, id] of (Array.isArray(groups) ? groups : []).entries()) {
@@ -205,24 +192,19 @@ function checkSecurity(problems: Problems, field: string, spec: JsonObject): voi
     const rule = 'ShareProcessNamespace and HostPID cannot both be enabled';
     problems.invalid(`${field}.shareProcessNamespace`, true, rule);
   }
-  checkSysctls(problems, `${field}.sysctls`, objects(context, 'sysctls'));
-  if (has(context, 'fsGroupChangePolicy')) {
-    problems.oneOf(`${field}.fsGroupChangePolicy`, text(context, 'fsGroupChangePolicy'), ['Always', 'OnRootMismatch']);
-  }
-  checkSeccomp(problems, `${field}.seccompProfile`, child(context, 'seccompProfile'));
-  checkAppArmor(problems, `${field}.appArmorProfile`, child(context, 'appArmorProfile'));
+  checkSysctls(problems, field, context);
+  problems.optionalOneOf(context, field, 'fsGroupChangePolicy', ['Always', 'OnRootMismatch']);
+  checkProfiles(problems, field, context);
 }
 
-function checkSysctls(problems: Problems, field: string, sysctls: readonly JsonObject[]): void {
+function checkSysctls(problems: Problems, field: string, context: JsonObject): void {
   const seen = new Set<string>();
-  for (const [index, each] of sysctls.entries()) {
+  for (const [path, each] of eachObject(context, field, 'sysctls')) {
     const name = text(each, 'name');
-    const path = `${field}[${index}].name`;
-    if (name === '') problems.required(path);
+    if (name === '') problems.required(`${path}.name`);
     else if (name.length > 253 || !SYSCTL.test(name)) {
-      problems.invalid(path, name, `must have at most 253 characters and match regex ${SYSCTL_TEXT}`);
-    } else if (seen.has(name)) problems.duplicate(path, name);
-    seen.add(name);
+      problems.invalid(`${path}.name`, name, `must have at most 253 characters and match regex ${SYSCTL_TEXT}`);
+    } else problems.unique(`${path}.name`, name, seen);
   }
 }
 
@@ -242,69 +224,56 @@ function checkDnsConfig(problems: Problems, field: string, spec: JsonObject): vo
   if (nameservers.length > NAMESERVERS_MAX) {
     problems.invalid(`${field}.nameservers`, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`);
   }
-  for (const [index, each] of nameservers.entries()) {
-    problems.invalidEach(`${field}.nameservers[${index}]`, each, addressProblems(each));
-  }
+  for (const [path, each] of eachText(config, field, 'nameservers')) problems.format(path, each, addressProblems);
   const searches = texts(config, 'searches');
   if (searches.length > SEARCHES_MAX) {
     problems.invalid(`${field}.searches`, searches, `must not have more than ${SEARCHES_MAX} search paths`);
   }
-  for (const [index, each] of searches.entries()) {
-    const name = each.replace(/\.$/, '');
-    if (each !== '.') problems.invalidEach(`${field}.searches[${index}]`, name, searchProblems(name));
+  for (const [path, each] of eachText(config, field, 'searches')) {
+    if (each !== '.') problems.format(path, each.replace(/\.$/, ''), searchProblems);
   }
-  for (const [index, option] of objects(config, 'options').entries()) {
-    if (text(option, 'name') === '') problems.required(`${field}.options[${index}]`, 'must not be empty');
+  for (const [path, option] of eachObject(config, field, 'options')) {
+    if (text(option, 'name') === '') problems.required(path, 'must not be empty');
   }
 }
 
 function checkGates(problems: Problems, field: string, spec: JsonObject): void {
-  for (const [index, gate] of objects(spec, 'readinessGates').entries()) {
-    const type = text(gate, 'conditionType');
-    problems.invalidEach(`${field}.readinessGates[${index}].conditionType`, type, labelKeyProblems(type));
+  for (const [path, gate] of eachObject(spec, field, 'readinessGates')) {
+    problems.format(`${path}.conditionType`, text(gate, 'conditionType'), labelKeyProblems);
   }
   const seen = new Set<string>();
-  for (const [index, gate] of objects(spec, 'schedulingGates').entries()) {
+  for (const [path, gate] of eachObject(spec, field, 'schedulingGates')) {
     const name = text(gate, 'name');
-    problems.invalidEach(`${field}.schedulingGates[${index}]`, name, labelKeyProblems(name));
-    if (seen.has(name)) problems.duplicate(`${field}.schedulingGates[${index}]`, name);
-    seen.add(name);
+    problems.format(path, name, labelKeyProblems);
+    problems.unique(path, name, seen);
   }
 }
 
 function checkNames(problems: Problems, field: string, spec: JsonObject): void {
   for (const name of ['serviceAccountName', 'nodeName']) {
-    const value = text(spec, name);
-    if (value !== '') problems.invalidEach(`${field}.${name}`, value, dnsSubdomainProblems(value));
+    problems.optionalFormat(`${field}.${name}`, text(spec, name), dnsSubdomainProblems);
   }
   const deadline = number(spec, 'activeDeadlineSeconds');
   if (deadline !== undefined && (deadline < 1 || deadline > INT32_MAX)) {
     problems.invalid(`${field}.activeDeadlineSeconds`, deadline, `must be between 1 and ${INT32_MAX}, inclusive`);
   }
   for (const name of ['hostname', 'subdomain']) {
-    const value = text(spec, name);
-    if (value !== '') problems.invalidEach(`${field}.${name}`, value, dnsLabelProblems(value));
+    problems.optionalFormat(`${field}.${name}`, text(spec, name), dnsLabelProblems);
   }
 }
 
-function checkHostAliases(problems: Problems, field: string, aliases: readonly JsonObject[]): void {
-  for (const [index, alias] of aliases.entries()) {
-    const address = text(alias, 'ip');
-    problems.invalidEach(`${field}[${index}].ip`, address, addressProblems(address));
-    for (const [at, name] of texts(alias, 'hostnames').entries()) {
-      problems.invalidEach(`${field}[${index}].hostnames[${at}]`, name, dnsSubdomainProblems(name));
-    }
+function checkHostAliases(problems: Problems, field: string, spec: JsonObject): void {
+  for (const [path, alias] of eachObject(spec, field, 'hostAliases')) {
+    problems.format(`${path}.ip`, text(alias, 'ip'), addressProblems);
+    for (const [place, name] of eachText(alias, path, 'hostnames')) problems.format(place, name, dnsSubdomainProblems);
   }
 }
 
 function checkReferences(problems: Problems, field: string, spec: JsonObject): void {
   for (const name of ['priorityClassName', 'runtimeClassName']) {
-    const value = text(spec, name);
-    if (value !== '') problems.invalidEach(`${field}.${name}`, value, dnsSubdomainProblems(value));
+    problems.optionalFormat(`${field}.${name}`, text(spec, name), dnsSubdomainProblems);
   }
-  if (has(spec, 'preemptionPolicy')) {
-    problems.oneOf(`${field}.preemptionPolicy`, text(spec, 'preemptionPolicy'), ['PreemptLowerPriority', 'Never']);
-  }
+  problems.optionalOneOf(spec, field, 'preemptionPolicy', ['PreemptLowerPriority', 'Never']);
   checkOverhead(problems, `${field}.overhead`, child(spec, 'overhead'));
   const system = child(spec, 'os');
   if (system === undefined) return;
@@ -314,11 +283,10 @@ function checkReferences(problems: Problems, field: string, spec: JsonObject): v
   if (name === 'windows') checkWindows(problems, field, spec);
 }
 
-/** `metadata` of a template has no name; its spec is that of a pod. */
 export function checkPodTemplate(problems: Problems, field: string, template: JsonObject | undefined): void {
   const metadata = child(template, 'metadata');
   checkLabels(problems, `${field}.labels`, textMap(metadata, 'labels'));
-  checkPodSpec(problems, `${field}.spec`, child(template, 'spec') ?? {}, { podName: '', isPod: false });
+  checkPodSpec(problems, `${field}.spec`, specOf(template), { podName: '', isPod: false });
   if (objects(child(template, 'spec'), 'ephemeralContainers').length > 0) {
     problems.forbidden(`${field}.spec.ephemeralContainers`, 'ephemeral containers not allowed in pod template');
   }

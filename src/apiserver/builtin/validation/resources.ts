@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { amountOf, compareAmounts, quantities } from '../amounts.js';
 import { labelKeyProblems } from '../built-in-formats.js';
-import { child, objects, text } from '../fields.js';
+import { eachObject, text } from '../fields.js';
 import type { Problems } from '../problems.js';
 
 const CONTAINER_RESOURCES = new Set(['cpu', 'memory', 'ephemeral-storage']);
@@ -28,19 +28,18 @@ const STANDARD_RESOURCES = new Set([
   'limits.memory',
   'limits.ephemeral-storage',
 ]);
-const NOT_QUOTAS = new Set(['storage']);
 
 const isHugePages = (name: string): boolean => name.startsWith('hugepages-');
 const isRequestOfHugePages = (name: string): boolean => /^(requests\.)?hugepages-/.test(name);
 
 export const isQuotaResource = (name: string): boolean =>
-  (STANDARD_RESOURCES.has(name) && !NOT_QUOTAS.has(name)) || isRequestOfHugePages(name) || name.startsWith('count/');
+  (STANDARD_RESOURCES.has(name) && name !== 'storage') || isRequestOfHugePages(name) || name.startsWith('count/');
 
-/** Of Kubernetes itself: no domain, or its own. */
+/** Resources of Kubernetes itself have no domain, or one that ends in `kubernetes.io`. */
 const isNative = (name: string): boolean => !name.includes('/') || name.includes('kubernetes.io/');
 const isExtended = (name: string): boolean =>
   !isNative(name) && !name.startsWith('requests.') && labelKeyProblems(`requests.${name}`).length === 0;
-/** May be promised more than once over. */
+/** Whether requests may be less than limits. */
 export const isOvercommitAllowed = (name: string): boolean => isNative(name) && !isHugePages(name);
 
 export function checkResourceName(problems: Problems, field: string, name: string): void {
@@ -76,7 +75,7 @@ export function checkQuotaResourceName(problems: Problems, field: string, name: 
     problems.invalid(field, name, 'must be a standard resource for quota');
 }
 
-/** Never negative; whole where only whole amounts make sense. */
+/** Amounts are not negative; counts and extended resources are integers. */
 export function checkResourceAmount(problems: Problems, field: string, name: string, value: string): void {
   const amount = amountOf(value);
   if (amount === undefined) return;
@@ -87,7 +86,7 @@ export function checkResourceAmount(problems: Problems, field: string, name: str
   }
 }
 
-export interface RequirementRules {
+interface RequirementRules {
   readonly level: 'container' | 'pod';
   /** Claims of the pod that a container may name. */
   readonly claimNames: ReadonlySet<string>;
@@ -102,20 +101,20 @@ export function checkRequirements(
   const checkName = rules.level === 'pod' ? checkPodResourceName : checkContainerResourceName;
   const limits = quantities(requirements, 'limits');
   const requests = quantities(requirements, 'requests');
-  for (const [name, amount] of limits) {
-    checkName(problems, `${field}.limits[${name}]`, name);
-    checkResourceAmount(problems, `${field}.limits[${name}]`, name, amount);
-  }
+  const checkAmount = (path: string, name: string, amount: string): void => {
+    checkName(problems, path, name);
+    checkResourceAmount(problems, path, name, amount);
+  };
+  for (const [name, amount] of limits) checkAmount(`${field}.limits[${name}]`, name, amount);
   for (const [name, amount] of requests) {
-    checkName(problems, `${field}.requests[${name}]`, name);
-    checkResourceAmount(problems, `${field}.requests[${name}]`, name, amount);
+    checkAmount(`${field}.requests[${name}]`, name, amount);
     checkAgainstLimit(problems, field, { name, amount, limit: limits.get(name) });
   }
   const names = [...limits.keys(), ...requests.keys()];
   if (names.some(isHugePages) && !names.includes('cpu') && !names.includes('memory')) {
     problems.forbidden(field, 'HugePages require cpu or memory');
   }
-  checkClaims(problems, `${field}.claims`, objects(requirements, 'claims'), rules.claimNames);
+  checkClaims(problems, field, requirements, rules.claimNames);
 }
 
 function checkAgainstLimit(
@@ -140,33 +139,31 @@ function checkAgainstLimit(
 function checkClaims(
   problems: Problems,
   field: string,
-  claims: readonly JsonObject[],
+  requirements: JsonObject | undefined,
   claimNames: ReadonlySet<string>,
 ): void {
   const seen = new Set<string>();
-  const known = claims.length === 0 ? '' : [...claimNames].sort().join(', ');
-  for (const [index, claim] of claims.entries()) {
+  let rule: string | undefined;
+  for (const [path, claim] of eachObject(requirements, field, 'claims')) {
     if (problems.isFull) break;
     const name = text(claim, 'name');
-    if (name === '') problems.required(`${field}[${index}]`);
-    else if (seen.has(name)) problems.duplicate(`${field}[${index}]`, name);
+    if (name === '') problems.required(path);
+    else if (seen.has(name)) problems.duplicate(path, name);
     else if (!claimNames.has(name)) {
-      const rule =
-        known === ''
-          ? 'must be one of the names in pod.spec.resourceClaims which is empty'
-          : `must be one of the names in pod.spec.resourceClaims: ${known}`;
-      problems.notFound(`${field}[${index}]`, name, rule);
+      rule ??= `must be one of the names in pod.spec.resourceClaims${knownClaims(claimNames)}`;
+      problems.notFound(path, name, rule);
     }
     seen.add(name);
   }
 }
 
-/** `limits` and the like of a pod that is made of nothing but amounts: overheads. */
+function knownClaims(claimNames: ReadonlySet<string>): string {
+  const known = [...claimNames].sort().join(', ');
+  return known === '' ? ' which is empty' : `: ${known}`;
+}
+
+/** Checks the resources that a pod needs besides its containers; they follow the rules of limits. */
 export function checkOverhead(problems: Problems, field: string, overhead: JsonObject | undefined): void {
   if (overhead === undefined) return;
   checkRequirements(problems, field, { limits: overhead }, { level: 'container', claimNames: new Set() });
-}
-
-export function requirementsOf(container: JsonObject): JsonObject | undefined {
-  return child(container, 'resources');
 }

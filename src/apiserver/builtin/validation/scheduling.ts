@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { dnsLabelProblems, dnsSubdomainProblems, labelValueProblems } from '../built-in-formats.js';
-import { child, has, number, objects, text, texts } from '../fields.js';
+import { child, eachObject, eachText, has, number, objects, text, texts } from '../fields.js';
 import type { Problems } from '../problems.js';
-import { checkLabelName, checkLabelSelector } from './labels.js';
+import { checkLabelName, checkLabelSelector, checkRequirement, checkRequirementNames } from './labels.js';
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
@@ -13,19 +13,15 @@ export function checkAffinity(problems: Problems, field: string, affinity: JsonO
   if (node !== undefined) {
     const required = child(node, REQUIRED);
     if (required !== undefined) checkNodeSelector(problems, `${field}.nodeAffinity.${REQUIRED}`, required);
-    for (const [index, term] of objects(node, PREFERRED).entries()) {
-      const path = `${field}.nodeAffinity.${PREFERRED}[${index}]`;
+    for (const [path, term] of eachObject(node, `${field}.nodeAffinity`, PREFERRED)) {
       checkWeight(problems, path, term);
       checkNodeTerm(problems, `${path}.preference`, child(term, 'preference') ?? {}, true);
     }
   }
   for (const kind of ['podAffinity', 'podAntiAffinity']) {
     const pods = child(affinity, kind);
-    for (const [index, term] of objects(pods, REQUIRED).entries()) {
-      checkPodTerm(problems, `${field}.${kind}.${REQUIRED}[${index}]`, term);
-    }
-    for (const [index, term] of objects(pods, PREFERRED).entries()) {
-      const path = `${field}.${kind}.${PREFERRED}[${index}]`;
+    for (const [path, term] of eachObject(pods, `${field}.${kind}`, REQUIRED)) checkPodTerm(problems, path, term);
+    for (const [path, term] of eachObject(pods, `${field}.${kind}`, PREFERRED)) {
       checkWeight(problems, path, term);
       checkPodTerm(problems, `${path}.podAffinityTerm`, child(term, 'podAffinityTerm') ?? {});
     }
@@ -38,19 +34,19 @@ function checkWeight(problems: Problems, field: string, term: JsonObject): void 
 }
 
 export function checkNodeSelector(problems: Problems, field: string, selector: JsonObject): void {
-  const terms = objects(selector, 'nodeSelectorTerms');
-  if (terms.length === 0) problems.required(`${field}.nodeSelectorTerms`, 'must have at least one node selector term');
-  for (const [index, term] of terms.entries()) {
-    checkNodeTerm(problems, `${field}.nodeSelectorTerms[${index}]`, term, false);
+  if (objects(selector, 'nodeSelectorTerms').length === 0) {
+    problems.required(`${field}.nodeSelectorTerms`, 'must have at least one node selector term');
+  }
+  for (const [path, term] of eachObject(selector, field, 'nodeSelectorTerms')) {
+    checkNodeTerm(problems, path, term, false);
   }
 }
 
 function checkNodeTerm(problems: Problems, field: string, term: JsonObject, anyValue: boolean): void {
-  for (const [index, each] of objects(term, 'matchExpressions').entries()) {
-    checkNodeRequirement(problems, `${field}.matchExpressions[${index}]`, each, anyValue);
+  for (const [path, each] of eachObject(term, field, 'matchExpressions')) {
+    checkNodeRequirement(problems, path, each, anyValue);
   }
-  for (const [index, each] of objects(term, 'matchFields').entries()) {
-    const path = `${field}.matchFields[${index}]`;
+  for (const [path, each] of eachObject(term, field, 'matchFields')) {
     const values = texts(each, 'values');
     if (!['In', 'NotIn'].includes(text(each, 'operator'))) {
       problems.invalid(`${path}.operator`, text(each, 'operator'), 'not a valid selector operator');
@@ -62,58 +58,36 @@ function checkNodeTerm(problems: Problems, field: string, term: JsonObject, anyV
       problems.invalid(`${path}.key`, text(each, 'key'), 'not a valid field selector key');
       continue;
     }
-    for (const [at, value] of values.entries()) {
-      problems.invalidEach(`${path}.values[${at}]`, value, dnsSubdomainProblems(value));
-    }
+    for (const [place, value] of eachText(each, path, 'values')) problems.format(place, value, dnsSubdomainProblems);
   }
 }
 
 function checkNodeRequirement(problems: Problems, field: string, each: JsonObject, anyValue: boolean): void {
-  const values = texts(each, 'values');
-  switch (text(each, 'operator')) {
-    case 'In':
-    case 'NotIn':
-      if (values.length === 0) {
-        problems.required(`${field}.values`, "must be specified when `operator` is 'In' or 'NotIn'");
-      }
-      break;
-    case 'Exists':
-    case 'DoesNotExist':
-      if (values.length > 0) {
-        problems.forbidden(`${field}.values`, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-      }
-      break;
-    case 'Gt':
-    case 'Lt':
-      if (values.length !== 1) {
-        problems.required(`${field}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-      }
-      break;
-    default:
-      problems.invalid(`${field}.operator`, text(each, 'operator'), 'not a valid selector operator');
+  const isComparison = ['Gt', 'Lt'].includes(text(each, 'operator'));
+  if (!isComparison) {
+    checkRequirement(problems, field, each, anyValue);
+    return;
   }
-  checkLabelName(problems, `${field}.key`, text(each, 'key'));
-  if (anyValue) return;
-  for (const [index, value] of values.entries()) {
-    problems.invalidEach(`${field}.values[${index}]`, value, labelValueProblems(value));
+  if (texts(each, 'values').length !== 1) {
+    problems.required(`${field}.values`, "must be specified single value when `operator` is 'Lt' or 'Gt'");
   }
+  checkRequirementNames(problems, field, each, anyValue);
 }
 
 function checkPodTerm(problems: Problems, field: string, term: JsonObject): void {
   checkLabelSelector(problems, `${field}.labelSelector`, child(term, 'labelSelector'));
   checkLabelSelector(problems, `${field}.namespaceSelector`, child(term, 'namespaceSelector'));
   for (const name of texts(term, 'namespaces')) {
-    problems.invalidEach(`${field}.namespace`, name, dnsLabelProblems(name));
+    problems.format(`${field}.namespace`, name, dnsLabelProblems);
   }
   const key = text(term, 'topologyKey');
   if (key === '') problems.required(`${field}.topologyKey`, 'can not be empty');
   checkLabelName(problems, `${field}.topologyKey`, key);
 }
 
-export function checkTolerations(problems: Problems, field: string, tolerations: readonly JsonObject[]): void {
-  for (const [index, toleration] of tolerations.entries()) {
-    checkToleration(problems, `${field}[${index}]`, toleration);
-  }
+/** Checks the tolerations of a pod's spec or of a runtime class's scheduling. */
+export function checkTolerations(problems: Problems, field: string, spec: JsonObject | undefined): void {
+  for (const [path, each] of eachObject(spec, field, 'tolerations')) checkToleration(problems, path, each);
 }
 
 function checkToleration(problems: Problems, field: string, toleration: JsonObject): void {
@@ -140,11 +114,12 @@ function checkToleration(problems: Problems, field: string, toleration: JsonObje
   if (effect !== '') problems.oneOf(`${field}.effect`, effect, TAINT_EFFECTS);
 }
 
-export function checkSpreadConstraints(problems: Problems, field: string, constraints: readonly JsonObject[]): void {
+export function checkSpreadConstraints(problems: Problems, field: string, spec: JsonObject): void {
+  const constraints = objects(spec, 'topologySpreadConstraints');
   const keyOf = (each: JsonObject): string => `{${text(each, 'topologyKey')}, ${text(each, 'whenUnsatisfiable')}}`;
   const lastAt = new Map(constraints.map((each, index) => [keyOf(each), index]));
   for (const [index, each] of constraints.entries()) {
-    const path = `${field}[${index}]`;
+    const path = `${field}.topologySpreadConstraints[${index}]`;
     const skew = number(each, 'maxSkew') ?? 0;
     if (skew <= 0) problems.invalid(`${path}.maxSkew`, skew, 'must be greater than zero');
     if (text(each, 'topologyKey') === '') problems.required(`${path}.topologyKey`, 'can not be empty');

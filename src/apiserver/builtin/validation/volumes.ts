@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { amountOf } from '../amounts.js';
 import { dnsLabelProblems } from '../built-in-formats.js';
-import { child, flag, has, number, objects, text } from '../fields.js';
+import { child, eachObject, flag, has, number, objects, specOf, text } from '../fields.js';
 import type { Problems } from '../problems.js';
 import { checkClaimSpec } from './claims.js';
-import { checkDownwardFile } from './environment.js';
+import { checkDownwardFile, checkFileMode } from './environment.js';
 import { checkDescending, checkLocalPath, checkNoBacksteps } from './paths.js';
 
 const HOST_PATH_TYPES = [
@@ -17,9 +17,8 @@ const HOST_PATH_TYPES = [
   'FileOrCreate',
   'Socket',
 ];
-const FILE_MODE_RULE = 'must be a number between 0 and 0777 (octal), both inclusive';
 
-/** The volumes that are as they should be, by name. */
+/** Checks the volumes of a pod; returns those without problems, by name. */
 export function checkVolumes(
   problems: Problems,
   field: string,
@@ -31,22 +30,17 @@ export function checkVolumes(
     volumes.filter((each) => has(each, 'ephemeral')).map((each) => `${podName}-${text(each, 'name')}`),
   );
   const good = new Map<string, JsonObject>();
-  for (const [index, volume] of volumes.entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, volume] of eachObject(spec, field, 'volumes')) {
     const name = text(volume, 'name');
     const before = problems.count;
     checkSource(problems, path, volume);
-    if (name === '') problems.required(`${path}.name`);
-    else problems.invalidEach(`${path}.name`, name, dnsLabelProblems(name));
+    problems.requiredFormat(`${path}.name`, name, dnsLabelProblems);
     if (good.has(name)) problems.duplicate(`${path}.name`, name);
     if (problems.count === before) good.set(name, volume);
     const claimName = text(child(volume, 'persistentVolumeClaim'), 'claimName');
     if (podName !== '' && has(volume, 'persistentVolumeClaim') && claimsToCome.has(claimName)) {
-      problems.invalid(
-        `${path}.persistentVolumeClaim.claimName`,
-        claimName,
-        'must not reference a PVC that gets created for an ephemeral volume',
-      );
+      const rule = 'must not reference a PVC that gets created for an ephemeral volume';
+      problems.invalid(`${path}.persistentVolumeClaim.claimName`, claimName, rule);
     }
   }
   return good;
@@ -56,16 +50,10 @@ type SourceCheck = (problems: Problems, field: string, source: JsonObject) => vo
 
 const needs =
   (...names: readonly string[]): SourceCheck =>
-  (problems, field, source) => {
-    for (const name of names) {
-      const value = source[name];
-      if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) {
-        problems.required(`${field}.${name}`);
-      }
-    }
-  };
+  (problems, field, source) =>
+    problems.requiredMembers(source, field, ...names);
 
-/** In the order in which more than one is complained about. */
+/** In the order in which kube-apiserver checks them: all but the first one found are refused. */
 const SOURCES: readonly (readonly [name: string, check: SourceCheck])[] = [
   [
     'emptyDir',
@@ -93,7 +81,7 @@ const SOURCES: readonly (readonly [name: string, check: SourceCheck])[] = [
   [
     'downwardAPI',
     (problems, field, source) => {
-      checkMode(problems, `${field}.defaultMode`, number(source, 'defaultMode'));
+      checkFileMode(problems, source, field, 'defaultMode');
       for (const file of objects(source, 'items')) checkDownwardFile(problems, field, file);
     },
   ],
@@ -114,7 +102,7 @@ const SOURCES: readonly (readonly [name: string, check: SourceCheck])[] = [
     (problems, field, source) => {
       const template = child(source, 'volumeClaimTemplate');
       if (template === undefined) problems.required(`${field}.volumeClaimTemplate`);
-      else checkClaimSpec(problems, `${field}.volumeClaimTemplate.spec`, child(template, 'spec') ?? {});
+      else checkClaimSpec(problems, `${field}.volumeClaimTemplate.spec`, specOf(template));
     },
   ],
   ['image', () => {}],
@@ -138,33 +126,27 @@ function checkHostPath(problems: Problems, field: string, source: JsonObject): v
     return;
   }
   checkNoBacksteps(problems, `${field}.path`, path);
-  if (has(source, 'type')) problems.oneOf(`${field}.type`, text(source, 'type'), HOST_PATH_TYPES);
+  problems.optionalOneOf(source, field, 'type', HOST_PATH_TYPES);
 }
 
 function checkNfs(problems: Problems, field: string, source: JsonObject): void {
-  needs('server', 'path')(problems, field, source);
+  problems.requiredMembers(source, field, 'server', 'path');
   const path = text(source, 'path');
   if (!path.startsWith('/')) problems.invalid(`${field}.path`, path, 'must be an absolute path');
 }
 
 function checkFiles(problems: Problems, field: string, source: JsonObject, nameField: string): void {
-  if (text(source, nameField) === '') problems.required(`${field}.${nameField}`);
-  checkMode(problems, `${field}.defaultMode`, number(source, 'defaultMode'));
-  checkItems(problems, `${field}.items`, source);
+  problems.requiredMembers(source, field, nameField);
+  checkFileMode(problems, source, field, 'defaultMode');
+  checkItems(problems, field, source);
 }
 
 function checkItems(problems: Problems, field: string, source: JsonObject): void {
-  for (const [index, item] of objects(source, 'items').entries()) {
-    const path = `${field}[${index}]`;
-    if (text(item, 'key') === '') problems.required(`${path}.key`);
-    if (text(item, 'path') === '') problems.required(`${path}.path`);
+  for (const [path, item] of eachObject(source, field, 'items')) {
+    problems.requiredMembers(item, path, 'key', 'path');
     checkLocalPath(problems, `${path}.path`, text(item, 'path'));
-    checkMode(problems, `${path}.mode`, number(item, 'mode'));
+    checkFileMode(problems, item, path, 'mode');
   }
-}
-
-function checkMode(problems: Problems, field: string, mode: number | undefined): void {
-  if (mode !== undefined && (mode < 0 || mode > 0o777)) problems.invalid(field, mode, FILE_MODE_RULE);
 }
 
 const PROJECTIONS = [
@@ -177,9 +159,8 @@ const PROJECTIONS = [
 ];
 
 function checkProjected(problems: Problems, field: string, source: JsonObject): void {
-  checkMode(problems, `${field}.defaultMode`, number(source, 'defaultMode'));
-  for (const [index, each] of objects(source, 'sources').entries()) {
-    const path = `${field}.sources[${index}]`;
+  checkFileMode(problems, source, field, 'defaultMode');
+  for (const [path, each] of eachObject(source, field, 'sources')) {
     const found = PROJECTIONS.filter((name) => has(each, name));
     if (found.length > 1) problems.forbidden(path, 'may not specify more than 1 volume type per source');
     for (const name of found) checkProjection(problems, path, { name, source: child(each, name)!, volume: field });
@@ -193,8 +174,8 @@ function checkProjection(
 ): void {
   const field = `${path}.${name}`;
   if (name === 'secret' || name === 'configMap') {
-    if (text(source, 'name') === '') problems.required(`${field}.name`);
-    checkItems(problems, `${field}.items`, source);
+    problems.requiredMembers(source, field, 'name');
+    checkItems(problems, field, source);
   } else if (name === 'downwardAPI') {
     for (const file of objects(source, 'items')) checkDownwardFile(problems, field, file);
   } else if (name === 'serviceAccountToken') {
@@ -203,30 +184,28 @@ function checkProjection(
       problems.invalid(`${field}.expirationSeconds`, seconds, 'may not specify a duration less than 10 minutes');
     if (seconds > 2 ** 32)
       problems.invalid(`${field}.expirationSeconds`, seconds, 'may not specify a duration larger than 2^32 seconds');
-    // Told of the volume, not of its source.
-    if (text(source, 'path') === '') problems.required(`${volume}.path`);
+    // kube-apiserver reports the path of the volume here, not that of the source.
+    problems.requiredMembers(source, volume, 'path');
   }
 }
 
-/** What a container mounts, and which of the pod's devices it uses. */
+/** Checks the mounts and the block devices of a container. */
 export function checkMounts(
   problems: Problems,
   field: string,
   container: JsonObject,
   volumes: ReadonlyMap<string, JsonObject>,
 ): void {
-  const mounts = objects(container, 'volumeMounts');
   const devices = objects(container, 'volumeDevices');
   const paths = new Set<string>();
   const deviceNames = new Set(devices.map((each) => text(each, 'name')));
   const devicePaths = new Set(devices.map((each) => text(each, 'devicePath')));
-  for (const [index, mount] of mounts.entries()) {
-    const path = `${field}.volumeMounts[${index}]`;
+  for (const [path, mount] of eachObject(container, field, 'volumeMounts')) {
     const name = text(mount, 'name');
     const where = text(mount, 'mountPath');
-    if (name === '') problems.required(`${path}.name`);
+    problems.requiredMembers(mount, path, 'name');
     if (!volumes.has(name)) problems.notFound(`${path}.name`, name);
-    if (where === '') problems.required(`${path}.mountPath`);
+    problems.requiredMembers(mount, path, 'mountPath');
     if (paths.has(where)) problems.invalid(`${path}.mountPath`, where, 'must be unique');
     paths.add(where);
     if (deviceNames.has(name)) {
@@ -237,7 +216,7 @@ export function checkMounts(
     }
     checkMountOptions(problems, `${field}.volumeMounts`, mount, { path, container });
   }
-  checkDevices(problems, `${field}.volumeDevices`, devices, volumes);
+  checkDevices(problems, field, container, volumes);
 }
 
 function checkMountOptions(
@@ -259,10 +238,8 @@ function checkMountOptions(
   if (propagation !== '') {
     problems.oneOf(`${field}.mountPropagation`, propagation, ['Bidirectional', 'HostToContainer', 'None']);
     if (propagation === 'Bidirectional' && !flag(child(container, 'securityContext'), 'privileged')) {
-      problems.forbidden(
-        `${field}.mountPropagation`,
-        'Bidirectional mount propagation is available only to privileged containers',
-      );
+      const rule = 'Bidirectional mount propagation is available only to privileged containers';
+      problems.forbidden(`${field}.mountPropagation`, rule);
     }
   }
   const recursive = text(mount, 'recursiveReadOnly');
@@ -277,27 +254,23 @@ function checkMountOptions(
 function checkDevices(
   problems: Problems,
   field: string,
-  devices: readonly JsonObject[],
+  container: JsonObject,
   volumes: ReadonlyMap<string, JsonObject>,
 ): void {
   const names = new Set<string>();
   const paths = new Set<string>();
-  for (const [index, device] of devices.entries()) {
-    const path = `${field}[${index}]`;
+  for (const [path, device] of eachObject(container, field, 'volumeDevices')) {
     const name = text(device, 'name');
     const where = text(device, 'devicePath');
     const volume = volumes.get(name);
-    if (name === '') problems.required(`${path}.name`);
+    problems.requiredMembers(device, path, 'name');
     if (names.has(name)) problems.invalid(`${path}.name`, name, 'must be unique');
     if (volume === undefined) problems.notFound(`${path}.name`, name);
     else if (!has(volume, 'persistentVolumeClaim') && !has(volume, 'ephemeral')) {
-      problems.invalid(
-        `${path}.name`,
-        name,
-        'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode',
-      );
+      const rule = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+      problems.invalid(`${path}.name`, name, rule);
     }
-    if (where === '') problems.required(`${path}.devicePath`);
+    problems.requiredMembers(device, path, 'devicePath');
     if (paths.has(where)) problems.invalid(`${path}.devicePath`, where, 'must be unique');
     if (where.split('/').includes('..'))
       problems.invalid(`${path}.devicePath`, where, "can not contain backsteps ('..')");

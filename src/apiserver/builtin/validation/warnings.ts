@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../kube/json.js';
-import { child, has, number, objects, text } from '../fields.js';
+import { child, eachObject, has, number, text } from '../fields.js';
 
 const DEAD_VOLUMES: Readonly<Record<string, string>> = {
   scaleIO: 'deprecated in v1.16, non-functional in v1.22+',
@@ -13,30 +13,26 @@ const DEAD_VOLUMES: Readonly<Record<string, string>> = {
   gitRepo: 'deprecated in v1.11, and disabled by default in v1.33+',
 };
 
-/** Advice that comes along with an answer: what has no effect, or hardly the one that is wished for. */
+/** The warnings of a pod template: settings without effect, or with one that is hardly intended. */
 export function podTemplateWarnings(field: string, spec: JsonObject): string[] {
   return [
     ...volumeWarnings(field, spec),
-    ...objects(spec, 'topologySpreadConstraints').flatMap((each, index) =>
-      has(each, 'labelSelector')
-        ? []
-        : [
-            `${field}.topologySpreadConstraints[${index}].labelSelector: a null labelSelector results in matching no pod`,
-          ],
-    ),
-    ...objects(spec, 'imagePullSecrets').flatMap((each, index) =>
-      text(each, 'name') === '' ? [`${field}.imagePullSecrets[${index}].name: invalid empty name ""`] : [],
-    ),
+    ...[...eachObject(spec, field, 'topologySpreadConstraints')]
+      .filter(([, each]) => !has(each, 'labelSelector'))
+      .map(([path]) => `${path}.labelSelector: a null labelSelector results in matching no pod`),
+    ...[...eachObject(spec, field, 'imagePullSecrets')]
+      .filter(([, each]) => text(each, 'name') === '')
+      .map(([path]) => `${path}.name: invalid empty name ""`),
     ...graceWarnings(field, spec),
-    ...objects(spec, 'containers').flatMap((container, index) => environmentWarnings(field, container, index)),
+    ...[...eachObject(spec, field, 'containers')].flatMap(([path, container]) => environmentWarnings(path, container)),
   ];
 }
 
 function volumeWarnings(field: string, spec: JsonObject): string[] {
-  return objects(spec, 'volumes').flatMap((volume, index) =>
+  return [...eachObject(spec, field, 'volumes')].flatMap(([path, volume]) =>
     Object.keys(DEAD_VOLUMES)
       .filter((name) => child(volume, name) !== undefined)
-      .map((name) => `${field}.volumes[${index}].${name}: ${DEAD_VOLUMES[name]}`),
+      .map((name) => `${path}.${name}: ${DEAD_VOLUMES[name]}`),
   );
 }
 
@@ -46,14 +42,13 @@ function graceWarnings(field: string, spec: JsonObject): string[] {
   return seconds < 0 ? [`${path}: must be >= 0; negative values are invalid and will be treated as 1`] : [];
 }
 
-function environmentWarnings(field: string, container: JsonObject, index: number): string[] {
+function environmentWarnings(field: string, container: JsonObject): string[] {
   const seen = new Set<string>();
   const warnings: string[] = [];
-  for (const [at, variable] of objects(container, 'env').entries()) {
+  for (const [path, variable] of eachObject(container, field, 'env')) {
     const name = text(variable, 'name');
     if (seen.has(name)) {
-      const path = `${field}.containers[${index}].env`;
-      warnings.push(`${path}[${at}]: hides previous definition of "${name}", which may be dropped when using apply`);
+      warnings.push(`${path}: hides previous definition of "${name}", which may be dropped when using apply`);
     }
     seen.add(name);
   }

@@ -1,4 +1,5 @@
 import { isIP as ipVersionOf } from 'node:net';
+import { addressBytes } from '../../../base/address.js';
 import { CHARACTER_COST } from '../budget.js';
 import { fail, noSuchOverload } from '../failure.js';
 import { type CallCost, declare, traversal } from '../overload.js';
@@ -49,13 +50,13 @@ function ipProblem(text: string): string | undefined {
     const why = `ParseAddr(${JSON.stringify(text)}): ${unreadable(text)}`;
     return `IP Address ${JSON.stringify(text)} parse error during conversion from string: ${why}`;
   }
-  const bytes = bytesOf(text);
+  const bytes = addressBytes(text)!;
   const isMapped =
     bytes.length === 16 && bytes.subarray(0, 10).every((each) => each === 0) && bytes[10] === 255 && bytes[11] === 255;
   return isMapped ? `IPv4-mapped IPv6 address ${JSON.stringify(text)} is not allowed` : undefined;
 }
 
-/** What makes a text no address, as Go sees it. */
+/** The problem of a text that is no address, in Go's words. */
 function unreadable(text: string): string {
   const isFour = /^[^.:]*\./.test(text);
   if (!isFour) return 'unable to parse IP';
@@ -68,7 +69,7 @@ function unreadable(text: string): string {
 
 function parseIp(text: string): CelIp {
   const problem = ipProblem(text);
-  return problem === undefined ? new CelIp(bytesOf(text)) : fail(problem);
+  return problem === undefined ? new CelIp(addressBytes(text)!) : fail(problem);
 }
 
 function parseCidr(text: string): CelCidr {
@@ -82,7 +83,7 @@ function parseCidr(text: string): CelCidr {
   if (ipVersionOf(host) === 0 || host.includes('%'))
     return bad(`netip.ParsePrefix(${quoted}): ParseAddr(${JSON.stringify(host)}): unable to parse IP`);
   if (ipProblem(host) !== undefined) return fail(`${what}IPv4-mapped IPv6 address ${quoted} is not allowed`);
-  const address = new CelIp(bytesOf(host));
+  const address = new CelIp(addressBytes(host)!);
   if (!/^(?:0|[1-9]\d{0,2})$/.test(bits))
     return bad(`netip.ParsePrefix(${quoted}): bad bits after slash: ${JSON.stringify(bits)}`);
   if (Number(bits) > address.bytes.length * 8) return bad(`netip.ParsePrefix(${quoted}): prefix length out of range`);
@@ -98,19 +99,7 @@ function isCidr(text: string): boolean {
   }
 }
 
-function bytesOf(text: string): Uint8Array {
-  if (ipVersionOf(text) === 4) return Uint8Array.from(text.split('.').map(Number));
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(text);
-  const hex = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16);
-  const plain = dotted === null ? text : `${dotted[1]}${hex(dotted[2]!, dotted[3]!)}:${hex(dotted[4]!, dotted[5]!)}`;
-  const [head = '', tail] = plain.split('::') as [string, string | undefined];
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  const groups = [...first, ...Array<string>(8 - first.length - last.length).fill('0'), ...last];
-  return Uint8Array.from(groups.flatMap((each) => [Number.parseInt(each, 16) >> 8, Number.parseInt(each, 16) & 255]));
-}
-
-/** The one form of RFC 5952: the longest run of two or more zero groups is left out. */
+/** The text of an address by RFC 5952: the longest run of two or more zero groups becomes `::`. */
 function formatIp({ bytes }: CelIp): string {
   if (bytes.length === 4) return [...bytes].join('.');
   const groups = Array.from({ length: 8 }, (_, index) => bytes[2 * index]! * 256 + bytes[2 * index + 1]!);

@@ -80,7 +80,7 @@ function cannotConvert(type: string): never {
   return fail(`type conversion error from 'string' to '${type}'`);
 }
 
-/** Reads a text, or says that it is not one of the type. */
+/** Wraps a parser so that its failures become conversion errors. */
 function reading<T extends Value>(type: string, read: (text: string) => T): (text: string) => T {
   return (text) => {
     try {

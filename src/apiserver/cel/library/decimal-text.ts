@@ -1,4 +1,4 @@
-/** With so many digits after the point and commas between thousands, ties to even: as kube-apiserver's `%f` prints. */
+/** A number as kube-apiserver's `%f` prints it: with commas between thousands, rounded half to even. */
 export function fixedPoint(value: number, digits: number): string {
   const { mantissa, exponent } = binaryParts(Math.abs(value));
   const scaled = mantissa * 10n ** BigInt(digits);
@@ -9,24 +9,21 @@ export function fixedPoint(value: number, digits: number): string {
   return digits === 0 ? sign + whole : `${sign}${whole}.${text.slice(text.length - digits)}`;
 }
 
-/** As `1.500000×10⁰²`. */
+/** A number as `%e` prints it: `1.500000×10⁰²`. */
 export function scientific(value: number, digits: number): string {
   const [mantissa, exponent] = value.toExponential(digits).split('e') as [string, string];
   const raised = [...exponent.slice(1).padStart(2, '0')].map((each) => '⁰¹²³⁴⁵⁶⁷⁸⁹'[Number(each)]).join('');
   return `${mantissa}×10${exponent.startsWith('-') ? '⁻' : ''}${raised}`;
 }
 
-/** From this on numbers are written with one. */
-const EXPONENT_MIN = 6;
-
-/** The shortest text that gives the number back, with an exponent below -4 and from 6 on. */
+/** The shortest text of a number, with an exponent below -4 and from 6 on. */
 export function formatDouble(value: number): string {
   if (Number.isNaN(value)) return 'NaN';
   if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
   if (value === 0) return Object.is(value, -0) ? '-0' : '0';
   const text = value.toExponential();
   const exponent = Number(text.slice(text.indexOf('e') + 1));
-  if (exponent >= -4 && exponent < EXPONENT_MIN) return String(value);
+  if (exponent >= -4 && exponent < 6) return String(value);
   return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 

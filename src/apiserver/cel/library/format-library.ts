@@ -18,12 +18,8 @@ const short =
   (problems: (text: string) => string[]) =>
   (text: string): string[] =>
     problems(text.slice(0, NAME_LENGTH_MAX));
-/** A prefix may end with a dash: something follows it. */
+/** A prefix may end with a dash. */
 const prefix = (problems: (text: string) => string[]) => short((text) => problems(text.replace(/-$/, 'a')));
-const unless =
-  (isValid: (text: string) => boolean, problem: string) =>
-  (text: string): string[] =>
-    isValid(text) ? [] : [problem];
 
 const UUID = /^[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}$/i;
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A-Za-z0-9+/]{4})$/;
@@ -40,26 +36,10 @@ const FORMATS: Readonly<Record<string, CelFormat>> = {
   dns1035LabelPrefix: new CelFormat('DNS1035LabelPrefix', prefix(dns1035LabelProblems), 30),
   labelValue: new CelFormat('LabelValue', short(labelValueProblems), 40),
   uri: new CelFormat('URI', (text) => [urlProblem(text)].filter((each) => each !== undefined), 1_000),
-  uuid: new CelFormat(
-    'uuid',
-    unless((text) => UUID.test(text), 'does not match the UUID format'),
-    79,
-  ),
-  byte: new CelFormat(
-    'byte',
-    unless((text) => BASE64.test(text), 'invalid base64'),
-    84,
-  ),
-  date: new CelFormat(
-    'date',
-    unless((text) => DATE.test(text) && isTime(text), 'invalid date'),
-    100,
-  ),
-  datetime: new CelFormat(
-    'datetime',
-    unless((text) => DATETIME.test(text) && isTime(text), 'invalid datetime'),
-    100,
-  ),
+  uuid: new CelFormat('uuid', (text) => (UUID.test(text) ? [] : ['does not match the UUID format']), 79),
+  byte: new CelFormat('byte', (text) => (BASE64.test(text) ? [] : ['invalid base64']), 84),
+  date: new CelFormat('date', (text) => (DATE.test(text) && isTime(text) ? [] : ['invalid date']), 100),
+  datetime: new CelFormat('datetime', (text) => (DATETIME.test(text) && isTime(text) ? [] : ['invalid datetime']), 100),
 };
 
 export const NAMED_FORMATS = [
@@ -79,6 +59,5 @@ function validate(format: CelFormat, text: string): CelOptional {
 }
 
 function isTime(text: string): boolean {
-  const [year, month, day, hour = 0, minute = 0, second = 0] = text.split(/\D/).map(Number);
-  return isDate(year!, month!, day!, hour, minute, second);
+  return isDate(text.split(/\D/, 6).map(Number));
 }

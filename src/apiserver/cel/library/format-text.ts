@@ -57,7 +57,7 @@ function clause(verb: string, precision: string | undefined, value: Value): stri
   }
 }
 
-/** What `%s` shows. `made` counts what nested values add up to: they may hold one another many times over. */
+/** The text of `%s`. `made` bounds the total length: values may contain one another many times. */
 function display(value: Value, made: { length: number }): string {
   const text = displayOne(value, made);
   made.length += text.length;
@@ -86,7 +86,7 @@ function displayOne(value: Value, made: { length: number }): string {
   );
 }
 
-/** Inside of lists and maps values are written so that they could not be taken for others. */
+/** The text of an item in a list or map, which shows its type. */
 function element(value: Value, made: { length: number }): string {
   if (value instanceof CelDouble && Number.isFinite(value.value)) return fixedPoint(value.value, PRECISION_DEFAULT);
   const text = display(value, made);

@@ -29,7 +29,7 @@ const ALL = [
   SEMVERS,
 ];
 
-/** Every function that kube-apiserver gives to rules, by name. */
+/** All functions that kube-apiserver offers to rules, by name. */
 export const FUNCTIONS: ReadonlyMap<string, readonly Overload[]> = collect();
 
 function collect(): Map<string, Overload[]> {

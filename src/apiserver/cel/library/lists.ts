@@ -17,7 +17,7 @@ const walk: CallCost = ([list]) => {
   }
   return cost;
 };
-/** Of what compares every item with every other. */
+/** The cost of comparing every item with every other. */
 export const pairwise: CallCost = (args) => {
   const list = args.at(-1) as CelList;
   const isText = typeof list.items[0] === 'string' || list.items[0] instanceof Uint8Array;
@@ -45,14 +45,14 @@ export const LISTS = [
     walk,
   ),
   declare('list<A>::slice(int, int) -> list<A>', slice, result),
-  declare('list<list<A>>::flatten() -> list<A>', (list: CelList) => flatten(list, 1), flattened),
+  declare('list<list<A>>::flatten() -> list<A>', flatten, flattened),
   declare('list<dyn>::flatten(int) -> list<dyn>', flatten, flattened),
   declare('list<A>::reverse() -> list<A>', ({ items }: CelList) => new CelList([...items].reverse()), result),
   declare('list<A>::distinct() -> list<A>', distinct, pairwise),
   declare('lists.range(int) -> list<int>', range, result),
 ];
 
-/** In the order of their keys; items with equal keys keep theirs. */
+/** Sorts items by their keys; the sort is stable. */
 export function sortBy({ items }: CelList, { items: keys }: CelList): CelList {
   if (keys.some((each) => kindOf(each) !== kindOf(keys[0]!))) return fail('list elements must have the same type');
   const order = items.map((_, index) => index).sort((a, b) => compareValues(keys[a]!, keys[b]!));
@@ -68,7 +68,7 @@ function extreme({ items }: CelList, name: string, sign: number): Value {
   return items.reduce((best, each) => (compareValues(each, best) * sign > 0 ? each : best));
 }
 
-/** What an empty list adds up to depends on the type it was declared with. */
+/** The sum of the items; that of an empty list depends on its declared type. */
 function sum({ items }: CelList, type: string): Value {
   if (items.length > 0) return items.reduce(add);
   if (type === 'double') return new CelDouble(0);
@@ -96,7 +96,7 @@ function slice({ items }: CelList, start: CelInt, end: CelInt): CelList {
   return new CelList(items.slice(Number(start), Number(end)));
 }
 
-function flatten({ items }: CelList, depth: CelInt): CelList {
+function flatten({ items }: CelList, depth: CelInt = 1): CelList {
   if (depth < 0) return fail('level must be non-negative');
   const flat: Value[] = [];
   const visit = (list: readonly Value[], level: number): void => {
@@ -111,7 +111,7 @@ function flatten({ items }: CelList, depth: CelInt): CelList {
 }
 
 function distinct({ items }: CelList): CelList {
-  // The comparison of every pair has to be paid for, so more items than this cannot be.
+  // Every pair is compared, and costs.
   checkListLength(items.length ** 2);
   const kept: Value[] = [];
   for (const each of items) if (!kept.some((other) => equals(other, each))) kept.push(each);

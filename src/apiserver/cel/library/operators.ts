@@ -110,7 +110,7 @@ function concatenateBytes(left: Uint8Array, right: Uint8Array): Uint8Array {
   return Uint8Array.from(Buffer.concat([left, right]));
 }
 
-/** Sets unite and lists with keys merge; the place of an item on the left stays. */
+/** Adds two lists: sets are united, lists with keys are merged; items of the left list keep their places. */
 function concatenateLists(left: CelList, right: CelList): CelList {
   checkListLength(left.items.length + right.items.length);
   if (left.listType === undefined) return new CelList([...left.items, ...right.items]);
@@ -130,7 +130,7 @@ function itemAt({ items }: CelList, index: CelInt): Value {
   return item === undefined ? fail(`index out of bounds: ${index}`) : item;
 }
 
-/** Of what may be anything. */
+/** The item or member of a value that may be a list or a map. */
 export function elementOf(target: Value, key: Value): Value {
   if (target instanceof MapValue) return memberAt(target, key);
   if (!(target instanceof CelList)) return noSuchOverload();
@@ -141,7 +141,7 @@ export function elementOf(target: Value, key: Value): Value {
 }
 
 function memberAt(map: MapValue, key: Value): Value {
-  // Members of objects have names only.
+  // The keys of objects are strings.
   if (!(map instanceof CelMap) && typeof key !== 'string') return noSuchOverload();
   const value = map.find(key);
   return value === undefined ? fail(`no such key: ${keyText(key)}`) : value;

@@ -19,7 +19,9 @@ export const OPTIONALS = [
     isZero(value) ? NONE : new CelOptional(value),
   ),
   declare('optional.none() -> optional<A>', () => NONE),
-  declare('optional<A>::value() -> A', ({ value }: CelOptional) => value ?? absent(value)),
+  declare('optional<A>::value() -> A', ({ value }: CelOptional) =>
+    value === undefined ? fail('optional.none() dereference') : value,
+  ),
   declare('optional<A>::hasValue() -> bool', ({ value }: CelOptional) => value !== undefined),
   declare('optional<A>::or(optional<A>) -> optional<A>', (left: CelOptional, right: CelOptional) =>
     left.value === undefined ? right : left,
@@ -28,19 +30,11 @@ export const OPTIONALS = [
     value === undefined ? other : value,
   ),
   declare('_[?_](list<A>, int) -> optional<A>', itemIn),
-  declare('_[?_](optional<list<A>>, int) -> optional<A>', ({ value }: CelOptional, index: CelInt) =>
-    value instanceof CelList ? itemIn(value, index) : NONE,
-  ),
+  declare('_[?_](optional<list<A>>, int) -> optional<A>', itemOfOptional),
   declare('_[?_](map<A, B>, A) -> optional<B>', memberIn),
-  declare('_[?_](optional<map<A, B>>, A) -> optional<B>', ({ value }: CelOptional, key: Value) =>
-    value instanceof MapValue ? memberIn(value, key) : NONE,
-  ),
-  declare('_[_](optional<list<A>>, int) -> optional<A>', ({ value }: CelOptional, index: CelInt) =>
-    value instanceof CelList ? itemIn(value, index) : NONE,
-  ),
-  declare('_[_](optional<map<A, B>>, A) -> optional<B>', ({ value }: CelOptional, key: Value) =>
-    value instanceof MapValue ? memberIn(value, key) : NONE,
-  ),
+  declare('_[?_](optional<map<A, B>>, A) -> optional<B>', memberOfOptional),
+  declare('_[_](optional<list<A>>, int) -> optional<A>', itemOfOptional),
+  declare('_[_](optional<map<A, B>>, A) -> optional<B>', memberOfOptional),
   declare('list<A>::first() -> optional<A>', ({ items }: CelList) => optional(items[0])),
   declare('list<A>::last() -> optional<A>', ({ items }: CelList) => optional(items.at(-1))),
   declare('optional.unwrap(list<optional<A>>) -> list<A>', unwrap),
@@ -51,16 +45,20 @@ export function optional(value: Value | undefined): CelOptional {
   return value === undefined ? NONE : new CelOptional(value);
 }
 
-function absent(value: null | undefined): null {
-  return value === null ? null : fail('optional.none() dereference');
-}
-
 function itemIn({ items }: CelList, index: CelInt): CelOptional {
   return optional(items[Number(index)]);
 }
 
+function itemOfOptional({ value }: CelOptional, index: CelInt): CelOptional {
+  return value instanceof CelList ? itemIn(value, index) : NONE;
+}
+
 function memberIn(map: MapValue, key: Value): CelOptional {
   return optional(map.find(key));
+}
+
+function memberOfOptional({ value }: CelOptional, key: Value): CelOptional {
+  return value instanceof MapValue ? memberIn(value, key) : NONE;
 }
 
 function unwrap({ items }: CelList): CelList {

@@ -1,16 +1,6 @@
-const ESCAPES: Readonly<Record<string, string>> = {
-  '\x07': '\\a',
-  '\b': '\\b',
-  '\f': '\\f',
-  '\n': '\\n',
-  '\r': '\\r',
-  '\t': '\\t',
-  '\v': '\\v',
-  '\\': '\\\\',
-  '"': '\\"',
-};
+import { NAMED_ESCAPES } from '../../values/go-quote.js';
 
-/** A text as a literal that stands for it. */
+/** A text as a literal; unlike Go's `%q`, it escapes only characters with a named escape. */
 export function quote(text: string): string {
-  return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (each) => ESCAPES[each]!)}"`;
+  return `"${text.replace(/[\x07\b\f\n\r\t\v\\"]/g, (each) => NAMED_ESCAPES[each]!)}"`;
 }

@@ -4,14 +4,14 @@ import { fail, noSuchOverload } from '../failure.js';
 import { type CallCost, declare } from '../overload.js';
 import { type CelInt, CelList, sizeOf } from '../values.js';
 
-/** Patterns kept compiled. Those written in an expression are few; made ones are not to grow without bound. */
+/** Bound on the compiled patterns that are kept. */
 const PATTERNS_MAX = 256;
-/** Longer patterns are refused: a compiled one takes many times its length. */
+/** Bound on the length of a pattern: its compiled form takes many times as much memory. */
 const PATTERN_LENGTH_MAX = 10_000;
 
 const compiled = new Map<string, RE2JS>();
 
-/** A pattern in Go's syntax, matched in time linear in the text whatever it is. */
+/** Compiles a pattern in Go's syntax, which matches in linear time. */
 export function compilePattern(pattern: string): RE2JS {
   const known = compiled.get(pattern);
   if (known !== undefined) return known;
@@ -34,11 +34,7 @@ export const REGEX = [
   declare('matches(string, string) -> bool', matches, matching),
   declare('string::matches(string) -> bool', matches, matching),
   declare('string::find(string) -> string', find, matching),
-  declare(
-    'string::findAll(string) -> list<string>',
-    (text: string, pattern: string) => findAll(text, pattern, -1),
-    matching,
-  ),
+  declare('string::findAll(string) -> list<string>', findAll, matching),
   declare('string::findAll(string, int) -> list<string>', findAll, matching),
 ];
 
@@ -51,7 +47,7 @@ function find(text: string, pattern: string): string {
   return matcher.find() ? (matcher.group() ?? '') : '';
 }
 
-function findAll(text: string, pattern: string, countMax: CelInt): CelList {
+function findAll(text: string, pattern: string, countMax: CelInt = -1): CelList {
   if (typeof countMax !== 'number' && typeof countMax !== 'bigint') return noSuchOverload();
   const matcher = illegalAware(pattern).matcher(text);
   const found: string[] = [];

@@ -12,18 +12,10 @@ const SEMVER = new RegExp(
 const UINT_DIGITS_MAX = 20;
 
 export const SEMVERS = [
-  declare('semver(string) -> semver', (text: string) => read(text), traversal()),
-  declare(
-    'semver(string, bool) -> semver',
-    (text: string, lenient: boolean) => read(lenient ? normalize(text) : text),
-    traversal(),
-  ),
+  declare('semver(string) -> semver', read, traversal()),
+  declare('semver(string, bool) -> semver', read, traversal()),
   declare('isSemver(string) -> bool', isSemver, traversal()),
-  declare(
-    'isSemver(string, bool) -> bool',
-    (text: string, lenient: boolean) => isSemver(lenient ? normalize(text) : text),
-    traversal(),
-  ),
+  declare('isSemver(string, bool) -> bool', isSemver, traversal()),
   declare('semver::isGreaterThan(semver) -> bool', (a: CelSemver, b: CelSemver) => compareSemvers(a, b) > 0),
   declare('semver::isLessThan(semver) -> bool', (a: CelSemver, b: CelSemver) => compareSemvers(a, b) < 0),
   declare('semver::compareTo(semver) -> int', compareSemvers),
@@ -53,33 +45,29 @@ function isTooLarge(part: string): boolean {
   return /^\d+$/.test(part) && (part.length > UINT_DIGITS_MAX || BigInt(part) > UINT_MAX);
 }
 
-function isSemver(text: string): boolean {
-  return typeof parse(text) !== 'string';
+function isSemver(text: string, isLenient = false): boolean {
+  return typeof parse(isLenient ? normalize(text) : text) !== 'string';
 }
 
-function read(text: string): CelSemver {
-  const version = parse(text);
+function read(text: string, isLenient = false): CelSemver {
+  const version = parse(isLenient ? normalize(text) : text);
   return typeof version === 'string' ? fail(version) : version;
 }
 
 function unreadable(text: string): string {
   if (text === '') return 'Version string empty';
-  const [major, minor, patch] = text.split('.', 3) as [string, string?, string?];
-  if (minor === undefined || patch === undefined) return 'No Major.Minor.Patch elements found';
-  const number = /^[^-+]*/.exec(text.split('.').slice(2).join('.'))![0];
-  for (const [name, value] of [
-    ['major', major],
-    ['minor', minor],
-    ['patch', number],
-  ] as const) {
-    if (!/^\d*$/.test(value)) return `Invalid character(s) found in ${name} number ${JSON.stringify(value)}`;
-    const title = name[0]!.toUpperCase() + name.slice(1);
-    if (/^0\d/.test(value)) return `${title} number must not contain leading zeroes ${JSON.stringify(value)}`;
+  const [major, minor, ...rest] = text.split('.') as [string, ...string[]];
+  if (minor === undefined || rest.length === 0) return 'No Major.Minor.Patch elements found';
+  const patch = /^[^-+]*/.exec(rest.join('.'))![0];
+  for (const [title, value] of Object.entries({ Major: major, Minor: minor, Patch: patch })) {
+    const quoted = JSON.stringify(value);
+    if (!/^\d*$/.test(value)) return `Invalid character(s) found in ${title.toLowerCase()} number ${quoted}`;
+    if (/^0\d/.test(value)) return `${title} number must not contain leading zeroes ${quoted}`;
   }
   return 'Prerelease or build metadata is not valid';
 }
 
-/** `v1.2` is `1.2.0`: no letter before, no zeros before a number, and what is missing is zero. */
+/** Turns `v1.2` into `1.2.0`: removes the letter and leading zeros, and adds missing numbers. */
 function normalize(text: string): string {
   const bare = text.replace(/^v/, '');
   const end = bare.search(/[-+]/);

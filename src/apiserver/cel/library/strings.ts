@@ -15,36 +15,20 @@ export const STRINGS = [
   declare('string::startsWith(string) -> bool', (text: string, part: string) => text.startsWith(part), traversal()),
   declare('string::endsWith(string) -> bool', (text: string, part: string) => text.endsWith(part), traversal()),
   declare('string::charAt(int) -> string', charAt, traversal()),
-  declare('string::indexOf(string) -> int', (text: string, part: string) => indexOf(text, part, 0), traversal()),
+  declare('string::indexOf(string) -> int', indexOf, traversal()),
   declare('string::indexOf(string, int) -> int', indexOf, traversal()),
-  declare('string::lastIndexOf(string) -> int', (text: string, part: string) => lastIndexOf(text, part), traversal()),
+  declare('string::lastIndexOf(string) -> int', lastIndexOf, traversal()),
   declare('string::lastIndexOf(string, int) -> int', lastIndexOf, traversal()),
-  declare(
-    'string::lowerAscii() -> string',
-    (text: string) => text.replace(/[A-Z]+/g, (each) => each.toLowerCase()),
-    traversal(),
-  ),
-  declare(
-    'string::upperAscii() -> string',
-    (text: string) => text.replace(/[a-z]+/g, (each) => each.toUpperCase()),
-    traversal(),
-  ),
+  declare('string::lowerAscii() -> string', lowerAscii, traversal()),
+  declare('string::upperAscii() -> string', upperAscii, traversal()),
   declare('string::trim() -> string', trim, traversal()),
-  declare('string::substring(int) -> string', (text: string, start: CelInt) => substring(text, start), traversal()),
+  declare('string::substring(int) -> string', substring, traversal()),
   declare('string::substring(int, int) -> string', substring, traversal()),
-  declare(
-    'string::replace(string, string) -> string',
-    (text: string, from: string, to: string) => replace(text, from, to, -1),
-    traversal(2),
-  ),
+  declare('string::replace(string, string) -> string', replace, traversal(2)),
   declare('string::replace(string, string, int) -> string', replace, traversal(2)),
-  declare(
-    'string::split(string) -> list<string>',
-    (text: string, separator: string) => split(text, separator, -1),
-    traversal(2),
-  ),
+  declare('string::split(string) -> list<string>', split, traversal(2)),
   declare('string::split(string, int) -> list<string>', split, traversal(2)),
-  declare('list<string>::join() -> string', (list: CelList) => join(list, ''), made),
+  declare('list<string>::join() -> string', join, made),
   declare('list<string>::join(string) -> string', join, made),
   declare('string::format(list<dyn>) -> string', formatText, (args, result) =>
     Math.ceil((sizeOf(args[0]!) + sizeOf(result)) * CHARACTER_COST),
@@ -52,7 +36,15 @@ export const STRINGS = [
   declare('strings.quote(string) -> string', quote, traversal()),
 ];
 
-/** By code points, in texts whose code units may be fewer. */
+function lowerAscii(text: string): string {
+  return text.replace(/[A-Z]+/g, (each) => each.toLowerCase());
+}
+
+function upperAscii(text: string): string {
+  return text.replace(/[a-z]+/g, (each) => each.toUpperCase());
+}
+
+/** The part of a text between two indexes in code points. */
 function cut(text: string, from: number, to?: number): string {
   const parts = characters(text);
   return typeof parts === 'string' ? parts.slice(from, to) : parts.slice(from, to).join('');
@@ -64,7 +56,7 @@ function charAt(text: string, index: CelInt): string {
   return cut(text, Number(index), Number(index) + 1);
 }
 
-function indexOf(text: string, part: string, from: CelInt): number {
+function indexOf(text: string, part: string, from: CelInt = 0): number {
   const all = characters(text);
   if (part === '') return Number(from);
   if (from < 0) return fail(`index out of range: ${from}`);
@@ -90,7 +82,7 @@ function lastIndexOf(text: string, part: string, from?: CelInt): number {
   return found === -1 ? -1 : characters(text.slice(0, found)).length;
 }
 
-/** What Unicode calls white space; JavaScript would also cut the byte order mark. */
+/** Removes white space as Unicode defines it; JavaScript's trim would also remove a byte order mark. */
 function trim(text: string): string {
   return text
     .replace(/^[\t-\r \u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/, '')
@@ -106,8 +98,9 @@ function substring(text: string, start: CelInt, end?: CelInt): string {
   return cut(text, Number(start), Number(stop));
 }
 
-function replace(text: string, from: string, to: string, countMax: CelInt): string {
-  const parts = from === '' ? around(text) : text.split(from);
+function replace(text: string, from: string, to: string, countMax: CelInt = -1): string {
+  // An empty text matches before, between and after the characters.
+  const parts = from === '' ? ['', ...text, ''] : text.split(from);
   const count = countMax < 0 ? parts.length - 1 : Math.min(Number(countMax), parts.length - 1);
   checkTextLength(text.length + count * to.length);
   return (
@@ -115,12 +108,7 @@ function replace(text: string, from: string, to: string, countMax: CelInt): stri
   );
 }
 
-/** The pieces of a text around nothing: before, between and after its characters. */
-function around(text: string): string[] {
-  return text === '' ? ['', ''] : ['', ...text, ''];
-}
-
-function split(text: string, separator: string, countMax: CelInt): CelList {
+function split(text: string, separator: string, countMax: CelInt = -1): CelList {
   if (countMax === 0) return new CelList([]);
   const parts = separator === '' ? [...text] : text.split(separator);
   if (countMax < 0 || parts.length <= countMax) return new CelList(parts);
@@ -129,7 +117,7 @@ function split(text: string, separator: string, countMax: CelInt): CelList {
   return new CelList([...parts.slice(0, count - 1), parts.slice(count - 1).join(separator)]);
 }
 
-function join({ items }: CelList, separator: string): string {
+function join({ items }: CelList, separator = ''): string {
   let length = Math.max(0, items.length - 1) * separator.length;
   for (const each of items) length += typeof each === 'string' ? each.length : fail(`join: invalid input: ${each}`);
   checkTextLength(length);

@@ -4,7 +4,7 @@ import { CelList, CelMap, CelUrl, type UrlParts, type Value } from '../values.js
 
 export const URLS = [
   declare('url(string) -> url', (text: string) => new CelUrl(parseUrl(text)), traversal()),
-  declare('isURL(string) -> bool', isUrl),
+  declare('isURL(string) -> bool', (text: string) => urlProblem(text) === undefined),
   declare('url::getScheme() -> string', ({ parts }: CelUrl) => parts.scheme),
   declare('url::getHost() -> string', ({ parts }: CelUrl) => parts.host),
   declare('url::getHostname() -> string', ({ parts }: CelUrl) => parts.hostname),
@@ -13,7 +13,7 @@ export const URLS = [
   declare('url::getQuery() -> map<string, list<string>>', ({ parts }: CelUrl) => queryOf(parts.query)),
 ];
 
-/** What is wrong with a text as the address of a request, in Go's words; undefined when nothing is. */
+/** The problem of a text as a URL, in Go's words; undefined for a valid one. */
 export function urlProblem(text: string): string | undefined {
   try {
     readUrl(text);
@@ -21,10 +21,6 @@ export function urlProblem(text: string): string | undefined {
   } catch (error) {
     return (error as { message: string }).message;
   }
-}
-
-function isUrl(text: string): boolean {
-  return urlProblem(text) === undefined;
 }
 
 function parseUrl(text: string): UrlParts {
@@ -78,7 +74,7 @@ function escapePath(path: string): string {
 
 function queryOf(query: string): CelMap {
   const names = new Map<string, string[]>();
-  // A semicolon is not a separator and makes its pair invalid, as does half an escape.
+  // A pair with a semicolon or with an incomplete escape is invalid.
   const isValid = (pair: string): boolean => !pair.includes(';') && !/%(?![0-9a-fA-F]{2})/.test(pair);
   for (const [name, value] of new URLSearchParams(query.split('&').filter(isValid).join('&'))) {
     names.set(name, [...(names.get(name) ?? []), value]);

@@ -1,5 +1,4 @@
 import { type Clock, systemClock } from '../../../../base/clock.js';
-import type { ConnectionTls } from '../../../../http/tls/connection-tls.js';
 import type {
   Backend,
   DeleteResult,
