@@ -14,7 +14,7 @@ const allowed = {
   http: ['base', 'kube'],
   'http/tls': ['base'],
   'tools/rehearse': ['base', 'kube', 'tools/https'],
-  'apiserver/contracts': ['http', 'kube'],
+  'apiserver/contracts': ['base', 'http', 'kube', 'kube/client'],
   'apiserver/patch': ['apiserver/values', 'kube'],
   'apiserver/select': ['apiserver/values', 'kube'],
   'http/client': ['base', 'http', 'http/tls', 'kube'],

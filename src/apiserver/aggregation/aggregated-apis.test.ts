@@ -216,7 +216,7 @@ describe('a request for an aggregated API', () => {
     expect(error.message).toContain('certificate is valid for wardle.default.svc, not other.default.svc');
     putApiService(objects, GROUP, { name: 'other' }, { caBundle: '', insecureSkipTLSVerify: true });
     await clock.advance(100);
-    await until(() => apis.groups()[0]?.versions?.[0]?.freshness === 'Current', 'the next check');
+    await until(() => apis.groupVersions()[0]?.discovery.freshness === 'Current', 'the next check');
     const reply = await apis.proxy(makeExchange(), apis.find(GROUP, 'v1')!, alice);
     expect(reply.status).toBe(404);
     await textOf(reply);
@@ -249,31 +249,28 @@ describe('what aggregated API servers serve', () => {
       return true;
     };
     const apis = await started();
-    expect(apis.groups()).toMatchObject([
-      {
-        metadata: { name: GROUP },
-        versions: [{ version: 'v1', freshness: 'Current', resources: [{ resource: 'flunders' }] }],
-      },
+    expect(apis.groupVersions()).toMatchObject([
+      { group: GROUP, discovery: { version: 'v1', freshness: 'Current', resources: [{ resource: 'flunders' }] } },
     ]);
     await aggregation.clock.advance(30_000);
     await until(() => conditions.length === 2, 'the next look');
-    await until(() => apis.groups()[0]?.versions?.[0]?.freshness === 'Current', 'what it gave');
+    await until(() => apis.groupVersions()[0]?.discovery.freshness === 'Current', 'what it gave');
     expect(conditions).toEqual([undefined, '"1"']);
-    expect(apis.groups()[0]!.versions![0]!.resources).toHaveLength(1);
+    expect(apis.groupVersions()[0]!.discovery.resources).toHaveLength(1);
   });
 
   it('stays shown as stale when the server is gone, and becomes current when it is back', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
-    expect(apis.groups()[0]!.versions![0]!.freshness).toBe('Current');
+    expect(apis.groupVersions()[0]!.discovery.freshness).toBe('Current');
     putEndpoint(objects, 'wardle', remote.port, false);
     await clock.advance(100);
-    await until(() => apis.groups()[0]!.versions![0]!.freshness === 'Stale', 'the change');
-    expect(apis.groups()[0]!.versions![0]!.resources).toHaveLength(2);
+    await until(() => apis.groupVersions()[0]!.discovery.freshness === 'Stale', 'the change');
+    expect(apis.groupVersions()[0]!.discovery.resources).toHaveLength(2);
     expect(apis.statusUpdates()[0]!.conditions[0]).toMatchObject({ status: 'False', reason: 'MissingEndpoints' });
     putEndpoint(objects, 'wardle', remote.port);
     await clock.advance(100);
-    await until(() => apis.groups()[0]!.versions![0]!.freshness === 'Current', 'the way back');
+    await until(() => apis.groupVersions()[0]!.discovery.freshness === 'Current', 'the way back');
   });
 
   it('goes with its APIService', async () => {
@@ -283,20 +280,10 @@ describe('what aggregated API servers serve', () => {
     apis.onChange(() => changes++);
     objects.remove(API_SERVICES, '', `v1.${GROUP}`);
     await clock.advance(100);
-    expect(apis.groups()).toEqual([]);
+    expect(apis.groupVersions()).toEqual([]);
     expect(apis.find(GROUP, 'v1')).toBeUndefined();
     expect(changes).toBeGreaterThan(0);
     expect(clock.pending).toBe(0);
-  });
-
-  it('takes the place of a version that this server has itself', async () => {
-    const apis = await started();
-    const local = [{ metadata: { name: GROUP }, versions: [{ version: 'v1' }, { version: 'v2' }] }];
-    const [group] = apis.mergedGroups(local);
-    expect(group!.versions!.map(({ version, resources }) => [version, resources?.length])).toEqual([
-      ['v2', undefined],
-      ['v1', 2],
-    ]);
   });
 });
 
@@ -329,12 +316,10 @@ describe('conditions', () => {
     await clock.advance(100);
     let told = 0;
     apis.onChange(() => told++);
-    const groups = apis.groups();
     const before = remote.requests.length;
     await clock.advance(30_000);
     await until(() => remote.requests.length > before + 6 && clock.pending > 0, 'the next check');
     expect(told).toBe(0);
-    expect(apis.groups()).toBe(groups);
   });
 
   it('of local APIServices say so', () => {
@@ -365,27 +350,25 @@ describe('conditions', () => {
   });
 });
 
-describe('OpenAPI documents of aggregated API servers', () => {
-  it('are fetched when asked for and kept for a while', async () => {
-    const path = `/openapi/v3/apis/${GROUP}/v1`;
+describe('OpenAPI indexes of aggregated API servers', () => {
+  it('are fetched on demand and cached', async () => {
+    const url = `/openapi/v3/apis/${GROUP}/v1?hash=1`;
     let fetched = 0;
     answer = (request, response) => {
-      if (request.url === '/openapi/v3') {
-        sendJson(response, 200, {
-          paths: { [`apis/${GROUP}/v1`]: { serverRelativeURL: `${path}?hash=1` }, 'apis/x/v1': {} },
-        });
-      } else if (request.url === path) {
-        fetched++;
-        sendJson(response, 200, { openapi: '3.0.0' });
-      } else return false;
+      if (request.url !== '/openapi/v3') return false;
+      fetched++;
+      sendJson(response, 200, { paths: { [`apis/${GROUP}/v1`]: { serverRelativeURL: url }, 'apis/x/v1': {} } });
       return true;
     };
     const apis = await started();
-    const apiService = apis.find(GROUP, 'v1')!;
-    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(new Map([[`apis/${GROUP}/v1`, `${path}?hash=1`]]));
-    expect(await apis.openApi.v3(apiService)).toEqual({ openapi: '3.0.0' });
-    expect(await apis.openApi.v3(apiService)).toEqual({ openapi: '3.0.0' });
+    const expected = new Map([[`apis/${GROUP}/v1`, url]]);
+    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(expected);
+    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(expected);
     expect(fetched).toBe(1);
-    expect(await apis.openApi.v2(apiService)).toBeUndefined();
+  });
+
+  it('are empty for a server without an index', async () => {
+    const apis = await started();
+    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(new Map());
   });
 });

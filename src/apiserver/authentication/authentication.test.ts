@@ -8,7 +8,6 @@ import { type RecordedCase, recorded, recordedWorld, TOKEN_FILE, user } from '..
 import { userInfo } from '../reviews/review-object.js';
 import { ConstrainedImpersonation } from './constrained-impersonation.js';
 import { impersonatedUser } from './impersonation.js';
-import { isImpersonationHeader } from './impersonation-headers.js';
 import { TokenAuthenticator, withAuthenticated } from './token-authenticator.js';
 import { readTokenFile, TokenFileError } from './token-file.js';
 
@@ -159,14 +158,6 @@ describe('constrained impersonation', () => {
     const headers = ['Impersonate-User', 'x', `Impersonate-Extra-${key}`, value];
     const refused = outcome(() => impersonation.impersonatedUser(headers, request));
     expect(JSON.stringify(refused)).toContain(problem);
-  });
-});
-
-describe('isImpersonationHeader', () => {
-  it('knows all of them', () => {
-    const names = ['impersonate-user', 'impersonate-group', 'impersonate-uid', 'impersonate-extra-x'];
-    expect(names.every(isImpersonationHeader)).toBe(true);
-    expect(isImpersonationHeader('authorization')).toBe(false);
   });
 });
 

@@ -42,7 +42,7 @@ function setUp(more: Partial<ServiceAccountTokensOptions> = {}) {
       audiences,
       expirationSeconds: 600,
       ...(boundObject ? { boundObject } : {}),
-    }).token;
+    });
   return { clock, objects, tokens, issue };
 }
 

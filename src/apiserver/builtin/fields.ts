@@ -1,34 +1,12 @@
-import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
+import { child } from '../../kube/fields.js';
+import { type Json, type JsonObject, member, setMember } from '../../kube/json.js';
+
+export { child, number, objects, text, texts } from '../../kube/fields.js';
 
 /** Reading and writing members of objects whose schema has been checked, with nothing standing for what is missing. */
 
-export function child(object: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = object === undefined ? undefined : member(object, key);
-  return isObject(value) ? value : undefined;
-}
-
-export function text(object: JsonObject | undefined, key: string): string {
-  const value = object === undefined ? undefined : member(object, key);
-  return typeof value === 'string' ? value : '';
-}
-
-export function number(object: JsonObject | undefined, key: string): number | undefined {
-  const value = object === undefined ? undefined : member(object, key);
-  return typeof value === 'number' ? value : undefined;
-}
-
 export function flag(object: JsonObject | undefined, key: string): boolean {
   return object !== undefined && member(object, key) === true;
-}
-
-export function objects(object: JsonObject | undefined, key: string): JsonObject[] {
-  const value = object === undefined ? undefined : member(object, key);
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-export function texts(object: JsonObject | undefined, key: string): string[] {
-  const value = object === undefined ? undefined : member(object, key);
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
 }
 
 /** A map of texts; empty where there is none. */

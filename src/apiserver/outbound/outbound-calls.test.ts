@@ -11,7 +11,8 @@ import {
   textOf,
   tls,
 } from '../../http/tls/tls-server.fixture.js';
-import { OutboundCalls, type OutboundCallTarget } from './outbound-calls.js';
+import type { OutboundTarget } from './outbound.js';
+import { OutboundCalls } from './outbound-calls.js';
 import { OutboundCallError } from './outbound-error.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -33,7 +34,7 @@ function makeCalls(options: ConstructorParameters<typeof OutboundCalls>[0] = {})
   return calls;
 }
 
-function target(address: string, more: Partial<OutboundCallTarget> = {}): OutboundCallTarget {
+function target(address: string, more: Partial<OutboundTarget> = {}): OutboundTarget {
   return { address, serverName: 'kubernetes.default.svc', caBundle: ca.pem, ...more };
 }
 

@@ -51,7 +51,6 @@ export async function review(
         user,
         namespace: info.namespace,
         name: info.name,
-        warn: (text) => call.warnings.add(text),
         admit,
       },
       dependencies,

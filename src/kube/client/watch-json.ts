@@ -17,6 +17,8 @@ export interface JsonWatch {
   readonly onOpen: () => void;
   /** One event at a time, in the server's order. Throwing ends the watch. */
   readonly onEvent: (event: WatchEvent) => void;
+  /** Makes the error for a status other than 200; ApiRefusal by default. */
+  readonly refusal?: (status: number, body: Buffer) => Error;
 }
 
 export interface WatchLimits {
@@ -52,7 +54,7 @@ export function watchJson(
     } finally {
       head.end();
     }
-    if (reply.status !== 200) throw await refusalOf(target, reply);
+    if (reply.status !== 200) throw await refusalOf(watch, reply);
     if (stopped) return discard(reply);
     watch.onOpen();
     await follow(reply, new JsonLines(eventBytesMax), watch.onEvent, (cancel) => {
@@ -69,8 +71,9 @@ export function watchJson(
   return { ended, stop };
 }
 
-async function refusalOf(target: string, { status, body }: Reply): Promise<ApiRefusal> {
+async function refusalOf({ target, refusal }: JsonWatch, { status, body }: Reply): Promise<Error> {
   const bytes = await readBody(body, REFUSAL_BYTES_MAX);
+  if (refusal) return refusal(status, bytes);
   return new ApiRefusal(`watch ${target}`, { status, body: parsedObject(bytes.toString('utf8')) });
 }
 
