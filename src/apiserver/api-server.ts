@@ -56,7 +56,7 @@ export interface ApiServerOptions {
   };
   readonly bootstrap: Pick<BootstrapOptions, 'clientCa' | 'requestHeader' | 'serviceCidr'>;
   readonly extensions: Pick<ExtensionsOptions, 'outbound' | 'aggregationOutbound' | 'makeHeaders'>;
-  /** Returns the name of another live server of the control plane that serves a resource in some version. */
+  /** Returns the name of another live server that serves a resource in some version. */
   readonly servingPeer?: (what: GroupResource) => string | undefined;
   /** Makes the authorizer that replaces RBAC; RBAC itself by default. */
   readonly authorizerOver?: (rbac: Authorizer) => Authorizer;
@@ -87,8 +87,8 @@ const READ_AT_START: readonly GroupResource[] = [
 ];
 
 /**
- * A Kubernetes API server over a store: authenticates and authorizes a request, then runs a verb, replies with a document or
- * proxies to an aggregated API server. Several may share one store.
+ * A Kubernetes API server over a store: authenticates and authorizes a request, then runs a verb,
+ * replies with a document or proxies to an aggregated API server. Several may share one store.
  */
 export class ApiServer {
   readonly registry: TypeRegistry;
@@ -192,7 +192,7 @@ export class ApiServer {
     });
   }
 
-  /** Fills the caches and creates the system objects of every cluster. Rejects if the store cannot be read. */
+  /** Fills the caches and creates system objects. Rejects if the store cannot be read. */
   async start(): Promise<void> {
     await this.#feed.start();
     await this.#caches.load(READ_AT_START);
@@ -208,7 +208,7 @@ export class ApiServer {
     await this.#storageVersions.start();
   }
 
-  /** Replies to a request. A StatusError becomes a reply, as from an API server behind a connection. */
+  /** Replies to a request. A StatusError becomes a reply. */
   handle = async (exchange: Exchange): Promise<Reply> => {
     try {
       return await this.#answer(exchange);
@@ -227,7 +227,7 @@ export class ApiServer {
     return reply ?? this.#nothingAt(info.path);
   }
 
-  /** Returns the user, after impersonation, if the request is allowed. Throws Unauthorized or Forbidden. */
+  /** Returns the user after impersonation. Throws Unauthorized or Forbidden. */
   #admittedUser(exchange: Exchange): User {
     const own = attributesOf(exchange, requestUser(exchange, this.tokens));
     const user = this.#impersonated(exchange, own);
@@ -269,7 +269,7 @@ export class ApiServer {
     this.#extensions.onServedChange(listener);
   }
 
-  /** Returns where a resource is built in: Kubernetes (any version), or a running server of another version. */
+  /** Returns where a resource is built in: Kubernetes (any version), or another live server. */
   #builtInAt(what: GroupResource): string | undefined {
     const { surface, servingPeer } = this.#options;
     const group = surface.groups.find(({ name }) => name === what.group);

@@ -31,7 +31,7 @@ interface RequestHeaders {
 
 const RBAC = `/apis/${RBAC_GROUP}/v1`;
 
-/** Creates the system objects of every cluster that are missing. Several servers may do so at once. */
+/** Creates the missing system objects of a cluster. Several servers may do so at once. */
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const missing = SYSTEM_NAMESPACES.filter((name) => !options.objects.get(NAMESPACES, '', name));
   await Promise.all(
@@ -84,7 +84,7 @@ function firstAddress(cidr: string): { readonly clusterIP?: string } {
   return start === undefined ? {} : { clusterIP: `${start}${Number(last) + 1}` };
 }
 
-/** The rights of Straddle's users: of the one that renews leases and finds peers, and of the controllers. */
+/** The rights of Straddle's users: for leases and finding peers, and for the controllers. */
 const STRADDLE_RIGHTS: readonly JsonObject[] = [
   ...granted('system:straddle', 'kube-system', [
     {
@@ -108,7 +108,7 @@ const STRADDLE_RIGHTS: readonly JsonObject[] = [
   ]),
 ];
 
-/** Makes a role and its binding to the user of the same name: in a namespace, or for the cluster. */
+/** Makes a role, of a namespace or the cluster, and its binding to the user of that name. */
 function granted(name: string, namespace: string | undefined, rules: JsonObject[]): JsonObject[] {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role';
   const common = {
@@ -172,7 +172,7 @@ async function ensure({ client, logger }: BootstrapOptions, collection: string, 
     });
 }
 
-/** Adds missing rights to default roles; additions of operators stay, and roles with updates switched off too. */
+/** Adds missing rights to default roles, unless updates of a role are switched off. */
 async function reconcile({ client, objects, logger }: BootstrapOptions, wanted: JsonObject): Promise<void> {
   const resource = `${String(wanted['kind']).toLowerCase()}s`;
   const namespace = (wanted['metadata'] as JsonObject)['namespace'];

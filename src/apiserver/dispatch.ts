@@ -56,7 +56,7 @@ const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/services/proxy', connect],
 ]);
 
-/** Replies to a request for a resource that this server serves itself; undefined for any other. May throw StatusError. */
+/** Replies to a request for a local resource; undefined for any other. Throws StatusError. */
 export function dispatch(exchange: Exchange, user: User, options: DispatchOptions): Promise<Reply> | undefined {
   const { info } = exchange;
   const type = options.registry.find(info.group, info.version, info.resource);
@@ -104,7 +104,7 @@ const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create'
 /** Verbs on all namespaces at once. */
 const WIDE_VERBS: ReadonlySet<string> = new Set(['list', 'watch']);
 
-/** Returns whether a path has a route for the verb: an object cannot be created, a collection not patched. */
+/** Returns whether a path has a route for the verb: a collection cannot be patched. */
 function isVerbOfPath(type: ResourceType, { name, namespace, verb }: RequestInfo): boolean {
   if (name !== '') return OBJECT_VERBS.has(verb);
   return (type.namespaced && namespace === '' ? WIDE_VERBS : COLLECTION_VERBS).has(verb);

@@ -51,8 +51,8 @@ const STATUS_WRITE_DELAY_MS = 100;
 const GRANULAR_CLAIMS_MINOR = 36;
 
 /**
- * Extensions of the API by users: custom resource definitions, aggregated API servers and admission webhooks. Follows their
- * objects and updates the registry.
+ * Extensions of the API by users: custom resource definitions, aggregated API servers and admission
+ * webhooks. Follows their objects and updates the registry.
  */
 export class Extensions {
   readonly #options: ExtensionsOptions;
@@ -89,7 +89,7 @@ export class Extensions {
     this.#localServices = new LocalServiceKeeper({ ...options, objects: options.caches });
   }
 
-  /** Returns plugins in order: built-in ones, mutating webhooks, checks of rights, validating webhooks. */
+  /** Returns plugins in order: built-in, mutating webhooks, rights, validating webhooks. */
   admissionPlugins(): readonly AdmissionPlugin[] {
     const { caches, outbound, registry, logger, rbac, authorizer, surface } = this.#options;
     const webhooks = {
@@ -160,7 +160,7 @@ export class Extensions {
     return this.#definitions.openApiSchema(type);
   }
 
-  /** Returns whether a definition or an aggregated API server can be why another server serves a resource. */
+  /** Returns whether a definition or an APIService explains that a peer serves a resource. */
   explains({ group, resource }: GroupResource): boolean {
     const isAggregated = this.#aggregated.remotes().some((each) => each.group === group);
     return isAggregated || this.#definitions.isOrWasServed(`${resource}.${group}`);
@@ -170,7 +170,7 @@ export class Extensions {
     return this.#foreignOpenApi;
   }
 
-  /** Proxies to an aggregated API server, also for built-in groups; undefined if no APIService names one. */
+  /** Proxies to an aggregated API server; undefined if no APIService names one. */
   reply(exchange: Exchange, user: User): Promise<Reply> | undefined {
     const { info } = exchange;
     const [group, version] = info.isResource ? [info.group, info.version] : groupVersionOf(info.path);

@@ -19,7 +19,7 @@ export const KUBE_APISERVER_GZIP: GzipOptions = { level: 1, bytesMin: 128 * 1024
 /** Cache-Control of kube-apiserver for all replies that have no other. */
 export const NOT_CACHED: RawHeaders = ['Cache-Control', 'no-cache, private'];
 
-/** Returns the compressed bytes; undefined if they are too few or the client does not accept gzip. */
+/** Compresses bytes; undefined if they are too few or the client does not accept gzip. */
 export function gzipFor(
   headers: RawHeaders,
   bytes: Buffer,
@@ -28,7 +28,7 @@ export function gzipFor(
   return bytes.byteLength >= bytesMin && takesGzip(headers) ? gzipBytes(bytes, { level }) : undefined;
 }
 
-/** Bytes for many clients. Immutable; hashed once, and compressed once, for the first client that accepts it. */
+/** Bytes for many clients. Immutable; hashed once, and compressed at most once. */
 export class ReadyDocument {
   readonly contentType: string;
   readonly bytes: Buffer;
@@ -68,8 +68,9 @@ export function jsonDocument(value: unknown, contentType: string, gzipOptions: G
 }
 
 /**
- * Replies to a GET or HEAD with a document: compressed if the client accepts that, 304 if the client has it. A document
- * that is not `tagged` has no ETag, like the legacy lists of kube-apiserver.
+ * Replies to a GET or HEAD with a document: compressed if the client accepts that, 304 if the
+ * client has it. A document that is not `tagged` has no ETag, like the legacy lists of
+ * kube-apiserver.
  */
 export async function documentReply(
   document: ReadyDocument,

@@ -47,7 +47,7 @@ export function apiGroup(groups: readonly GroupDiscovery[], name: string) {
   return { kind: 'APIGroup', apiVersion: 'v1', ...legacyGroup(group) };
 }
 
-/** Converts a group. The preferred version is the first: aggregated discovery has no field for it. */
+/** Converts a group. The preferred version is the first: there is no field for it. */
 function legacyGroup(group: GroupDiscovery): LegacyApiGroup {
   const name = group.metadata.name ?? '';
   const versions = group.versions!.map(({ version }) => ({ groupVersion: groupVersion(name, version), version }));

@@ -3,7 +3,7 @@ import type { User } from '../contracts/user.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { Strategy } from '../registry/strategy.js';
 
-/** The parts of a resource that admission uses; resources that are never stored, such as reviews, have no more. */
+/** The parts of a resource that admission uses. Unstored ones, such as reviews, have no more. */
 export interface AdmissionType
   extends Pick<
     ResourceType,
@@ -40,8 +40,8 @@ export interface AdmissionRequest {
 }
 
 /**
- * One step before a change is stored. All plugins mutate (change the object) before the first validates (refuses with a
- * StatusError). Both may throw.
+ * One step before a change is stored. All plugins mutate (change the object) before the first
+ * validates (refuses with a StatusError). Both may throw.
  */
 export interface AdmissionPlugin {
   readonly name: string;

@@ -49,8 +49,8 @@ interface ApiServiceStatusUpdate {
 }
 
 /**
- * The aggregated API servers: their availability, their discovery, and the proxy to them. Follows the APIService objects
- * from `start` to `close`. All but `proxy` and `openApi` answer from memory.
+ * The aggregated API servers: their availability, their discovery, and the proxy to them. Follows
+ * the APIService objects from `start` to `close`. All but `proxy` and `openApi` answer from memory.
  */
 export class AggregatedApis {
   readonly openApi: RemoteOpenApi;
@@ -90,7 +90,7 @@ export class AggregatedApis {
     this.#listeners.clear();
   }
 
-  /** Calls back when discovery or conditions may have changed. Returns a function that unsubscribes. */
+  /** Calls back when discovery or conditions may have changed. Returns the unsubscription. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -101,7 +101,7 @@ export class AggregatedApis {
     return [...this.#followers.values()].every(({ availability }) => availability !== undefined);
   }
 
-  /** Returns the remote APIService of a group-version; undefined if this server itself serves it. */
+  /** Returns the remote APIService of a group-version; undefined if it is served locally. */
   find(group: string, version: string): RemoteApiService | undefined {
     return this.#followers.get(`${version}.${group}`)?.apiService;
   }
@@ -142,7 +142,7 @@ export class AggregatedApis {
     });
   }
 
-  /** Proxies a request. Rejects with StatusError, 503 if the aggregated API server is unavailable. */
+  /** Proxies a request. Rejects with StatusError, 503 if the server is unavailable. */
   async proxy(exchange: Exchange, apiService: RemoteApiService, user: User): Promise<Reply> {
     const follower = this.#followers.get(apiService.name);
     if (!follower?.isAvailable) {

@@ -6,11 +6,11 @@ import type { OutboundAnswer, OutboundRequest, OutboundTarget } from '../outboun
 import type { RemoteApiService } from './api-service.js';
 import { resolveService } from './service-address.js';
 
-/** Connections to aggregated API servers. Rejects with errors whose message may be shown to clients. */
+/** Connections to aggregated API servers. Messages of errors may be shown to clients. */
 export interface AggregationOutbound {
   /** Sends a request and reads the whole reply; `frontProxy` shows the front-proxy certificate. */
   call(target: OutboundTarget, request: OutboundRequest, frontProxy: boolean): Promise<OutboundAnswer>;
-  /** Sends a request; the body of the reply is a stream. The `front-proxy` lane shows the front-proxy certificate. */
+  /** Sends a request; the reply's body is a stream. The lane decides about the certificate. */
   send(target: OutboundTarget, request: OutgoingRequest): Promise<Reply>;
   upgrade(target: OutboundTarget, request: OutgoingRequest): Promise<Reply>;
 }

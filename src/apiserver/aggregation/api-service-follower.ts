@@ -59,8 +59,9 @@ export class ApiServiceFollower {
   }
 
   /**
-   * True until the result of a check was written. It is written once: if another server overwrites it, it is written again only
-   * after the next check, so that two servers do not correct each other all the time.
+   * True until the result of a check was written. It is written once: if another server overwrites
+   * it, it is written again only after the next check, so that two servers do not correct each
+   * other all the time.
    */
   get unwritten(): boolean {
     return this.#unwritten;
@@ -78,7 +79,7 @@ export class ApiServiceFollower {
     return this.#freshness;
   }
 
-  /** Called after a change of the APIService, its Service or endpoints; checks at once if the target changed. */
+  /** Takes a changed APIService, Service or endpoints; checks at once if the target changed. */
   update(apiService: RemoteApiService): void {
     this.#apiService = apiService;
     const fingerprint = this.#wayThere();

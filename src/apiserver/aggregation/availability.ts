@@ -11,7 +11,9 @@ const CHECK_TIMEOUT_MS = 5_000;
 
 export type Availability = Pick<ApiServiceCondition, 'status' | 'reason' | 'message'>;
 
-/** Checks whether an aggregated API server is reachable and serves its group-version. Messages are kube-apiserver's. */
+/**
+ * Checks whether an aggregated API server serves its group-version. Has kube-apiserver's messages.
+ */
 export async function checkAvailability(
   objects: ObjectReader,
   outbound: AggregationOutbound,

@@ -9,8 +9,9 @@ import {
 const NO_KIND: KindReference = { group: '', version: '', kind: '' };
 
 /**
- * Parses an aggregated document (v2 or v2beta1): resources by `group/version`. Returns undefined for any other document, which
- * a server without aggregated discovery may return. Throws DiscoveryDocumentError.
+ * Parses an aggregated document (v2 or v2beta1): resources by `group/version`. Returns undefined
+ * for any other document, which a server without aggregated discovery may return. Throws
+ * DiscoveryDocumentError.
  */
 export function readAggregatedDocument(text: string, path: string): Map<string, ResourceDiscovery[]> | undefined {
   let document: unknown;

@@ -18,12 +18,12 @@ export interface LocalGroupVersion {
   readonly origin: 'built-in' | 'custom';
 }
 
-/** `onstart`: the object is created at the start of a server. `true`: it is kept in step with a definition. */
+/** `onstart`: created at the start of a server. `true`: kept in step with a definition. */
 export const AUTOMANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
 
 /**
- * Makes the APIService objects of group-versions that this server serves itself. Built-in groups without a priority have
- * none, as in kube-apiserver. `now` is RFC 3339 in whole seconds.
+ * Makes the APIService objects of group-versions that this server serves itself. Built-in groups
+ * without a priority have none, as in kube-apiserver. `now` is RFC 3339 in whole seconds.
  */
 export function localApiServices(groupVersions: readonly LocalGroupVersion[], now: string): JsonObject[] {
   return groupVersions.flatMap(({ group, version, origin }) => {

@@ -15,10 +15,10 @@ import { ServiceAddressError } from './service-address.js';
 
 /** Timeout for the head of an ordinary reply. */
 export const PROXY_HEAD_TIMEOUT_MS = 60_000;
-/** Shorter timeout for discovery: one group-version must not delay clients that read all of them. */
+/** Shorter timeout for discovery: one group-version must not delay the others. */
 export const PROXY_DISCOVERY_TIMEOUT_MS = 5_000;
 
-/** Makes the headers of an outgoing request, without identity and proxy fields of the client. Injected. */
+/** Makes the headers of a request, without identity and proxy fields of the client. */
 export type MakeHeaders = (
   exchange: Exchange,
   to: { readonly kind: 'kube-apiserver'; readonly rerouted: boolean; readonly host?: string },
@@ -30,7 +30,7 @@ export interface ProxyParts {
   readonly makeHeaders: MakeHeaders;
 }
 
-/** Proxies a request to an aggregated API server in the name of its user; both bodies are streams. */
+/** Proxies a request to an aggregated API server in its user's name; both bodies stream. */
 export async function proxyRequest(
   parts: ProxyParts,
   exchange: Exchange,
@@ -76,8 +76,8 @@ function reachable(objects: ObjectReader, apiService: RemoteApiService): Outboun
 }
 
 /**
- * Makes the headers. Credentials are removed, because the user is established here; so are impersonation fields, which would
- * be applied again with the rights of the impersonated user.
+ * Makes the headers. Credentials are removed, because the user is established here; so are
+ * impersonation fields, which would be applied again with the rights of the impersonated user.
  */
 function headersFor(makeHeaders: MakeHeaders, exchange: Exchange, user: User, host: string): RawHeaders {
   const { name, uid, groups, extra } = user;

@@ -16,7 +16,7 @@ interface Fetched {
   readonly versions: ReadonlyMap<string, ResourceDiscovery[]>;
 }
 
-/** Reads discovery of aggregated API servers. One document has all versions of a Service, so it is cached by Service. */
+/** Reads discovery of aggregated API servers. A document is cached by Service. */
 export class RemoteDiscovery {
   readonly #objects: ObjectReader;
   readonly #outbound: AggregationOutbound;

@@ -31,8 +31,8 @@ export class RemoteOpenApi {
   }
 
   /**
-   * Returns the entries of `/openapi/v3` for these group-versions: `apis/wardle.example.com/v1` → its URL with hash. A
-   * server that cannot be read has none.
+   * Returns the entries of `/openapi/v3` for these group-versions: `apis/wardle.example.com/v1` →
+   * its URL with hash. A server that cannot be read has none.
    */
   async v3Paths(apiServices: readonly RemoteApiService[]): Promise<Map<string, string>> {
     const paths = new Map<string, string>();

@@ -13,7 +13,7 @@ export interface ServiceReference {
 export interface ServiceAddress {
   /** host:port to dial, an IPv6 host in brackets. */
   readonly address: string;
-  /** `<name>.<namespace>.svc`: the name that the certificate must have, whatever address is dialled. */
+  /** `<name>.<namespace>.svc`: the name that the certificate must have. */
   readonly serverName: string;
 }
 
@@ -37,8 +37,8 @@ export function serverNameOf({ namespace, name }: { readonly namespace: string; 
 }
 
 /**
- * Returns an address of a Service: a ready endpoint, so that no cluster network is needed, or the cluster IP of a Service
- * without EndpointSlices and Endpoints. Throws ServiceAddressError.
+ * Returns an address of a Service: a ready endpoint, so that no cluster network is needed, or the
+ * cluster IP of a Service without EndpointSlices and Endpoints. Throws ServiceAddressError.
  */
 export function resolveService(
   objects: ObjectReader,
@@ -71,7 +71,7 @@ export function resolveService(
   return { address: formatHostPort({ host: clusterIp, port }), serverName };
 }
 
-/** Returns the name of the port with that number, which may be empty; undefined if there is no such port. */
+/** Returns the name, perhaps empty, of the port with that number; undefined for no such port. */
 export function servicePortName(spec: JsonObject, port: number): string | undefined {
   const found = objectsOf(spec, 'ports').find((each) => each['port'] === port);
   return found === undefined ? undefined : String(found['name'] ?? '');
@@ -86,7 +86,7 @@ export function endpointSlicesOf(
   });
 }
 
-/** Returns host:port of all ready endpoints of a port: from EndpointSlices, or from Endpoints if there are none. */
+/** Returns host:port of all ready endpoints: from EndpointSlices, else from Endpoints. */
 export function readyAddresses(objects: ObjectReader, reference: ServiceReference, portName: string): string[] {
   const slices = endpointSlicesOf(objects, reference);
   if (slices.length > 0) return slices.flatMap((slice) => addressesOfSlice(slice, portName));

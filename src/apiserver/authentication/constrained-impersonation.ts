@@ -22,8 +22,9 @@ type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info
 const MODES: readonly Mode[] = ['associated-node', 'arbitrary-node', 'serviceaccount', 'user-info', 'legacy'];
 
 /**
- * Impersonation from Kubernetes 1.36 on. Besides the verb `impersonate`, which allows everything as somebody, a requester
- * may hold `impersonate:<mode>` for the user and `impersonate-on:<mode>:<verb>` for the request itself.
+ * Impersonation from Kubernetes 1.36 on. Besides the verb `impersonate`, which allows everything as
+ * somebody, a requester may hold `impersonate:<mode>` for the user and
+ * `impersonate-on:<mode>:<verb>` for the request itself.
  */
 export class ConstrainedImpersonation {
   readonly #authorize: Authorize;
@@ -34,7 +35,7 @@ export class ConstrainedImpersonation {
     this.#authorize = authorize;
   }
 
-  /** Returns undefined without impersonation. `request` is the request of the requester. Throws Forbidden or BadRequest. */
+  /** Returns undefined without impersonation. Throws Forbidden or BadRequest. */
   impersonatedUser(headers: RawHeaders, request: Attributes): User | undefined {
     const wanted = wantedUser(headers, refusalWithConstraints);
     if (!wanted) return undefined;

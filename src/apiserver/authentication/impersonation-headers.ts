@@ -14,8 +14,8 @@ const NODE_PREFIX = 'system:node:';
 export type WantedUser = User;
 
 /**
- * Returns undefined for a request without impersonation. Throws BadRequest, with the message of `refuse`, for other
- * impersonation fields without a user name.
+ * Returns undefined for a request without impersonation. Throws BadRequest, with the message of
+ * `refuse`, for other impersonation fields without a user name.
  */
 export function wantedUser(headers: RawHeaders, refuse: (wanted: WantedUser) => string): WantedUser | undefined {
   const wanted: WantedUser = {
@@ -42,7 +42,7 @@ function extraOf(headers: RawHeaders): Map<string, string[]> {
   return extra;
 }
 
-/** Decodes percent-encoding: header names cannot hold every key. An invalid encoding stays as it is. */
+/** Decodes percent-encoding, which keys of extra fields need. Invalid encoding stays. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);

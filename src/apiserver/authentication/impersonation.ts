@@ -10,8 +10,9 @@ export type Authorize = (attributes: Attributes) => Decision;
 export const AUTHENTICATION_GROUP = 'authentication.k8s.io';
 
 /**
- * Returns the impersonated user by the rules until Kubernetes 1.35: the requester needs the verb `impersonate` on each
- * part of that user. Undefined without impersonation. Throws Forbidden or BadRequest.
+ * Returns the impersonated user by the rules until Kubernetes 1.35: the requester needs the verb
+ * `impersonate` on each part of that user. Undefined without impersonation. Throws Forbidden or
+ * BadRequest.
  */
 export function impersonatedUser(headers: RawHeaders, requester: User, authorize: Authorize): User | undefined {
   const wanted = wantedUser(headers, refusalWithoutConstraints);
@@ -29,8 +30,8 @@ interface Rights {
 }
 
 /**
- * Returns the rights that the requester needs to impersonate `wanted`. Users and groups belong to API group `group`, the
- * rest always to authentication.k8s.io.
+ * Returns the rights that the requester needs to impersonate `wanted`. Users and groups belong to
+ * API group `group`, the rest always to authentication.k8s.io.
  */
 export function rightsTo(verb: string, group: string, requester: User, wanted: WantedUser): Rights {
   const right = (part: Partial<ResourceAttributes>): ResourceAttributes =>

@@ -6,7 +6,7 @@ import type { ObjectReader } from '../contracts/object-reader.js';
 import { type ServiceAccountFacts, splitServiceAccountUserName } from './service-account-user.js';
 import { TokenError } from './token-error.js';
 
-/** The issuer of tokens in Secrets of type kubernetes.io/service-account-token, which never expire. */
+/** The issuer of tokens in Secrets (kubernetes.io/service-account-token), which never expire. */
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 const CLAIM_PREFIX = 'kubernetes.io/serviceaccount/';
@@ -20,7 +20,7 @@ const CLAIMS = [
   ['service-account.uid', 'serviceAccountUID'],
 ] as const;
 
-/** Returns the account of a token from a Secret. Throws TokenError, also if the Secret no longer has the token. */
+/** Returns the account of a token from a Secret. Throws TokenError, also for a changed Secret. */
 export function legacyFacts(claims: JsonObject, token: string, objects: ObjectReader): ServiceAccountFacts {
   const subject = text(claims, 'sub');
   if (subject === '') throw new TokenError('sub claim is missing');

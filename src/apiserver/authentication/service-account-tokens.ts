@@ -28,7 +28,7 @@ export interface ServiceAccountTokensOptions {
   readonly apiAudiences: readonly string[];
   /** PEM of an RSA or EC private key; nothing can be issued without one. */
   readonly signingKeyPem?: string;
-  /** PEM files with one or several keys each. If there are any, they replace the signing key for verification. */
+  /** PEM files with keys, which replace the signing key for verification if there are any. */
   readonly verificationKeysPem?: readonly string[];
   /** Bound on tokens whose valid signature is remembered. */
   readonly verifiedTokensMax?: number;
@@ -64,7 +64,7 @@ export class ServiceAccountTokens {
   readonly #clock: Clock;
   readonly #signingKey: SigningKey | undefined;
   readonly #keys: readonly VerificationKey[];
-  /** Claims by hash of the token, oldest first. Only the signature check is skipped: a deleted account is noticed at once. */
+  /** Claims by hash of the token, oldest first. Only the signature check is skipped for them. */
   readonly #verified = new Map<string, JsonObject>();
 
   /** Throws KeyError for keys that cannot be used. */
@@ -108,8 +108,8 @@ export class ServiceAccountTokens {
   }
 
   /**
-   * Returns undefined for a token of another issuer; throws TokenError for one that is not valid. The token must have one
-   * of `audiences`, by default those of the API server.
+   * Returns undefined for a token of another issuer; throws TokenError for one that is not valid.
+   * The token must have one of `audiences`, by default those of the API server.
    */
   verify(token: string, audiences: readonly string[] = this.#options.apiAudiences): TokenAnswer | undefined {
     const known = tokenHash(token);

@@ -11,7 +11,7 @@ export interface NamedSubject {
   readonly uid: string;
 }
 
-/** Throws TokenError unless the account exists with that UID and was not deleted before `deletedBeforeMs`. */
+/** Throws TokenError unless the account exists, or was deleted after `deletedBeforeMs`. */
 export function checkAccount(objects: ObjectReader, account: NamedSubject, deletedBeforeMs: number): void {
   const { namespace, name, uid } = account;
   const found = objects.get({ group: '', resource: 'serviceaccounts' }, namespace, name);
@@ -23,7 +23,7 @@ export function checkAccount(objects: ObjectReader, account: NamedSubject, delet
   }
 }
 
-/** Throws TokenError unless the bound object exists with that UID and was not deleted before `deletedBeforeMs`. */
+/** Throws TokenError unless the object exists, or was deleted after `deletedBeforeMs`. */
 export function checkBoundObject(
   objects: ObjectReader,
   kind: 'pod' | 'secret' | 'node',

@@ -6,7 +6,7 @@ export interface TokenAnswer {
   readonly audiences: readonly string[];
 }
 
-/** A token of a known issuer that is not valid. The message may be shown to the client that reviews it. */
+/** An invalid token of a known issuer. The message may be shown to clients that review it. */
 export class TokenError extends Error {
   constructor(message: string) {
     super(message);

@@ -9,8 +9,9 @@ export class TokenFileError extends Error {
 }
 
 /**
- * Parses a token file (`--token-auth-file`): CSV records of token, user name, uid and, optionally, a quoted list of
- * groups. Records without a token are skipped; of two for one token the last one counts.
+ * Parses a token file (`--token-auth-file`): CSV records of token, user name, uid and, optionally,
+ * a quoted list of groups. Records without a token are skipped; of two for one token the last one
+ * counts.
  */
 export function readTokenFile(content: string): Map<string, User> {
   const users = new Map<string, User>();

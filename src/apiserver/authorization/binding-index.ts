@@ -79,7 +79,7 @@ export class BindingIndex {
     }
   }
 
-  /** Returns the first binding of the user or of a group of the user that passes; one with both may be tried twice. */
+  /** Returns the first binding of the user, or of a group of the user, that passes. */
   find(user: User, passes: (binding: Binding) => boolean): Binding | undefined {
     const own = this.#byUser.get(user.name)?.find(passes);
     if (own) return own;

@@ -14,8 +14,9 @@ interface PathRule {
 }
 
 /**
- * The rules of one role, indexed by resource and path. Kubernetes matches a rule's resource exactly, by `*` or, for a
- * subresource, by `*` in place of the resource; `pods/*` is not a pattern.
+ * The rules of one role, indexed by resource and path. Kubernetes matches a rule's resource
+ * exactly, by `*` or, for a subresource, by `*` in place of the resource; `pods/*` is not a
+ * pattern.
  */
 export class CompiledRules {
   readonly #byResource = new Map<string, ResourceRule[]>();

@@ -20,8 +20,9 @@ const KINDS = [
 ] as const;
 
 /**
- * Returns the default roles and bindings of kube-apiserver, in an order in which they can be created. Aggregated roles
- * (`admin`, `edit`, `view`) have the rules of the roles that they aggregate, so that they work without the controller.
+ * Returns the default roles and bindings of kube-apiserver, in an order in which they can be
+ * created. Aggregated roles (`admin`, `edit`, `view`) have the rules of the roles that they
+ * aggregate, so that they work without the controller.
  */
 export function defaultRbacObjects(): JsonObject[] {
   const file = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, JsonObject[]>;
@@ -47,7 +48,7 @@ function complete(kind: string, entry: JsonObject): JsonObject {
   return object;
 }
 
-/** Repeats until nothing changes: aggregated roles aggregate others (`admin` from `edit` from `view`). */
+/** Repeats until nothing changes: roles aggregate others (`admin` from `edit` from `view`). */
 function fillAggregated(made: readonly JsonObject[]): JsonObject[] {
   let filled = [...made];
   for (let changed = true; changed; ) {
@@ -64,8 +65,8 @@ function fillAggregated(made: readonly JsonObject[]): JsonObject[] {
 }
 
 /**
- * Returns the rules of an aggregated ClusterRole, in the order of kube-controller-manager's controller; undefined for a role
- * without an aggregation rule.
+ * Returns the rules of an aggregated ClusterRole, in the order of kube-controller-manager's
+ * controller; undefined for a role without an aggregation rule.
  */
 export function aggregatedRules(role: JsonObject, allRoles: readonly JsonObject[]): JsonObject[] | undefined {
   const aggregation = child(role, 'aggregationRule');
@@ -86,8 +87,9 @@ export function aggregatedRules(role: JsonObject, allRoles: readonly JsonObject[
 }
 
 /**
- * Returns a default role with the missing rules of `wanted`; undefined for no change, also if updates of the role are switched
- * off. Additions stay. Rules of aggregated roles are left to the aggregation.
+ * Returns a default role with the missing rules of `wanted`; undefined for no change, also if
+ * updates of the role are switched off. Additions stay. Rules of aggregated roles are left to the
+ * aggregation.
  */
 export function reconcileRole(live: JsonObject, wanted: JsonObject): JsonObject | undefined {
   if (isProtected(live)) return undefined;
@@ -119,7 +121,7 @@ export type BindingChange =
   /** The role differs. It is immutable, so the binding is deleted and created again. */
   | { readonly action: 'recreate'; readonly object: JsonObject };
 
-/** Returns the change that adds the missing subjects of `wanted` to a default binding; undefined for none. */
+/** Returns the change that adds missing subjects to a default binding; undefined for none. */
 export function reconcileBinding(live: JsonObject, wanted: JsonObject): BindingChange | undefined {
   if (isProtected(live)) return undefined;
   if (!jsonEqual({ ...readRoleRef(live) }, { ...readRoleRef(wanted) })) return { action: 'recreate', object: wanted };

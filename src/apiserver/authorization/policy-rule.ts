@@ -19,7 +19,7 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** Returns the rules of a Role or ClusterRole; malformed ones are skipped, because they allow nothing. */
+/** Returns the rules of a Role or ClusterRole; malformed ones allow nothing and are skipped. */
 export function rulesOf(role: JsonObject): PolicyRule[] {
   return objects(role, 'rules').map((rule) => ({
     verbs: texts(rule, 'verbs'),

@@ -24,17 +24,17 @@ export interface HeldRules {
 }
 
 export interface RbacAuthorizer extends Authorizer {
-  /** Returns all rules of a user in a namespace (empty: cluster-wide only), in the order of bindings, with repetitions. */
+  /** Returns all rules of a user in a namespace (empty: cluster-wide), in the order of bindings. */
   rulesFor(user: User, namespace: string): HeldRules;
-  /** Returns the rules of the role of a binding in `namespace` (empty: a ClusterRoleBinding); undefined if it is missing. */
+  /** Returns the rules of the role of a binding in `namespace`; undefined if it is missing. */
   roleRules(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
   /** Unsubscribes from changes. */
   close(): void;
 }
 
 /**
- * RBAC over stored objects. Bindings are indexed by subject on first use after a change; roles are compiled on first use by
- * a binding.
+ * RBAC over stored objects. Bindings are indexed by subject on first use after a change; roles are
+ * compiled on first use by a binding.
  */
 export function createRbacAuthorizer(objects: ObjectReader): RbacAuthorizer {
   return new Rbac(objects);
@@ -50,9 +50,9 @@ class Rbac implements RbacAuthorizer {
   readonly #unsubscribe: readonly (() => void)[];
   #clusterBindings: BindingIndex | undefined;
   readonly #namespaceBindings = new Map<string, BindingIndex>();
-  /** Roles by binding: saves the look-up by name in each decision. Replaced after a change of a role. */
+  /** Roles by binding: saves a look-up by name. Replaced after a change of a role. */
   #rolesOfBindings = new WeakMap<Binding, Role>();
-  /** By `<namespace>/<name>`, `/<name>` for ClusterRoles; only roles that exist, so the store bounds it. */
+  /** By `<namespace>/<name>`, `/<name>` for ClusterRoles. Bounded by the stored roles. */
   readonly #roles = new Map<string, Role>();
 
   constructor(objects: ObjectReader) {
@@ -147,8 +147,8 @@ class Rbac implements RbacAuthorizer {
 }
 
 /**
- * Formats missing roles as kube-apiserver formats several errors: each once, in brackets if more than one. In the answer to a
- * write it calls every missing role by the `resource` that is written.
+ * Formats missing roles as kube-apiserver formats several errors: each once, in brackets if more
+ * than one. In the answer to a write it calls every missing role by the `resource` that is written.
  */
 export function missingText(refs: readonly RoleRef[], resource?: string): string {
   const texts = refs.map(({ kind, name }) => {

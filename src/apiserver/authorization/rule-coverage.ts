@@ -5,7 +5,7 @@ interface Atom extends PolicyRule {
   readonly verb: string;
 }
 
-/** Returns the parts of `wanted` that `held` does not allow, each with one verb and one resource or path. */
+/** Returns the parts of `wanted` (one verb, one resource or path) that `held` does not allow. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const owners = held.map(ownerOf);
   const uncovered: PolicyRule[] = [];
@@ -17,7 +17,7 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
   return uncovered;
 }
 
-/** Returns the number of parts of rules. Lists multiply, so a small role can have more parts than can be checked. */
+/** Returns the number of parts of rules. Lists multiply: a small role can have very many. */
 export function partCount(rules: readonly PolicyRule[]): number {
   return rules.reduce((sum, { apiGroups, resources, verbs, resourceNames, nonResourceURLs }) => {
     const objects = apiGroups.length * resources.length * Math.max(1, resourceNames.length);

@@ -2,8 +2,8 @@ import { type FieldSelector, parseFieldSelector, requiredFieldValue } from '../s
 import { SelectorError } from '../select/label-selector.js';
 
 /**
- * Returns the name to which `fieldSelector=metadata.name=…` limits a list, watch or deletecollection; empty for none. A right
- * on that name is enough for such a request.
+ * Returns the name to which `fieldSelector=metadata.name=…` limits a list, watch or
+ * deletecollection; empty for none. A right on that name is enough for such a request.
  */
 export function selectedName(fieldSelector: string): string {
   const name = requiredFieldValue(parsed(fieldSelector), 'metadata.name') ?? '';

@@ -21,7 +21,7 @@ const SELF: EstablishedIdentity = {
   extra: new Map(),
 };
 
-/** Sends requests of the server to itself, through the same verbs and admission as those of clients. */
+/** Sends requests of the server to itself, through the same verbs and admission. */
 export class InternalClient {
   /** Sends a request and returns the reply unread. */
   readonly send: Send;

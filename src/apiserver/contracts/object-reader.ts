@@ -8,8 +8,8 @@ export interface GroupResource {
 }
 
 /**
- * Reads stored objects from the watch caches: synchronous, and perhaps some milliseconds old. Objects have their storage
- * version and their resourceVersion, and must not be changed.
+ * Reads stored objects from the watch caches: synchronous, and perhaps some milliseconds old.
+ * Objects have their storage version and their resourceVersion, and must not be changed.
  */
 export interface ObjectReader {
   /** `namespace` is empty for cluster-scoped objects. */

@@ -10,8 +10,8 @@ export type Found =
   | { readonly kind: 'unknown'; readonly why: string };
 
 /**
- * Classifies the answer to a GET of one object. Only a Status that names the object proves that it does not exist: another
- * 404 may be from a server that does not serve the resource.
+ * Classifies the answer to a GET of one object. Only a Status that names the object proves that it
+ * does not exist: another 404 may be from a server that does not serve the resource.
  */
 export function readFound(answer: ApiAnswer, name: string): Found {
   if (answer.status === 200) {
@@ -38,8 +38,8 @@ interface Page {
 }
 
 /**
- * Reads the metadata of one page of a list: the one after the continue token `after`, the first one if that is empty.
- * Rejects with ApiRefusal unless the answer is 200.
+ * Reads the metadata of one page of a list: the one after the continue token `after`, the first one
+ * if that is empty. Rejects with ApiRefusal unless the answer is 200.
  */
 export async function listPage(
   client: ApiClient,

@@ -9,7 +9,7 @@ interface CollectionWatchOptions<T> {
   readonly clock: Clock;
   readonly path: string;
   readonly fieldSelector?: string;
-  /** Returns the part of an object's metadata to keep in memory; undefined for an object to ignore. */
+  /** Returns the part of the metadata to keep in memory; undefined to ignore the object. */
   readonly keep: (object: JsonObject) => T | undefined;
   /** Called with all objects, at first and again whenever events may have been missed. */
   readonly onSnapshot: (items: readonly T[]) => void;
@@ -59,7 +59,7 @@ export class CollectionWatch<T> {
     });
   }
 
-  /** True after a list, while events arrive or did until a moment ago: an unknown object does not exist. */
+  /** True after a list, while events arrive: an unknown object does not exist. */
   get isLive(): boolean {
     return this.#isLive;
   }

@@ -28,7 +28,7 @@ export interface ControllersOptions {
 
 const READY_POLL_MS = 100;
 
-/** Joins the leader election once this server is ready, and runs the controllers while it is the leader. */
+/** Joins the leader election once the server is ready; runs the controllers as the leader. */
 export class Controllers {
   readonly #options: ControllersOptions;
   readonly #election: LeaderElection;

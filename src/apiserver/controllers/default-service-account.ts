@@ -33,8 +33,8 @@ interface NamedObject {
 }
 
 /**
- * Creates the default ServiceAccount and the root CA ConfigMap of every namespace if they are missing. Works beside a
- * kube-controller-manager that does the same: its objects stay as they are.
+ * Creates the default ServiceAccount and the root CA ConfigMap of every namespace if they are
+ * missing. Works beside a kube-controller-manager that does the same: its objects stay as they are.
  */
 export class DefaultServiceAccounts implements Controller {
   readonly #options: DefaultServiceAccountOptions;
@@ -175,7 +175,7 @@ const DESCRIPTION = {
     'The authority that the certificates of the API servers are from, for use inside the cluster only.',
 };
 
-/** Returns whether a creation was refused because the namespace is being deleted, or does not exist. */
+/** Returns whether a creation was refused because the namespace ends or does not exist. */
 function isEnding(status: number, body: JsonObject): boolean {
   if (status === 404) return body['reason'] === 'NotFound';
   return status === 403 && JSON.stringify(body['details'] ?? {}).includes('NamespaceTerminating');

@@ -23,8 +23,9 @@ const QUEUE = {
 } as const;
 
 /**
- * Deletes objects whose owners are gone. The graph, filled by watches, only selects objects to check; whether an owner is
- * gone is read from the servers each time, and an inconclusive answer deletes nothing.
+ * Deletes objects whose owners are gone. The graph, filled by watches, only selects objects to
+ * check; whether an owner is gone is read from the servers each time, and an inconclusive answer
+ * deletes nothing.
  */
 export class GarbageCollector implements Controller {
   readonly #options: ControllerOptions;
@@ -147,7 +148,7 @@ export class GarbageCollector implements Controller {
   }
 }
 
-/** Returns the name of an event: object and time, as in clients. Names of roles may be invalid as names of events. */
+/** Returns the name of an event: object and time. Names of roles may be invalid there. */
 function eventName({ name, uid }: ObservedObject, nowMs: number): string {
   const moment = (BigInt(nowMs) * 1_000_000n).toString(16);
   return `${/^[a-z0-9]([a-z0-9.-]{0,198}[a-z0-9])?$/.test(name) ? name : uid}.${moment}`;

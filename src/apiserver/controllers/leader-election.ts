@@ -10,7 +10,7 @@ import { isDefinitelyAbsent } from './answers.js';
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 export const LEASE_NAME = 'straddle-controllers';
 
-/** Duration and renewal interval of the lease, and how much earlier than the others its holder gives up. */
+/** Duration, renewal interval, and how much earlier than the others the holder gives up. */
 export const LEADER_TIMINGS = { durationMs: 15_000, renewEveryMs: 3_000, marginMs: 5_000 } as const;
 
 export interface LeaderElectionOptions {
@@ -33,9 +33,10 @@ interface Seen {
 }
 
 /**
- * Elects the one server that runs the controllers: the holder of the lease. Another server takes over only after it has seen
- * the lease unchanged for its whole duration; the holder gives up `marginMs` earlier, counted from before it sent its last
- * renewal. So two servers never hold it at once, if their clocks run at the same speed.
+ * Elects the one server that runs the controllers: the holder of the lease. Another server takes
+ * over only after it has seen the lease unchanged for its whole duration; the holder gives up
+ * `marginMs` earlier, counted from before it sent its last renewal. So two servers never hold it at
+ * once, if their clocks run at the same speed.
  */
 export class LeaderElection {
   readonly identity: string;

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import type { ContentReport } from './namespace-content.js';
 
-/** Makes the conditions of a namespace that is being deleted, with Kubernetes' reasons and messages. */
+/** Makes the conditions of a namespace that is being deleted, as in Kubernetes. */
 export function namespaceConditions(before: Json | undefined, report: ContentReport, now: string): JsonObject[] {
   const wanted = [
     condition('NamespaceDeletionDiscoveryFailure', report.discoveryFailures, {

@@ -18,7 +18,7 @@ export interface ContentReport {
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
-/** Returns true if every resource was seen to be empty: the only state in which a namespace may be finalized. */
+/** Returns true if every resource was seen to be empty: only then is a namespace finalized. */
 export function isEmpty({ discoveryFailures, contentFailures, remaining }: ContentReport): boolean {
   return discoveryFailures.length === 0 && contentFailures.length === 0 && remaining.size === 0;
 }
@@ -35,8 +35,9 @@ const CONCURRENCY_MAX = 4;
 const FAILURES_MAX = 20;
 
 /**
- * Deletes the objects of a namespace, as far as possible now, and reports the rest. Any answer but an empty list counts as
- * "may still exist": a 503 from a server that starts, a 404 from one that does not serve the resource.
+ * Deletes the objects of a namespace, as far as possible now, and reports the rest. Any answer but
+ * an empty list counts as "may still exist": a 503 from a server that starts, a 404 from one that
+ * does not serve the resource.
  */
 export async function deleteContent(
   client: ApiClient,
@@ -85,7 +86,7 @@ function isPods({ group, resource }: ApiResource): boolean {
   return group === '' && resource === 'pods';
 }
 
-/** Returns resources that appeared in discovery during the pass: of a new server or a new definition. */
+/** Returns resources that appeared during the pass: of a new server or definition. */
 async function missedSince(reader: CatalogueReader, seen: readonly ApiResource[]): Promise<string[]> {
   try {
     const now = await reader.read();
@@ -118,7 +119,7 @@ async function deleteAll(
   await Promise.all(Array.from({ length: CONCURRENCY_MAX }, worker));
 }
 
-/** Lists first: most namespaces have few kinds of objects, and webhooks are not called for empty collections. */
+/** Lists first: deletions of empty collections would call webhooks for nothing. */
 async function deleteResource(
   client: ApiClient,
   namespace: string,

@@ -15,8 +15,8 @@ import { WorkQueue } from './work-queue.js';
 const NAMESPACES = '/api/v1/namespaces';
 const FINALIZER = 'kubernetes';
 /**
- * Other servers see a deletion a moment later, and accept objects until then. A namespace is finalized only after a pass that
- * began this long after the deletion was first seen here.
+ * Other servers see a deletion a moment later, and accept objects until then. A namespace is
+ * finalized only after a pass that began this long after the deletion was first seen here.
  */
 const SETTLE_MS = 2_000;
 const WAIT_MS = { first: 250, max: 15_000 } as const;
@@ -34,7 +34,7 @@ interface Ending {
   passes: number;
 }
 
-/** Deletes the content of namespaces that are being deleted, and finalizes them when they are certainly empty. */
+/** Empties namespaces that are being deleted, and finalizes them when certainly empty. */
 export class NamespaceController implements Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js';
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** Does the work of one key; never concurrently for one key. A number: the key is added again after that many ms. */
+  /** Does the work of a key, never concurrently. A number: repeat after that many ms. */
   readonly work: (key: string) => Promise<number | undefined>;
   /** Called after work that failed and is retried. */
   readonly onFailure: (key: string, error: Error, failures: number) => void;
@@ -16,7 +16,7 @@ export interface WorkQueueOptions {
   readonly backOff: { readonly firstMs: number; readonly maxMs: number };
 }
 
-/** A queue of keys: each at most once, failures retried with doubling delays, with bounds on concurrency and rate. */
+/** A queue of keys, each at most once, with back-off, bounded concurrency and rate. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #ready = new Set<string>();

@@ -16,7 +16,7 @@ const CUSTOM_VERSION_PRIORITY = 100;
 const BUILT_IN_GROUP_PRIORITY = 18_000;
 const BUILT_IN_GROUP_STEP = 50;
 const BUILT_IN_VERSION_PRIORITY = 1_000;
-/** The order in which kube-apiserver shows the verbs of custom resources; those of built-in ones it sorts. */
+/** kube-apiserver's order of the verbs of custom resources; others are sorted. */
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const CUSTOM_SUBRESOURCES = ['status', 'scale'];
 
@@ -32,7 +32,7 @@ interface RankedVersion {
   readonly versionPriority: number;
 }
 
-/** Aggregated discovery of all groups, the core group first if there is one, in kube-apiserver's order. */
+/** Makes aggregated discovery in kube-apiserver's order, the core group first. */
 export function groupDiscovery(served: ServedResources): readonly GroupDiscovery[] {
   const groups = rankedVersions(served);
   const priority = (name: string): number => Math.max(...groups.get(name)!.map((each) => each.groupPriority));

@@ -9,7 +9,7 @@ import {
 } from '../authentication/openid-documents.js';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 
-/** Replies with the documents with which others verify service-account tokens; undefined for any other path. */
+/** Replies with documents to verify service-account tokens; undefined for other paths. */
 export function openIdReply(
   { info }: Exchange,
   tokens: ServiceAccountTokens,

@@ -7,13 +7,13 @@ import { customComponents, customTypeName } from './openapi-custom-schema.js';
 import { operationPlace, resourcePaths, tagOf } from './openapi-paths.js';
 import { byName, groupVersionKind, META, reference, referencesIn, SECURITY, typeSchema } from './openapi-schema.js';
 
-/** Types of every group-version: no surface lists their kinds, and a document lists those of its group-version. */
+/** Types of every group-version: a document lists their kind of its group-version. */
 const OF_EVERY_GROUP: Readonly<Record<string, string>> = {
   [`${META}DeleteOptions`]: 'DeleteOptions',
   [`${META}WatchEvent`]: 'WatchEvent',
 };
 
-/** Sources of types. `customSchema` returns the `openAPIV3Schema` of a custom resource in its version. */
+/** Sources of types. `customSchema` returns the `openAPIV3Schema` of a custom resource. */
 export interface OpenApiSources {
   readonly surface: BuiltInSurface;
   customSchema(type: ResourceType): JsonObject | undefined;
@@ -39,7 +39,7 @@ export function versionOpenApi(version: VersionResources, sources: OpenApiSource
   });
 }
 
-/** Makes OpenAPI v3 of a path that describes the server itself: `/api/`, `/apis/apps/`, `/version/`. */
+/** Makes OpenAPI v3 of a path about the server itself: `/api/`, `/apis/apps/`, `/version/`. */
 export function pathOpenApi(path: string, surface: BuiltInSurface): JsonObject {
   const [first = '', group] = path.split('/').filter((word) => word !== '');
   const typeName =

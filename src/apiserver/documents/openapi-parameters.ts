@@ -31,7 +31,7 @@ const STREAMS = {
 
 type Parameters = Readonly<Record<string, 'string' | 'integer' | 'boolean'>>;
 
-/** Query parameters by `x-kubernetes-action`. kubectl looks for `dryRun` and `fieldValidation` at a patch. */
+/** Query parameters by `x-kubernetes-action`. kubectl reads those of patch. */
 const BY_ACTION: Readonly<Record<string, Parameters>> = {
   list: LIST,
   watch: LIST,
@@ -67,7 +67,10 @@ const BY_KIND: Readonly<Record<string, Parameters>> = {
   },
 };
 
-/** Returns the parameters of an operation, sorted by name. `place`: a kind of options, `<resource>/<subresource>`, `custom`. */
+/**
+ * Returns the parameters of an operation, sorted by name. `place`: a kind of options,
+ * `<resource>/<subresource>`, `custom`.
+ */
 export function queryParameters(action: string, place: string): JsonObject[] {
   const isConnection = action === 'connect';
   const names: Parameters = {

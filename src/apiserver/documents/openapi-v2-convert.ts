@@ -29,7 +29,7 @@ export function schemaToV2(schema: JsonObject): JsonObject {
   return result;
 }
 
-/** Converts a whole type: kube-apiserver does not describe an object that preserves unknown fields. */
+/** Converts a whole type. One that preserves unknown fields is not described, as upstream. */
 export function definitionToV2(schema: JsonObject): JsonObject {
   const kinds = member(schema, 'x-kubernetes-group-version-kind');
   if (schema[PRESERVE] !== true) return schemaToV2(schema);
@@ -52,7 +52,7 @@ function referenceOf(schema: JsonObject): string | undefined {
     : undefined;
 }
 
-/** Converts a path from OpenAPI v3 to v2: bodies are parameters, media types are members of the operation. */
+/** Converts a path from v3 to v2: bodies are parameters, media types are in the operation. */
 export function pathToV2(item: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const method of METHODS) {

@@ -1,7 +1,7 @@
 /**
- * Encodes OpenAPI v2 as protobuf (the messages of gnostic), the only encoding that kubectl and client-go accept. The messages
- * are tables: name in JSON, field number, writer. Members that start with `x-` are written to the message's list of extensions,
- * as YAML, which JSON is.
+ * Encodes OpenAPI v2 as protobuf (the messages of gnostic), the only encoding that kubectl and
+ * client-go accept. The messages are tables: name in JSON, field number, writer. Members that start
+ * with `x-` are written to the message's list of extensions, as YAML, which JSON is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WireWriter } from '../../base/protobuf-wire.js';
@@ -110,7 +110,7 @@ const BODY_PARAMETER: Message = {
 };
 const bodyParameter = message(() => BODY_PARAMETER);
 
-/** A parameter of a path or query. Those of a query have `allowEmptyValue` before `type`, which Kubernetes never sets. */
+/** A parameter of a path or query. Those of a query have `allowEmptyValue` before `type`. */
 function plainParameter(typeId: number, uniqueItemsId: number): Write {
   const fields: Field[] = [
     ['required', 1, flag],

@@ -13,7 +13,7 @@ import { type OpenApiSources, pathOpenApi, versionOpenApi } from './openapi-docu
 import { byName } from './openapi-schema.js';
 
 const OPENAPI_V3_PATH = '/openapi/v3';
-/** Bound on cached documents. The built-in ones have about 4 MB; a few hundred definitions fit beside them. */
+/** Bound on cached documents. The built-in ones have about 4 MB. */
 const OPENAPI_V3_BYTES_MAX = 32 * 1024 * 1024;
 /** For a URL with the hash of the document. */
 const IMMUTABLE = ['Cache-Control', 'public, immutable, max-age=31536000'];
@@ -27,8 +27,8 @@ interface Entry {
 }
 
 /**
- * OpenAPI v3 of one server: an index, and a document for each group-version. A document is made on first use; `update`
- * keeps those whose resources are the same objects.
+ * OpenAPI v3 of one server: an index, and a document for each group-version. A document is made on
+ * first use; `update` keeps those whose resources are the same objects.
  */
 export class OpenApiV3 {
   readonly #sources: OpenApiSources;
@@ -46,7 +46,7 @@ export class OpenApiV3 {
     this.#bytesMax = bytesMax;
   }
 
-  /** `foreign`: index path (`apis/metrics.k8s.io/v1beta1`) → server-relative URL of documents served elsewhere. */
+  /** `foreign`: index path (`apis/metrics.k8s.io/v1beta1`) → URL of documents served elsewhere. */
   update(served: ServedResources, foreign: ReadonlyMap<string, string> = new Map()): void {
     const before = this.#entries;
     const entries = new Map<string, Entry>();
@@ -74,7 +74,7 @@ export class OpenApiV3 {
     return [...this.#entries.keys()];
   }
 
-  /** Returns the index. The first one after a change makes every document, with a turn of the event loop between them. */
+  /** Returns the index. After a change this makes all documents, in turns of the event loop. */
   index(): Promise<ReadyDocument> {
     if (this.#index === undefined) {
       const making = this.#makeIndex();
@@ -148,7 +148,7 @@ function documentUrl(path: string, hash: string): string {
   return `${OPENAPI_V3_PATH}/${path}?hash=${hash}`;
 }
 
-/** Replies to a request for OpenAPI v3; undefined for every other path and for unknown documents. */
+/** Replies to a request for OpenAPI v3; undefined for unknown paths and documents. */
 export async function openApiV3Reply(
   exchange: Pick<Exchange, 'method' | 'headers' | 'info' | 'target'>,
   documents: OpenApiV3,

@@ -29,8 +29,8 @@ export interface DiscoveryOptions {
 type Root = 'core' | 'groups';
 
 /**
- * Discovery of one server in all its forms, for one state of its resources. Documents are made on first use; there are at
- * most a few per group and version.
+ * Discovery of one server in all its forms, for one state of its resources. Documents are made on
+ * first use; there are at most a few per group and version.
  */
 export class DiscoveryDocuments {
   readonly core: readonly GroupDiscovery[];
@@ -132,8 +132,8 @@ export function storageVersionHash(apiVersion: string, kind: string): string {
 }
 
 /**
- * Replies to discovery requests, `/version` and `/`. Returns undefined for every other path, and for groups and versions
- * that this server does not serve.
+ * Replies to discovery requests, `/version` and `/`. Returns undefined for every other path, and
+ * for groups and versions that this server does not serve.
  */
 export async function discoveryReply(
   exchange: Pick<Exchange, 'method' | 'headers' | 'info'>,
@@ -166,7 +166,7 @@ function find(path: string, documents: DiscoveryDocuments): ReadyDocument | Root
   return second === undefined ? documents.group(first) : documents.version(first, second);
 }
 
-/** Replies in the first acceptable form that is implemented: JSON also for clients that prefer protobuf. */
+/** Replies in the first implemented form: JSON also for clients that prefer protobuf. */
 async function rootReply(
   exchange: Pick<Exchange, 'method' | 'headers'>,
   documents: DiscoveryDocuments,

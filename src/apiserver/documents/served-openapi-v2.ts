@@ -41,7 +41,7 @@ export class OpenApiV2 {
     return made.protobuf;
   }
 
-  /** The index of v3 has the hashes of all documents: while it is the same object, so is this document. */
+  /** The index of v3 has the hashes of all documents, so this changes only with it. */
   async #current(): Promise<Made> {
     const of = await this.#documents.index();
     if (this.#made?.of !== of) {
@@ -94,7 +94,7 @@ async function inProtobuf({ bytes, hash }: ReadyDocument): Promise<ReadyDocument
 /** Kinds by type, then by their JSON. */
 type Kinds = Map<string, Map<string, JsonObject>>;
 
-/** Types of every group (DeleteOptions) list the kinds of one group in each v3 document, and all kinds here. */
+/** Types of every group (DeleteOptions) list the kinds of all documents. */
 function collect(name: string, schema: JsonObject, definitions: Map<string, JsonObject>, kinds: Kinds): void {
   const own = schema['x-kubernetes-group-version-kind'];
   for (const each of Array.isArray(own) ? own.filter(isObject) : []) {

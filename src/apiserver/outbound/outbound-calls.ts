@@ -21,7 +21,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const KEEP_ALIVE_MS = 30_000;
 
 interface OutboundCallsOptions {
-  /** Returns the front-proxy certificate, for the `front-proxy` lane. Called again after `renew`. */
+  /** Returns the certificate of the `front-proxy` lane. Called again after `renew`. */
   readonly clientCertificate?: () => { readonly cert: string; readonly key: string } | undefined;
   readonly answerBytesMax?: number;
   readonly destinationsMax?: number;
@@ -29,8 +29,9 @@ interface OutboundCallsOptions {
 }
 
 /**
- * Connections to servers that users name: webhooks and aggregated API servers. Redirects are never followed: they would
- * send a review, or a trusted identity, to a server that nobody named. All methods reject with OutboundCallError.
+ * Connections to servers that users name: webhooks and aggregated API servers. Redirects are never
+ * followed: they would send a review, or a trusted identity, to a server that nobody named. All
+ * methods reject with OutboundCallError.
  */
 export class OutboundCalls {
   readonly #options: OutboundCallsOptions;

@@ -17,8 +17,8 @@ export class OutboundCallError extends Error {
 }
 
 /**
- * Converts an error to the message of kube-apiserver's client, because it is shown to users, who search for it:
- * `dial tcp 10.0.0.1:443: connect: connection refused`.
+ * Converts an error to the message of kube-apiserver's client, because it is shown to users, who
+ * search for it: `dial tcp 10.0.0.1:443: connect: connection refused`.
  */
 export function outboundCallError(address: string, error: unknown): OutboundCallError {
   if (error instanceof OutboundCallError) return error;

@@ -8,8 +8,8 @@ import { isPlain, PLAIN_FORMS, rawBytes, type SchemaType } from './plain-forms.j
 /** Deeper messages are refused, so that no input can exhaust the stack. */
 export const PROTOBUF_LEVELS_MAX = 200;
 /**
- * Bound on the fields of all messages in a document, empty ones included: two bytes can expand to an object with all its
- * empty fields. Enough for ten times the containers that an object can hold.
+ * Bound on the fields of all messages in a document, empty ones included: two bytes can expand to
+ * an object with all its empty fields. Enough for ten times the containers that an object can hold.
  */
 const PROTOBUF_FIELDS_MAX = 500_000;
 
@@ -23,8 +23,8 @@ export interface DecodedObject {
 }
 
 /**
- * Decodes an object with its envelope. `expected` is the type if the envelope has none. Throws ProtobufError for bytes that
- * are not an object of a built-in kind.
+ * Decodes an object with its envelope. `expected` is the type if the envelope has none. Throws
+ * ProtobufError for bytes that are not an object of a built-in kind.
  */
 export function decodeProtobuf(
   bytes: Buffer,
@@ -33,7 +33,7 @@ export function decodeProtobuf(
   return new Decoding().envelope(bytes, 0, expected);
 }
 
-/** The values of one field on the wire: the last scalar, or all pieces of a message, list or map. */
+/** The values of one field: the last scalar, or all pieces of a message, list or map. */
 type Found = { scalar: Json } | { pieces: Buffer[] } | { scalars: Json[] };
 
 class Decoding {
@@ -199,7 +199,7 @@ function numeric(reader: WireReader, type: FieldType): Json {
   return scalar === 'int32' ? reader.int32() : reader.number();
 }
 
-/** Keys and values of maps are fields 1 and 2 of a message; no built-in type has a map of numbers. */
+/** Keys and values of maps are fields 1 and 2; no built-in type has a map of numbers. */
 function entry(bytes: Buffer): { key: string; value: Buffer } {
   const reader = new WireReader(bytes);
   let key = '';

@@ -8,8 +8,8 @@ import { isPlain, PLAIN_FORMS } from './plain-forms.js';
 const OBJECT_BYTES = 4_096;
 
 /**
- * Encodes an object with its envelope; undefined for a kind without a message, such as custom resources. Throws
- * ProtobufError for a field of the wrong type.
+ * Encodes an object with its envelope; undefined for a kind without a message, such as custom
+ * resources. Throws ProtobufError for a field of the wrong type.
  */
 export function encodeProtobuf(object: JsonObject): Buffer | undefined {
   const { apiVersion, kind } = object;

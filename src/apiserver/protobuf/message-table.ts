@@ -21,7 +21,7 @@ export type FieldType =
   | { readonly message: Message };
 
 export interface Field {
-  /** As in JSON. Empty for an inlined field, and for the only field of a message that is a list in JSON. */
+  /** As in JSON. Empty for an inlined field, and for the field of a list message. */
   readonly name: string;
   readonly number: number;
   /** The members of the message are members of the object itself. */
@@ -72,7 +72,7 @@ const SPECIALS: ReadonlyMap<string, SpecialType> = new Map([
   ),
 ]);
 
-/** The messages of the built-in kinds, recorded by test/real/record-protobuf.ts. Each is parsed on first use. */
+/** Messages of built-in kinds, recorded by test/real/record-protobuf.ts; parsed on first use. */
 class MessageTable {
   readonly #file: MessagesFile;
   readonly #kinds = new Map<string, string>();

@@ -9,8 +9,8 @@ const LENGTH_BYTES = 4;
 const EVENT_BYTES = 64;
 
 /**
- * Encodes one watch event: its length, then the event without an envelope, with the object in one. Returns undefined for
- * an object whose kind has no message.
+ * Encodes one watch event: its length, then the event without an envelope, with the object in one.
+ * Returns undefined for an object whose kind has no message.
  */
 export function encodeWatchFrame(type: string, object: JsonObject): Buffer | undefined {
   const raw = encodeProtobuf(object);

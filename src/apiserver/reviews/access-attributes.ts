@@ -206,7 +206,7 @@ const METADATA_KEYS = [
   'finalizers',
 ];
 
-/** Returns problems of metadata that must be empty; managed fields are set by the server and ignored. */
+/** Returns problems of metadata that must be empty; managed fields are ignored. */
 export function metadataProblems(object: JsonObject, allowed: readonly string[], problem: string): FieldProblem[] {
   const metadata = member(object, 'metadata');
   if (!isObject(metadata)) return [];

@@ -13,7 +13,7 @@ const STATUSES: Readonly<Record<string, JsonObject>> = {
 
 const TOKEN_REQUEST_SPEC: JsonObject = { audiences: null, expirationSeconds: 3600, boundObjectRef: null };
 
-/** Returns a review as the first admission plugin gets it: with defaults, and an empty status whatever the client sent. */
+/** Returns a review as the first admission plugin gets it: with defaults and an empty status. */
 export function reviewForm(kind: string, sent: JsonObject): JsonObject {
   const { spec: sentSpec, status: _, ...rest } = sent;
   const spec = isObject(sentSpec) ? sentSpec : {};

@@ -26,7 +26,7 @@ export interface ReviewRequest {
   readonly namespace: string;
   /** From the path: the object whose subresource is requested; empty without. */
   readonly name: string;
-  /** Runs validating admission on the checked and completed object; a handler awaits it before it answers. */
+  /** Runs validating admission on the completed object; awaited before the answer. */
   admit(object: JsonObject): Promise<void>;
 }
 

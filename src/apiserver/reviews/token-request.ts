@@ -14,7 +14,7 @@ const KIND = 'TokenRequest';
 const DEFAULT_SECONDS = 3600;
 const SECONDS_MIN = 600;
 const SECONDS_MAX = 2 ** 32;
-/** The kubelet's default. Such tokens get an extended lifetime, for clients that never read the token file again. */
+/** The kubelet's default. Such tokens live longer, for clients that never read the file again. */
 const KUBELET_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 

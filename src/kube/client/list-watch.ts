@@ -18,7 +18,7 @@ export interface ListWatchOptions {
   watch(query: Readonly<Record<string, string>>, onEvent: (event: WatchEvent) => void): OpenWatch;
   /** Called with each event, bookmarks and errors included, in order. Throwing ends the watch. */
   onEvent(event: WatchEvent): void;
-  /** Called after each failed list or watch, which is retried. Returns true if the resource version has expired. */
+  /** Called after each failed list or watch. Returns true if the resource version has expired. */
   onFailure(error: Error): boolean;
   /** Replaces the delay after an error. */
   delayMs?(error: Error): number | undefined;

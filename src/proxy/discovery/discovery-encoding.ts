@@ -3,8 +3,8 @@ import type { DiscoveryEncoding } from '../../kube/accept.js';
 import { type DiscoveryDocument, encodeDiscoveryProtobuf } from './discovery-protobuf.js';
 
 /**
- * From the size on at which compression saves a packet. The level is fixed: every server must make the same bytes, and
- * zlib's header has neither time nor name.
+ * From the size on at which compression saves a packet. The level is fixed: every server must make
+ * the same bytes, and zlib's header has neither time nor name.
  */
 export const MERGED_GZIP: GzipOptions = { level: 5, bytesMin: 1_024 };
 

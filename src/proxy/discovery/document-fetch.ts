@@ -9,8 +9,9 @@ import { headerValue, type RawHeaders } from '../../http/headers.js';
 import type { OnAbort } from '../../http/on-abort.js';
 
 /**
- * Sends a GET to one server of the control plane in Straddle's name, to the host if `server` is this one. The reply is the
- * server's local view, also through its Straddle. Rejects if the server is unknown.
+ * Sends a GET to one server of the control plane in Straddle's name, to the host if `server` is
+ * this one. The reply is the server's local view, also through its Straddle. Rejects if the server
+ * is unknown.
  */
 export type SendTo = (server: string, target: string, headers: RawHeaders, onAbort: OnAbort) => Promise<Reply>;
 
@@ -18,8 +19,8 @@ export interface FetchLimits {
   readonly timeoutMs: number;
   readonly bodyBytesMax: number;
   /**
-   * Pause after a failure, so that a server that hangs costs one timeout: for all documents of a server that did not reply,
-   * for one document after a wrong reply.
+   * Pause after a failure, so that a server that hangs costs one timeout: for all documents of a
+   * server that did not reply, for one document after a wrong reply.
    */
   readonly restMs: number;
   readonly restingMax: number;
@@ -70,7 +71,7 @@ export interface DocumentRequest {
   readonly timeoutMs?: number;
 }
 
-/** Reads whole documents from servers, with bounds. A document is complete and of the right type, or it is an error. */
+/** Reads whole documents from servers, with bounds on size and time. */
 export class DocumentFetcher {
   readonly #options: DocumentFetcherOptions;
   readonly #limits: FetchLimits;
@@ -82,7 +83,7 @@ export class DocumentFetcher {
     this.#limits = options.limits ?? FETCH_LIMITS;
   }
 
-  /** Rejects with DocumentError, after logging and counting the fault. 304, 404 and 406 are replies, not faults. */
+  /** Rejects with DocumentError, logged and counted. 304, 404 and 406 are replies. */
   async fetch(request: DocumentRequest): Promise<FetchedDocument> {
     if (this.#rests(request.server) || this.#rests(`${request.server} ${request.target}`)) {
       throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);

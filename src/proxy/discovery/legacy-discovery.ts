@@ -77,7 +77,7 @@ function groupOf(surface: Surface, name: string) {
   return surface.groups.some((group) => group.metadata.name === name && (group.versions ?? []).length > 0);
 }
 
-/** Makes a list in the order of names. Servers order their lists differently; the merged bytes must not depend on it. */
+/** Makes a list sorted by name: merged bytes must not depend on the order of a server. */
 export function sortedResourceList(
   at: { readonly group: string; readonly version: string },
   { resources = [] }: VersionDiscovery,

@@ -30,7 +30,7 @@ interface ServerDocument {
   readonly reached: boolean;
 }
 
-/** `same`: the servers that have the same document and are reachable, if all documents are equal. */
+/** `same`: the reachable servers with the document, if all documents are equal. */
 export type OpenApiV2Answer = MadeDocument | { readonly same: readonly string[] };
 
 interface Recent {
@@ -118,7 +118,7 @@ export class OpenApiV2 {
     return made;
   }
 
-  /** Returns the bytes just received, or fetches them again from a server that confirmed the ETag. */
+  /** Returns the bytes just received, or fetches them from a server that confirmed the ETag. */
   async #source(candidates: readonly ServerDocument[], encoding: OpenApiEncoding): Promise<SourceDocument | undefined> {
     const inHand = candidates.find(({ bytes }) => bytes !== undefined);
     const reject = (server: string) => (why: string) =>

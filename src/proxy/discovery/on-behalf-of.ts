@@ -10,9 +10,10 @@ export type RequestOnBehalf = Pick<DerivedRequest, 'method' | 'body' | 'nowMs'> 
 };
 
 /**
- * Makes a request of Straddle in a caller's name: with the caller's identity, credentials and impersonation, and no other header
- * of the caller. It does not end with the caller's connection, because other callers may wait for it too. The default method
- * is the caller's, because HEAD and GET are different verbs for authorization.
+ * Makes a request of Straddle in a caller's name: with the caller's identity, credentials and
+ * impersonation, and no other header of the caller. It does not end with the caller's connection,
+ * because other callers may wait for it too. The default method is the caller's, because HEAD and
+ * GET are different verbs for authorization.
  */
 export function onBehalfOf(exchange: Exchange, request: RequestOnBehalf): Exchange {
   const headers = [...filterHeaders(exchange.headers, speaksForCaller), ...request.headers];

@@ -27,8 +27,8 @@ export function parseOpenApi(text: string): JsonObject | undefined {
 }
 
 /**
- * Returns the union of the documents of several servers, with precedence for the first. Top-level members have the order
- * of the first document, then of the others.
+ * Returns the union of the documents of several servers, with precedence for the first. Top-level
+ * members have the order of the first document, then of the others.
  */
 export function mergeOpenApi(documents: readonly JsonObject[]): JsonObject {
   const merged: JsonObject = {};

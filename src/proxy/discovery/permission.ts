@@ -28,7 +28,7 @@ export const PERMISSION_LIMITS: PermissionLimits = {
 export type AuthorizeDocument = (exchange: Exchange, judge: Handler, path: string) => Promise<Reply | undefined>;
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
-/** Bound on a document that is drained to keep its connection; for a larger one the connection is closed. */
+/** Bound on a document that is drained to keep its connection. */
 const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
 /** Bound on remembered ETags; other paths are requested unconditionally. */
 const ETAGS_MAX = 64;
@@ -36,11 +36,12 @@ const ETAGS_MAX = 64;
 const NO_DOCUMENT = 'application/x-straddle-none';
 
 /**
- * Makes a function that asks the API server whether a caller may read a merged document: by a request for the same path in the
- * caller's name. Only permissions are cached, for a short time. Concurrent calls for one caller share one request.
+ * Makes a function that asks the API server whether a caller may read a merged document: by a
+ * request for the same path in the caller's name. Only permissions are cached, for a short time.
+ * Concurrent calls for one caller share one request.
  */
 export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_LIMITS): AuthorizeDocument {
-  /** Expiry of each permission. Insertion order is age, so the first key is dropped at the bound. */
+  /** Expiry of each permission, oldest first. */
   const allowedUntilMs = new Map<string, number>();
   const asking = new Map<string, Promise<Reply | undefined>>();
   const etags = new Map<string, string>();
@@ -117,7 +118,7 @@ interface KnownCaller {
   readonly key: string;
 }
 
-/** The last caller of each connection. Most connections have one caller only; comparing costs less than hashing. */
+/** The last caller of each connection, mostly the only one: comparing is cheaper than hashing. */
 const lastCallers = new WeakMap<ClientConnection, KnownCaller>();
 
 /** Returns a key of everything by which the API server could distinguish callers. */
@@ -138,7 +139,7 @@ function callerKey({ identity, headers, connection }: Exchange): string {
   return key;
 }
 
-/** A connection's certificate is one identity object for its whole life; others are compared by their fields. */
+/** A connection's certificate is one identity object; others are compared by fields. */
 function sameIdentity(a: Identity, b: Identity): boolean {
   return a === b || (a.kind === 'carried' && b.kind === 'carried' && a.flow === b.flow);
 }

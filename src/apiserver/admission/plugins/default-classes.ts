@@ -8,7 +8,7 @@ import { created } from './refusal.js';
 
 interface DefaultedClass {
   readonly name: string;
-  /** The resource whose objects name a class, in `field` of their spec or, formerly, in `oldAnnotation`. */
+  /** Resource that names a class: in `field` of the spec or, formerly, in `oldAnnotation`. */
   readonly of: GroupResource;
   readonly field: string;
   readonly oldAnnotation: string;

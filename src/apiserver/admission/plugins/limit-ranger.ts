@@ -19,7 +19,7 @@ const ANNOTATION = 'kubernetes.io/limit-ranger';
 
 type Amounts = ReadonlyMap<string, string>;
 
-/** Sets the defaults of LimitRanges on new pods, and refuses pods and claims outside of the limits. */
+/** Sets the defaults of LimitRanges on new pods; refuses pods and claims outside the limits. */
 export function limitRanger(objects: ObjectReader): AdmissionPlugin {
   const rangesOf = (request: AdmissionRequest): JsonObject[] => {
     const isPod = created(request, '', 'pods') !== undefined;

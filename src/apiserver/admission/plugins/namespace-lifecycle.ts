@@ -7,7 +7,7 @@ import { isAbout, refused } from './refusal.js';
 const NAMESPACES = { group: '', resource: 'namespaces' };
 const UNDELETABLE = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Refuses changes in a namespace that does not exist, creations in one that ends, and the deletion of some namespaces. */
+/** Refuses changes in missing namespaces, and creations in those that are being deleted. */
 export function namespaceLifecycle(objects: ObjectReader): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',

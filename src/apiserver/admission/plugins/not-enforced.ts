@@ -47,7 +47,7 @@ function policyRow(kind: string, consequence: string, instead: string): Unenforc
   };
 }
 
-/** Warns clients that write an object that kube-apiserver would enforce and this server does not. */
+/** Warns clients that write an object which only kube-apiserver would enforce. */
 export function notEnforced(): AdmissionPlugin {
   return {
     name: 'NotEnforced',

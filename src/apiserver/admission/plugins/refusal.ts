@@ -18,7 +18,7 @@ export function isAbout({ type, subresource }: AdmissionRequest, group: string, 
   return type.group === group && type.resource === resource && subresource === '';
 }
 
-/** Returns the object of a request that creates one of that resource; undefined for every other request. */
+/** Returns the object of a request that creates one of that resource, else undefined. */
 export function created(request: AdmissionRequest, group: string, resource: string): JsonObject | undefined {
   return request.operation === 'CREATE' && isAbout(request, group, resource) ? request.object : undefined;
 }

@@ -14,7 +14,7 @@ const TOKEN_SECONDS = 3_607;
 /** Without vowels and look-alikes, so that no words result, as in Kubernetes. */
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Sets the service account of new pods, and mounts its token in every container unless pod or account opts out. */
+/** Sets the service account of new pods, and mounts its token unless pod or account opts out. */
 export function serviceAccount(objects: ObjectReader): AdmissionPlugin {
   return {
     name: 'ServiceAccount',

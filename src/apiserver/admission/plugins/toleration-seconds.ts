@@ -5,7 +5,7 @@ import { isAbout, isWrite } from './refusal.js';
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;
 
-/** Adds tolerations of 300 s for nodes that are not ready or unreachable, unless a pod has its own. */
+/** Adds tolerations of 300 s for unready and unreachable nodes, unless a pod has others. */
 export function defaultTolerationSeconds(): AdmissionPlugin {
   return {
     name: 'DefaultTolerationSeconds',

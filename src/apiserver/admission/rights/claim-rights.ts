@@ -20,9 +20,10 @@ interface ClaimRightsOptions {
 }
 
 /**
- * Refuses claims of devices with administrative access outside of namespaces that are labelled for it, and changes of a
- * claim's status without the right on the part that changes: `resourceclaims/binding` for the allocation, and
- * `resourceclaims/driver`, by the driver's name, for the status of a device.
+ * Refuses claims of devices with administrative access outside of namespaces that are labelled for
+ * it, and changes of a claim's status without the right on the part that changes:
+ * `resourceclaims/binding` for the allocation, and `resourceclaims/driver`, by the driver's name,
+ * for the status of a device.
  */
 export function claimRights(options: ClaimRightsOptions): AdmissionPlugin {
   return {
@@ -39,7 +40,7 @@ export function claimRights(options: ClaimRightsOptions): AdmissionPlugin {
   };
 }
 
-/** Returns the path of the first request for administrative access in a claim or a claim template. */
+/** Returns the path of the first request for administrative access in a claim or template. */
 function requestedPath(resource: string, object: JsonObject): string | undefined {
   const isTemplate = resource === 'resourceclaimtemplates';
   if (!isTemplate && resource !== 'resourceclaims') return undefined;
@@ -123,7 +124,7 @@ function changedDrivers(status: JsonObject, before: JsonObject): string[] {
   return [...drivers].sort();
 }
 
-/** Returns whether the user is a service account whose token is bound to the only node of the claim's allocation. */
+/** Returns whether the user's token is bound to the only node of the claim's allocation. */
 function isOnAllocatedNode({ user }: AdmissionRequest, status: JsonObject): boolean {
   const terms = objects(child(child(status, 'allocation'), 'nodeSelector'), 'nodeSelectorTerms');
   const [term] = terms;

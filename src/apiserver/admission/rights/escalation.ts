@@ -17,7 +17,7 @@ import { MASTERS_GROUP, type User } from '../../contracts/user.js';
 import { goQuote, goQuoteList } from '../../values/go-quote.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
 
-/** Bound on combinations of verbs, resources and names in a role: checking more would block the event loop. */
+/** Bound on combinations of verbs, resources and names in a role, for the event loop's sake. */
 const RULE_PARTS_MAX = 50_000;
 
 /** All rights, which an aggregation rule needs: it can gather any role. */
@@ -27,8 +27,8 @@ const FULL_AUTHORITY: readonly PolicyRule[] = [
 ];
 
 /**
- * Returns why a user with the rules `held` may not grant `wanted`, in kube-apiserver's words; undefined if allowed.
- * `resource` is the one that is written.
+ * Returns why a user with the rules `held` may not grant `wanted`, in kube-apiserver's words;
+ * undefined if allowed. `resource` is the one that is written.
  */
 export function escalationProblem(
   user: User,
@@ -50,8 +50,9 @@ export function escalationProblem(
 }
 
 /**
- * Refuses writing or binding a role with rights that the user does not have, unless the user may `escalate` or `bind` it.
- * `rbac` has the rules of a user; `authorizer` (the same, or a union with it) decides about the two verbs.
+ * Refuses writing or binding a role with rights that the user does not have, unless the user may
+ * `escalate` or `bind` it. `rbac` has the rules of a user; `authorizer` (the same, or a union with
+ * it) decides about the two verbs.
  */
 export function rbacEscalationPlugin(rbac: RbacAuthorizer, authorizer: Authorizer = rbac): AdmissionPlugin {
   return {

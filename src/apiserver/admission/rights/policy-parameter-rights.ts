@@ -23,8 +23,9 @@ interface PolicyParameterOptions {
 }
 
 /**
- * Refuses admission policies with a parameter kind to a user who may not read all objects of that kind, and bindings to
- * a user who may not read the parameters: a policy shows its parameters in its messages.
+ * Refuses admission policies with a parameter kind to a user who may not read all objects of that
+ * kind, and bindings to a user who may not read the parameters: a policy shows its parameters in
+ * its messages.
  */
 export function policyParameterRights(options: PolicyParameterOptions): AdmissionPlugin {
   return {

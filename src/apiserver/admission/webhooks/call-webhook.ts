@@ -32,7 +32,8 @@ interface WebhookCall {
 }
 
 /**
- * Runs `work`, which calls a webhook. A WebhookCallError is logged or becomes an internal error, by the failure policy.
+ * Runs `work`, which calls a webhook. A WebhookCallError is logged or becomes an internal error, by
+ * the failure policy.
  */
 export async function byFailurePolicy(deps: WebhookDeps, webhook: Webhook, work: () => Promise<void>): Promise<void> {
   try {
@@ -45,8 +46,8 @@ export async function byFailurePolicy(deps: WebhookDeps, webhook: Webhook, work:
 }
 
 /**
- * Calls a webhook and returns its response if it allowed the request. Throws WebhookCallError if it could not be called
- * or its answer is malformed, StatusError if it refuses.
+ * Calls a webhook and returns its response if it allowed the request. Throws WebhookCallError if it
+ * could not be called or its answer is malformed, StatusError if it refuses.
  */
 export async function callWebhook(deps: WebhookDeps, call: WebhookCall): Promise<ReviewResponse> {
   const { request, invocation, versions, mutating } = call;

@@ -28,8 +28,9 @@ export function isExempt({ type, subresource }: AdmissionRequest): boolean {
 }
 
 /**
- * Returns how a webhook is called for a request; undefined if it is not. A selector that cannot be evaluated (a namespace
- * that does not exist) is an error only for requests that match the rules. Throws StatusError.
+ * Returns how a webhook is called for a request; undefined if it is not. A selector that cannot be
+ * evaluated (a namespace that does not exist) is an error only for requests that match the rules.
+ * Throws StatusError.
  */
 export async function matchWebhook(
   deps: WebhookDeps,

@@ -10,8 +10,9 @@ import type { WebhookDeps } from './webhook-deps.js';
 import { internalError, WebhookCallError } from './webhook-errors.js';
 
 /**
- * Calls the mutating webhooks that match a change, one after the other, each with the object as the ones before changed it.
- * Webhooks with reinvocation policy `IfNeeded` are called again if the object was changed after their call.
+ * Calls the mutating webhooks that match a change, one after the other, each with the object as the
+ * ones before changed it. Webhooks with reinvocation policy `IfNeeded` are called again if the
+ * object was changed after their call.
  */
 export function mutatingWebhooks(deps: WebhookDeps): AdmissionPlugin {
   const webhooks = webhookSource(deps.objects, 'mutatingwebhookconfigurations', deps.compileMatchCondition);

@@ -26,7 +26,7 @@ export function decodePatch(webhookName: string, patch: string): readonly JsonPa
   }
 }
 
-/** Applies a patch. Throws StatusError, whatever the failure policy, if it does not apply or the result is malformed. */
+/** Applies a patch. Throws StatusError, whatever the failure policy, if that fails. */
 export function patchObject(
   deps: WebhookDeps,
   invocation: Invocation,

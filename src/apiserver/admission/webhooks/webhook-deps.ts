@@ -26,11 +26,12 @@ export interface WebhookDeps {
   /** Throws with Kubernetes' message if the expression does not compile. */
   readonly compileMatchCondition: (expression: string) => MatchConditionCheck;
   readonly logger: Logger;
-  /** Returns whether a registered type has that kind; a patch must not change the kind of an object. */
+  /** Returns whether a registered type has that kind; a patch must not change kinds. */
   readonly isKnownKind?: (apiVersion: string, kind: string) => boolean;
   /**
-   * Runs the built-in mutating plugins again. Called once, between the two rounds of mutating webhooks, if the first one
-   * changed the object: values that they derive may have to change with it.
+   * Runs the built-in mutating plugins again. Called once, between the two rounds of mutating
+   * webhooks, if the first one changed the object: values that they derive may have to change with
+   * it.
    */
   readonly reinvokeBuiltIns?: (request: AdmissionRequest) => Promise<void>;
 }

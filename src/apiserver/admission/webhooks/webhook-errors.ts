@@ -26,7 +26,7 @@ export function unexplainedError(message: string): StatusError {
   return statusError({ message, code: 500 });
 }
 
-/** Returns the webhook's refusal as the answer, with its code and reason; the default code is 400. */
+/** Returns the webhook's refusal, with its code and reason; the default code is 400. */
 export function rejection(webhookName: string, result: JsonObject | undefined): StatusError {
   const deniedBy = `admission webhook ${JSON.stringify(webhookName)} denied the request`;
   const given = result ?? {};

@@ -29,7 +29,7 @@ type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhoo
 
 type Compile = (expression: string) => MatchConditionCheck;
 
-/** Returns the webhooks of all configurations, sorted by the configurations' names; parsed once per change. */
+/** Returns the webhooks of all configurations, sorted by their names; parsed once per change. */
 export function webhookSource(
   stored: ObjectReader,
   resource: ConfigurationResource,

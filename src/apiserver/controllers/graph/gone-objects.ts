@@ -2,7 +2,7 @@ import { isMeant, type ObservedObject, type OwnerReference } from './owner-refer
 
 type Gone = Pick<ObservedObject, 'group' | 'kind' | 'namespace' | 'name'>;
 
-/** Objects that a watch reported as deleted. A UID is never reused, so an entry never becomes wrong. */
+/** Objects that a watch reported as deleted. A UID is never reused. */
 export class GoneObjects {
   readonly #byUid = new Map<string, Gone>();
   readonly #max: number;

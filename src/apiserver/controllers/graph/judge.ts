@@ -37,7 +37,7 @@ interface Owners {
   readonly waiting: OwnerReference[];
 }
 
-/** Decides about one object from what the servers reply now, and acts on it. Rejects with NotYet while something is unknown. */
+/** Reads one object and its owners, and acts. Rejects with NotYet while one is unknown. */
 export async function judge(options: JudgeOptions, uid: string): Promise<void> {
   const { graph, client, reader } = options;
   if (graph.isHeardOf(uid)) return judgeHeardOf(options, uid);
@@ -54,8 +54,9 @@ export async function judge(options: JudgeOptions, uid: string): Promise<void> {
 }
 
 /**
- * Judges an owner of which only references were seen: dependents of one that does not exist are judged. References may
- * disagree about its kind, and one that cannot be resolved must not delay the others.
+ * Judges an owner of which only references were seen: dependents of one that does not exist are
+ * judged. References may disagree about its kind, and one that cannot be resolved must not delay
+ * the others.
  */
 async function judgeHeardOf(options: JudgeOptions, uid: string): Promise<void> {
   const { graph } = options;

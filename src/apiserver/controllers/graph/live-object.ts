@@ -66,7 +66,7 @@ export class LiveObject {
   }
 }
 
-/** Reads an object. `absent` if it is certainly gone, or its name has another UID; rejects with NotYet if unknown. */
+/** Reads an object. `absent` if certainly gone or replaced; rejects with NotYet if unknown. */
 export async function readLive(
   client: ApiClient,
   reader: CatalogueReader,

@@ -1,6 +1,6 @@
 import { isMeant, type ObservedObject, type OwnerReference } from './owner-reference.js';
 
-/** Receives objects to check after a change: whether they may stay, or whether to release their dependents. */
+/** Receives objects to check after a change: may they stay, or release their dependents. */
 export interface GraphWork {
   readonly judge: (uid: string) => void;
   readonly release: (uid: string) => void;
@@ -14,8 +14,8 @@ interface Node {
 }
 
 /**
- * Owners and dependents, as far as the watches reported them. It may be behind, so it only selects objects to check. Not
- * bounded: it has one small node for each object of the cluster.
+ * Owners and dependents, as far as the watches reported them. It may be behind, so it only selects
+ * objects to check. Not bounded: it has one small node for each object of the cluster.
  */
 export class ObjectGraph {
   readonly #nodes = new Map<string, Node>();
@@ -77,7 +77,7 @@ export class ObjectGraph {
     for (const { uid: ownerUid } of node.object?.owners ?? []) this.#leave(node, ownerUid);
   }
 
-  /** Forgets the objects of a resource that is no longer watched. They may still exist, so no dependent is judged. */
+  /** Forgets the objects of a resource that is no longer watched. They may still exist. */
   unwatch(resource: string): void {
     for (const node of [...this.#nodes.values()]) {
       if (node.object?.resource !== resource) continue;
@@ -152,7 +152,7 @@ export class ObjectGraph {
     if (owner?.object?.isForeground) this.#work.judge(owner.uid);
   }
 
-  /** Judges dependents whose reference has another kind, name or namespace: such an owner does not exist. */
+  /** Judges dependents whose reference has another kind, name or namespace. */
   #judgeMistaken(owner: Node, object: ObservedObject): void {
     for (const { uid, object: dependent } of owner.dependents) {
       const reference = dependent?.owners.find((each) => each.uid === owner.uid);

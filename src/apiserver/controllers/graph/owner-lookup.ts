@@ -12,7 +12,7 @@ import type { OwnerReference } from './owner-reference.js';
 export type OwnerState =
   | { readonly kind: 'present'; readonly object: JsonObject }
   | { readonly kind: 'absent' }
-  /** A cluster-scoped object cannot have a namespaced owner; Kubernetes never resolves such a reference. */
+  /** A namespaced owner of a cluster-scoped object; Kubernetes never resolves it. */
   | { readonly kind: 'unresolvable' }
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -23,9 +23,10 @@ export interface OwnerLookupOptions {
 }
 
 /**
- * Reads an owner from the control plane. It is absent if a watch reported its deletion, if its name has another UID, or if a
- * server replies that the object does not exist and live servers served its kind both before and after the request. Every
- * other answer may be from a server that does not serve the kind.
+ * Reads an owner from the control plane. It is absent if a watch reported its deletion, if its name
+ * has another UID, or if a server replies that the object does not exist and live servers served
+ * its kind both before and after the request. Every other answer may be from a server that does not
+ * serve the kind.
  */
 export async function lookUpOwner(
   { client, reader, gone }: OwnerLookupOptions,

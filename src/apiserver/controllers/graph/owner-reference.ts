@@ -75,7 +75,7 @@ function referenceOf(value: Json): OwnerReference[] {
   ];
 }
 
-/** Returns whether a reference of a dependent in a namespace matches this owner by kind, name and namespace too. */
+/** Returns whether a reference matches this owner by kind, name and namespace too. */
 export function isMeant(
   reference: OwnerReference,
   dependentNamespace: string,

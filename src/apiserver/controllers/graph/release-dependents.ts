@@ -5,8 +5,9 @@ import { readLive } from './live-object.js';
 import { ORPHAN_FINALIZER } from './owner-reference.js';
 
 /**
- * Removes the references of all dependents to an owner deleted with `orphan`, then its finalizer. A dependent that was
- * missed would be deleted as garbage later, so this waits until the graph is complete.
+ * Removes the references of all dependents to an owner deleted with `orphan`, then its finalizer. A
+ * dependent that was missed would be deleted as garbage later, so this waits until the graph is
+ * complete.
  */
 export async function releaseDependents(options: JudgeOptions, uid: string): Promise<void> {
   const { client, reader, graph, logger } = options;

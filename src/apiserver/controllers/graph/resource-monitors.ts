@@ -16,7 +16,7 @@ interface ResourceMonitorsOptions {
   readonly logger: Logger;
   readonly graph: ObjectGraph;
   readonly gone: GoneObjects;
-  /** Called for a known object that is not in a new list: it is probably deleted, and should be read. */
+  /** Called for a known object that is missing in a new list: probably deleted. */
   readonly onMissed: (uid: string) => void;
 }
 
@@ -28,7 +28,7 @@ interface Monitor {
 /** Bound on concurrent lists: at the start there is one for every resource. */
 const LISTS_MAX = 6;
 
-/** Watches the metadata of every object that can be deleted, in every resource that the control plane serves. */
+/** Watches the metadata of every deletable object of the control plane. */
 export class ResourceMonitors {
   readonly #options: ResourceMonitorsOptions;
   readonly #monitors = new Map<string, Monitor>();
@@ -40,7 +40,7 @@ export class ResourceMonitors {
     this.#options = options;
   }
 
-  /** Follows discovery: watches new resources, and drops those that are certainly no longer served. */
+  /** Follows discovery: watches new resources, drops those that are certainly gone. */
   async follow(catalogue: Catalogue): Promise<void> {
     if (catalogue === this.#catalogue) return;
     this.#catalogue = catalogue;
