@@ -88,7 +88,7 @@ async function failure(promise: Promise<unknown>): Promise<StatusError> {
 }
 
 describe('a request for an aggregated API', () => {
-  it('goes out with the front-proxy certificate and the identity of who asks, and nothing the client says of that', async () => {
+  it('is sent with the front-proxy certificate and the identity of its user, without identity headers of the client', async () => {
     answer = (request, response) => {
       if (!request.url!.startsWith(THINGS)) return false;
       sendJson(response, 200, { url: request.url! });
@@ -119,7 +119,7 @@ describe('a request for an aggregated API', () => {
     expect((request.socket as TLSSocket).getPeerCertificate().subject.CN).toBe('front-proxy-client');
   });
 
-  it('streams its body there and the answer back, and ends the stream when the client leaves', async () => {
+  it('streams both bodies, and is aborted when the client disconnects', async () => {
     let serverSide: ServerResponse | undefined;
     answer = (request, response) => {
       if (!request.url!.startsWith(THINGS)) return false;
@@ -171,7 +171,7 @@ describe('a request for an aggregated API', () => {
     socket.destroy();
   });
 
-  it('is not redirected', async () => {
+  it('gets 502 instead of a redirect', async () => {
     answer = (request, response) => {
       if (!request.url!.startsWith(THINGS)) return false;
       response.writeHead(307, { Location: 'https://elsewhere.test/' }).end();
@@ -183,7 +183,7 @@ describe('a request for an aggregated API', () => {
     expect(headerValue(reply.headers, 'location')).toBeUndefined();
   });
 
-  it('is answered 503 when the server went away since it was last checked', async () => {
+  it('gets 503 if the server went away since its last check', async () => {
     const apis = await started();
     await remote.close();
     const error = await failure(apis.proxy(makeExchange(), apis.find(GROUP, 'v1')!, alice));
@@ -194,7 +194,7 @@ describe('a request for an aggregated API', () => {
     expect(error.retryAfterSeconds).toBe(1);
   });
 
-  it('is answered 503 while the server is not available', async () => {
+  it('gets 503 while the server is unavailable', async () => {
     const { objects, apis } = aggregation;
     putApiService(objects, GROUP, { name: 'wardle' });
     apis.start();
@@ -206,7 +206,7 @@ describe('a request for an aggregated API', () => {
     );
   });
 
-  it('is not sent to a server whose certificate is for another name, unless the APIService says not to look', async () => {
+  it('is not sent to a server with a certificate for another name, unless insecureSkipTLSVerify is set', async () => {
     const { objects, clock, apis } = aggregation;
     putEndpoint(objects, 'other', remote.port);
     putApiService(objects, GROUP, { name: 'other' });
@@ -223,7 +223,7 @@ describe('a request for an aggregated API', () => {
   });
 });
 
-describe('what aggregated API servers serve', () => {
+describe('discovery of aggregated API servers', () => {
   const DOCUMENT = {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
@@ -236,7 +236,7 @@ describe('what aggregated API servers serve', () => {
     ],
   };
 
-  it('is read from aggregated discovery, and asked for anew only if it changed', async () => {
+  it('is read with conditional requests for the aggregated document', async () => {
     const conditions: (string | undefined)[] = [];
     answer = (request, response) => {
       if (request.url !== '/apis') return false;
@@ -259,7 +259,7 @@ describe('what aggregated API servers serve', () => {
     expect(apis.groupVersions()[0]!.discovery.resources).toHaveLength(1);
   });
 
-  it('stays shown as stale when the server is gone, and becomes current when it is back', async () => {
+  it('is stale while the server is unavailable, and current when it is back', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
     expect(apis.groupVersions()[0]!.discovery.freshness).toBe('Current');
@@ -273,7 +273,7 @@ describe('what aggregated API servers serve', () => {
     await until(() => apis.groupVersions()[0]!.discovery.freshness === 'Current', 'the way back');
   });
 
-  it('goes with its APIService', async () => {
+  it('is removed with its APIService', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
     let changes = 0;
@@ -287,7 +287,7 @@ describe('what aggregated API servers serve', () => {
   });
 });
 
-describe('conditions', () => {
+describe('conditions of APIServices', () => {
   it('are to be written once after each check, and keep the time of their last change', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
@@ -307,7 +307,7 @@ describe('conditions', () => {
     expect(apis.statusUpdates()[0]!.conditions[0]).toEqual({ ...passed, message: 'all checks passed' });
   });
 
-  it('that stay as they are are not told again', async () => {
+  it('are not reported again if they did not change', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
     const [update] = apis.statusUpdates();
@@ -322,7 +322,7 @@ describe('conditions', () => {
     expect(told).toBe(0);
   });
 
-  it('of local APIServices say so', () => {
+  it('have reason Local for local APIServices', () => {
     const { objects, apis } = aggregation;
     objects.put(API_SERVICES, { metadata: { name: 'v1.apps' }, spec: { group: 'apps', version: 'v1' } });
     expect(apis.statusUpdates()).toMatchObject([
@@ -330,7 +330,7 @@ describe('conditions', () => {
     ]);
   });
 
-  it('are looked at again soon after a failure, later and later', async () => {
+  it('are checked again after a failure with doubling delays', async () => {
     let checks = 0;
     answer = (_, response) => {
       checks++;

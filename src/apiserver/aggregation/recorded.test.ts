@@ -55,7 +55,7 @@ describe('local APIServices', () => {
     expect(made).toEqual(expected);
   });
 
-  it('leave out the group that describes them, and follow definitions with a low priority', () => {
+  it('lack the group apiregistration.k8s.io, and have a low priority for definitions', () => {
     expect(localApiServices([{ group: 'apiregistration.k8s.io', version: 'v1', origin: 'built-in' }], 'now')).toEqual(
       [],
     );
@@ -114,7 +114,7 @@ describe('remote APIServices', () => {
     expect(groups).toEqual(new Map(recorded.groups.map(({ metadata, versions }) => [metadata.name, versions])));
   });
 
-  it('stand in order among the local groups', () => {
+  it('are ordered among the local groups as in kube-apiserver', () => {
     const local = recorded.order.filter(([name]) => !name!.endsWith('.example.com')).reverse();
     const virtual = local.flatMap(([group, ...versions]) =>
       versions.reverse().map((version) => virtualResource(group!, version)),

@@ -59,7 +59,7 @@ describe('aggregated discovery', () => {
     ]);
   });
 
-  it('puts groups of APIServices where their priorities say', async () => {
+  it('orders groups of APIServices by their priorities', async () => {
     const of = (group: string, version: string, groupPriority: number, versionPriority = 10) => ({
       group,
       discovery: { version, resources: [], freshness: 'Current' as const },
@@ -115,7 +115,7 @@ describe('aggregated discovery', () => {
     expect(list).toMatchObject({ apiVersion: 'apidiscovery.k8s.io/v2beta1', items: [{ metadata: {} }] });
   });
 
-  it('has a tag by content, and 304 for whoever has it', async () => {
+  it('has an ETag of its content, and replies 304 to a client that has it', async () => {
     const first = await ask('/apis', V2);
     const etag = headerValue(first!.headers, 'etag')!;
     expect(etag).toMatch(/^"[0-9A-F]{128}"$/);
@@ -177,7 +177,7 @@ describe('legacy discovery', () => {
     expect(storageVersionHash('v1', 'ConfigMap')).toBe('qFsyl6wFWjQ=');
   });
 
-  it('says nothing of storage where there is none, nor an apiVersion of the core list', async () => {
+  it('omits storageVersionHash of unstored resources, and apiVersion of the core list', async () => {
     const core = bodyOf(await ask('/api/v1'));
     expect(core).not.toHaveProperty('apiVersion');
     expect((core['resources'] as object[])[0]).toEqual({
@@ -189,7 +189,7 @@ describe('legacy discovery', () => {
     });
   });
 
-  it('leaves to others what is not served here', async () => {
+  it('returns undefined for groups, versions and paths that are not served', async () => {
     for (const path of [
       '/apis/nope',
       '/apis/apps/v9',
@@ -210,7 +210,7 @@ describe('legacy discovery', () => {
   });
 });
 
-describe('negotiation', () => {
+describe('negotiation of discovery documents', () => {
   it.each<[string, string, string]>([
     ['application/vnd.kubernetes.protobuf,application/json', '/apis', 'application/json'],
     [`application/vnd.kubernetes.protobuf;as=x,${V2},application/json`, '/apis', V2],
@@ -223,13 +223,13 @@ describe('negotiation', () => {
     expect(headerValue((await ask(path, accept))!.headers, 'content-type')).toBe(contentType);
   });
 
-  it.each(['/apis', '/api/v1', '/version'])('refuses what cannot be made of %s', async (path) => {
+  it.each(['/apis', '/api/v1', '/version'])('replies 406 for %s in protobuf only', async (path) => {
     const refusal = ask(path, 'application/vnd.kubernetes.protobuf');
     await expect(refusal).rejects.toBeInstanceOf(StatusError);
     await expect(refusal).rejects.toMatchObject({ status: { code: 406, reason: 'NotAcceptable' } });
   });
 
-  it('reads only', async () => {
+  it('replies 405 to POST, and to HEAD without a body', async () => {
     await expect(discoveryReply(exchangeFor('/apis', {}, 'POST'), documents)).rejects.toMatchObject({
       status: { code: 405 },
     });
@@ -251,8 +251,8 @@ describe('negotiation', () => {
   });
 });
 
-describe('what a server says of itself', () => {
-  it('is its version, all in text', async () => {
+describe('documents about the server', () => {
+  it('have the version at /version, with all fields as strings', async () => {
     expect(bodyOf(await ask('/version'))).toMatchObject({
       major: '1',
       minor: '36',
@@ -263,7 +263,7 @@ describe('what a server says of itself', () => {
     });
   });
 
-  it('is the list of its paths, sorted', async () => {
+  it('have the sorted list of paths at /', async () => {
     const paths = bodyOf(await ask('/'))['paths'] as string[];
     expect(paths).toEqual([...paths].sort());
     expect(paths).toEqual(

@@ -185,7 +185,7 @@ describe('tokenRequest', () => {
       deps,
     );
 
-  it('makes a token that a TokenReview then knows', async () => {
+  it('issues a token that a TokenReview accepts', async () => {
     const deps = dependencies();
     const token = ((await request({}, deps)).status as JsonObject).token as string;
     const review = await ask(
