@@ -125,25 +125,28 @@ describe('ServiceAccountTokens', () => {
     expect(() => tokens.verify(token)).toThrow('service account ns/sa has been deleted');
   });
 
-  it.each(['Pod', 'Secret', 'Node'] as const)('refuses a token after the %s that it is bound to was deleted', (kind) => {
-    const { objects, tokens, issue } = setUp();
-    const bound = object(kind, 'b', 'b-uid');
-    objects.put(bound);
-    const token = issue({ kind, name: 'b', uid: 'b-uid' });
-    const { extra } = tokens.verify(token)!.user;
-    const what = kind.toLowerCase();
-    expect(extra.get(`authentication.kubernetes.io/${what}-name`)).toEqual(kind === 'Secret' ? undefined : ['b']);
-    objects.put(object(kind, 'b', 'other'));
-    expect(() => tokens.verify(token)).toThrow(
-      `${what} UID (other) does not match service account ${what} ref claim (b-uid)`,
-    );
-    objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:58:59Z' } }));
-    expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
-    objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:59:30Z' } }));
-    expect(tokens.verify(token)).toBeDefined();
-    objects.remove(bound);
-    expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
-  });
+  it.each(['Pod', 'Secret', 'Node'] as const)(
+    'refuses a token after the %s that it is bound to was deleted',
+    (kind) => {
+      const { objects, tokens, issue } = setUp();
+      const bound = object(kind, 'b', 'b-uid');
+      objects.put(bound);
+      const token = issue({ kind, name: 'b', uid: 'b-uid' });
+      const { extra } = tokens.verify(token)!.user;
+      const what = kind.toLowerCase();
+      expect(extra.get(`authentication.kubernetes.io/${what}-name`)).toEqual(kind === 'Secret' ? undefined : ['b']);
+      objects.put(object(kind, 'b', 'other'));
+      expect(() => tokens.verify(token)).toThrow(
+        `${what} UID (other) does not match service account ${what} ref claim (b-uid)`,
+      );
+      objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:58:59Z' } }));
+      expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
+      objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:59:30Z' } }));
+      expect(tokens.verify(token)).toBeDefined();
+      objects.remove(bound);
+      expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
+    },
+  );
 
   it('returns the node of a bound pod without reading it', () => {
     const { objects, tokens, issue } = setUp();
