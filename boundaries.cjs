@@ -14,7 +14,7 @@ const allowed = {
   'apiserver/storage': ['base', 'http/tls'],
   'tools/https': ['base', 'http/tls'],
   'tools/rehearse': ['base', 'kube', 'kube/client', 'tools/https'],
-  'apiserver/contracts': ['http', 'kube'],
+  'apiserver/contracts': ['base', 'http', 'kube', 'kube/client'],
   'apiserver/patch': ['apiserver/values', 'base', 'kube'],
   'apiserver/select': ['apiserver/values', 'kube'],
   'http/client': ['base', 'http', 'http/tls', 'kube'],

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { Exchange, Reply } from '../http/exchange.js';
+import { NOT_CACHED } from '../http/ready-document.js';
 import { statusReply } from '../http/status-reply.js';
 import { StatusError } from '../kube/status-error.js';
 import { AdmissionChain } from './admission/admission-chain.js';
@@ -36,9 +37,9 @@ import { Caches } from './watch/caches.js';
 import { StoreFeed } from './watch/store-feed.js';
 
 export interface ApiServerOptions {
-  /** Of this one among those that share the store. */
+  /** Identity of this server among those that share the store. */
   readonly serverName: string;
-  /** Somebody keeps a lease for this server, by which others know that it lives. */
+  /** A lease is renewed for this server, by which others see that it is running. */
   readonly keepsLease: boolean;
   readonly backend: Backend;
   readonly surface: BuiltInSurface;
@@ -55,16 +56,16 @@ export interface ApiServerOptions {
   };
   readonly bootstrap: Pick<BootstrapOptions, 'clientCa' | 'requestHeader' | 'serviceCidr'>;
   readonly extensions: Pick<ExtensionsOptions, 'outbound' | 'aggregationOutbound' | 'makeHeaders'>;
-  /** The name of another live server of the control plane that serves a resource in some version, if there is one. */
+  /** Returns the name of another live server that serves a resource in some version. */
   readonly servingPeer?: (what: GroupResource) => string | undefined;
-  /** Makes the authorizer that is asked instead of RBAC alone; RBAC itself by default. */
+  /** Makes the authorizer that replaces RBAC; RBAC itself by default. */
   readonly authorizerOver?: (rbac: Authorizer) => Authorizer;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** Read on almost every request, or needed before the first one. */
-const READ_AT_START = [
+/** Resources that are read on almost every request, or needed before the first one. */
+const READ_AT_START: readonly GroupResource[] = [
   { group: '', resource: 'namespaces' },
   { group: 'rbac.authorization.k8s.io', resource: 'roles' },
   { group: 'rbac.authorization.k8s.io', resource: 'clusterroles' },
@@ -86,8 +87,8 @@ const READ_AT_START = [
 ];
 
 /**
- * A Kubernetes API server over a store: who asks, may they, and then the verb; or a document; or another server that
- * stands behind this one. Several may share one store.
+ * A Kubernetes API server over a store: authenticates and authorizes a request, then runs a verb,
+ * replies with a document or proxies to an aggregated API server. Several may share one store.
  */
 export class ApiServer {
   readonly registry: TypeRegistry;
@@ -140,7 +141,7 @@ export class ApiServer {
       eventTtlSeconds: options.eventTtlSeconds,
     });
     this.registry = new TypeRegistry(types, virtual);
-    this.client = new InternalClient(this.handle, () => clock.nowMs());
+    this.client = new InternalClient(this.handle, clock);
     this.#extensions = new Extensions({
       ...options.extensions,
       registry: this.registry,
@@ -177,14 +178,13 @@ export class ApiServer {
         rulesFor: (user, namespace) => this.#rbac.rulesFor(user, namespace),
         authenticator: this.tokens,
         tokens: this.#serviceAccounts,
-        extendsTokenExpiration: true,
       },
     };
     this.#documents = new ServedDocuments({
       served: () => this.#extensions.served(),
       discovery: {
         serverAddress: options.serverAddress,
-        version: { gitVersion: surface.capturedFrom },
+        gitVersion: surface.capturedFrom,
         otherPaths: OTHER_PATHS,
       },
       openApi: { surface, customSchema: (type) => this.#extensions.openApiSchema(type) },
@@ -192,7 +192,7 @@ export class ApiServer {
     });
   }
 
-  /** Reads what is stored and makes what every cluster has. Rejects where the store can't be read. */
+  /** Fills the caches and creates system objects. Rejects if the store cannot be read. */
   async start(): Promise<void> {
     await this.#feed.start();
     await this.#caches.load(READ_AT_START);
@@ -208,7 +208,7 @@ export class ApiServer {
     await this.#storageVersions.start();
   }
 
-  /** A refusal is an answer like any other, as from an API server at the other end of a connection. */
+  /** Replies to a request. A StatusError becomes a reply. */
   handle = async (exchange: Exchange): Promise<Reply> => {
     try {
       return await this.#answer(exchange);
@@ -227,7 +227,7 @@ export class ApiServer {
     return reply ?? this.#nothingAt(info.path);
   }
 
-  /** Who the request is made as, if they may make it. Throws Unauthorized or Forbidden. */
+  /** Returns the user after impersonation. Throws Unauthorized or Forbidden. */
   #admittedUser(exchange: Exchange): User {
     const own = attributesOf(exchange, requestUser(exchange, this.tokens));
     const user = this.#impersonated(exchange, own);
@@ -246,7 +246,7 @@ export class ApiServer {
     );
   }
 
-  /** Below the core API and the groups that are always there it is an API object that tells of it. */
+  /** Replies 404: with a Status below the core API and built-in groups, in plain text elsewhere. */
   #nothingAt(path: string): Reply {
     const [, prefix, group] = path.split('/');
     if (prefix === 'api' || (prefix === 'apis' && group !== undefined && this.registry.builtInGroups.has(group))) {
@@ -255,7 +255,7 @@ export class ApiServer {
     return pageNotFound();
   }
 
-  /** Watches end in good order, then all that runs. */
+  /** Ends watches normally, then everything else. */
   async close(): Promise<void> {
     for (const watch of this.#machinery.watches) watch.stop();
     await this.#storageVersions.close();
@@ -264,12 +264,12 @@ export class ApiServer {
     await this.#feed.close();
   }
 
-  /** Calls back when this server serves something else than before. */
+  /** Calls back after a change of the served resources. */
   onSurfaceChange(listener: () => void): void {
     this.#extensions.onServedChange(listener);
   }
 
-  /** The place where a resource is built in: any Kubernetes version, or a server of another version that runs now. */
+  /** Returns where a resource is built in: Kubernetes (any version), or another live server. */
   #builtInAt(what: GroupResource): string | undefined {
     const { surface, servingPeer } = this.#options;
     const group = surface.groups.find(({ name }) => name === what.group);
@@ -280,7 +280,7 @@ export class ApiServer {
     return peer === undefined ? undefined : `server ${JSON.stringify(peer)} of this control plane`;
   }
 
-  /** Since 1.36 the right to act as somebody can be given for some actions only. */
+  /** Since 1.36 the right to impersonate can be limited to some actions. */
   #impersonated({ headers }: Exchange, request: Attributes): User | undefined {
     if (this.#constrained) return this.#constrained.impersonatedUser(headers, request);
     return impersonatedUser(headers, request.user, (attributes) => this.#authorizer.authorize(attributes));
@@ -309,16 +309,9 @@ function attributesOf({ info, method, target }: Exchange, user: User): Attribute
   return { ...attributes, name: selectedName(queryOf(target).get('fieldSelector') ?? '') };
 }
 
-/** What kube-apiserver says of paths that nothing is behind. */
+/** kube-apiserver's reply to an unknown path. */
 function pageNotFound(): Reply {
   const body = Buffer.from('404 page not found\n');
-  const headers = [
-    'Content-Type',
-    'text/plain; charset=utf-8',
-    'X-Content-Type-Options',
-    'nosniff',
-    'Cache-Control',
-    'no-cache, private',
-  ];
+  const headers = ['Content-Type', 'text/plain; charset=utf-8', 'X-Content-Type-Options', 'nosniff', ...NOT_CACHED];
   return { status: 404, headers: [...headers, 'Content-Length', String(body.byteLength)], body };
 }

@@ -2,17 +2,18 @@ import type { Logger } from '../base/logger.js';
 import type { JsonObject } from '../kube/json.js';
 import { nameOf } from '../kube/metadata-of.js';
 import { defaultRbacObjects, reconcileBinding, reconcileRole } from './authorization/default-roles.js';
+import { RBAC_GROUP } from './authorization/policy-rule.js';
 import type { InternalClient } from './contracts/internal-client.js';
 import type { ObjectReader } from './contracts/object-reader.js';
 
 export interface BootstrapOptions {
   readonly client: InternalClient;
-  /** Has read the namespaces, roles and bindings that are there. */
+  /** Must have read namespaces, roles and bindings. */
   readonly objects: ObjectReader;
   readonly nowMs: number;
   readonly logger: Logger;
   readonly serviceCidr: string;
-  /** PEM of the authorities that clients and front proxies are verified with; undefined without. */
+  /** PEM of the certificate authorities of clients; undefined without. */
   readonly clientCa: string | undefined;
   readonly requestHeader: {
     readonly ca: string | undefined;
@@ -28,10 +29,9 @@ interface RequestHeaders {
   readonly extraHeaderPrefixes: readonly string[];
 }
 
-const RBAC_GROUP = 'rbac.authorization.k8s.io';
 const RBAC = `/apis/${RBAC_GROUP}/v1`;
 
-/** Makes what every cluster has, where it is missing. Several servers may do so at once. */
+/** Creates the missing system objects of a cluster. Several servers may do so at once. */
 export async function bootstrap(options: BootstrapOptions): Promise<void> {
   const missing = SYSTEM_NAMESPACES.filter((name) => !options.objects.get(NAMESPACES, '', name));
   await Promise.all(
@@ -64,7 +64,7 @@ const PRIORITY_CLASSES: readonly JsonObject[] = [
   ),
 ];
 
-/** How clients inside a cluster name the API server: the first address of the range is kept for it. */
+/** The Service of the API server, with the first address of the range. */
 function kubernetesService(serviceCidr: string): JsonObject {
   return {
     kind: 'Service',
@@ -84,27 +84,19 @@ function firstAddress(cidr: string): { readonly clusterIP?: string } {
   return start === undefined ? {} : { clusterIP: `${start}${Number(last) + 1}` };
 }
 
-/** Straddle's own user, as which servers ask each other: it keeps a lease and finds its peers. */
+/** The rights of Straddle's users: for leases and finding peers, and for the controllers. */
 const STRADDLE_RIGHTS: readonly JsonObject[] = [
-  ...straddleRights('kube-system', [
+  ...granted('system:straddle', 'kube-system', [
     {
       apiGroups: ['coordination.k8s.io'],
       resources: ['leases'],
       verbs: ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'],
     },
   ]),
-  ...straddleRights('default', [
+  ...granted('system:straddle', 'default', [
     { apiGroups: ['discovery.k8s.io'], resources: ['endpointslices'], verbs: ['get', 'list', 'watch'] },
   ]),
-  ...controllerRights(),
-];
-
-/** Controllers read and delete whatever there is, settle finalizers and owners on it, and make very little. */
-function controllerRights(): JsonObject[] {
-  const apiGroup = 'rbac.authorization.k8s.io';
-  const apiVersion = `${apiGroup}/v1`;
-  const name = 'system:straddle-controllers';
-  const rules = [
+  ...granted('system:straddle-controllers', undefined, [
     {
       apiGroups: ['*'],
       resources: ['*'],
@@ -113,27 +105,21 @@ function controllerRights(): JsonObject[] {
     { apiGroups: [''], resources: ['serviceaccounts', 'configmaps', 'events'], verbs: ['create'] },
     { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
     { nonResourceURLs: ['/api', '/apis'], verbs: ['get'] },
-  ];
-  return [
-    { apiVersion, kind: 'ClusterRole', metadata: { name }, rules },
-    {
-      apiVersion,
-      kind: 'ClusterRoleBinding',
-      metadata: { name },
-      roleRef: { apiGroup, kind: 'ClusterRole', name },
-      subjects: [{ apiGroup, kind: 'User', name }],
-    },
-  ];
-}
+  ]),
+];
 
-function straddleRights(namespace: string, rules: JsonObject[]): JsonObject[] {
-  const apiVersion = 'rbac.authorization.k8s.io/v1';
-  const metadata = { name: 'system:straddle', namespace };
-  const subject = { apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'system:straddle' };
-  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'system:straddle' };
+/** Makes a role, of a namespace or the cluster, and its binding to the user of that name. */
+function granted(name: string, namespace: string | undefined, rules: JsonObject[]): JsonObject[] {
+  const kind = namespace === undefined ? 'ClusterRole' : 'Role';
+  const common = {
+    apiVersion: `${RBAC_GROUP}/v1`,
+    metadata: namespace === undefined ? { name } : { name, namespace },
+  };
+  const roleRef = { apiGroup: RBAC_GROUP, kind, name };
+  const subjects = [{ apiGroup: RBAC_GROUP, kind: 'User', name }];
   return [
-    { apiVersion, kind: 'Role', metadata, rules },
-    { apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects: [subject] },
+    { ...common, kind, rules },
+    { ...common, kind: `${kind}Binding`, roleRef, subjects },
   ];
 }
 
@@ -141,7 +127,7 @@ function priorityClass(name: string, value: number, description: string): JsonOb
   return { kind: 'PriorityClass', apiVersion: 'scheduling.k8s.io/v1', metadata: { name }, value, description };
 }
 
-/** Where aggregated API servers read how to tell a front proxy. */
+/** The ConfigMap from which aggregated API servers read how a front proxy authenticates. */
 function authenticationConfig({ clientCa, requestHeader }: BootstrapOptions): JsonObject {
   const { ca, allowedNames, headers } = requestHeader;
   const data: JsonObject = {
@@ -165,7 +151,7 @@ function authenticationConfig({ clientCa, requestHeader }: BootstrapOptions): Js
   };
 }
 
-/** Since when it is known whether tokens in secrets are used: a controller cleans up those that are not. */
+/** The ConfigMap with the date since which the use of tokens in Secrets is tracked. */
 function tokenTracking(nowMs: number): JsonObject {
   return {
     kind: 'ConfigMap',
@@ -186,11 +172,11 @@ async function ensure({ client, logger }: BootstrapOptions, collection: string, 
     });
 }
 
-/** Default roles get what they lack; what an operator added, or switched off, stays. */
+/** Adds missing rights to default roles, unless updates of a role are switched off. */
 async function reconcile({ client, objects, logger }: BootstrapOptions, wanted: JsonObject): Promise<void> {
   const resource = `${String(wanted['kind']).toLowerCase()}s`;
   const namespace = (wanted['metadata'] as JsonObject)['namespace'];
-  // Read, not asked for: a server that starts on a store that has it all should be ready at once.
+  // From the caches: a server on a store that has all of them must be ready at once.
   const live = objects.get({ group: RBAC_GROUP, resource }, String(namespace ?? ''), nameOf(wanted));
   const collection = namespace === undefined ? `${RBAC}/${resource}` : `${RBAC}/namespaces/${namespace}/${resource}`;
   const path = `${collection}/${encodeURIComponent(nameOf(wanted))}`;
@@ -206,12 +192,9 @@ async function reconcile({ client, objects, logger }: BootstrapOptions, wanted: 
     return;
   }
   const next = reconcileBinding(live, wanted);
-  // What a binding leads to can't be changed.
-  if (next?.action === 'recreate') await client.request('DELETE', path);
-  if (next)
-    await client.request(
-      next.action === 'recreate' ? 'POST' : 'PUT',
-      next.action === 'recreate' ? collection : path,
-      next.object,
-    );
+  if (next?.action === 'update') await client.request('PUT', path, next.object);
+  if (next?.action !== 'recreate') return;
+  // The role of a binding is immutable.
+  await client.request('DELETE', path);
+  await client.request('POST', collection, next.object);
 }

@@ -43,7 +43,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['deletecollection', deletecollection],
 ]);
 
-/** Subresources that are more than a part of their object. */
+/** Subresources with a verb of their own, instead of a view of the object. */
 const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/pods/binding', bind],
   ['/pods/eviction', evict],
@@ -56,7 +56,7 @@ const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/services/proxy', connect],
 ]);
 
-/** The answer to a request for a resource that this server serves itself; undefined for any other. May throw a StatusError. */
+/** Replies to a request for a local resource; undefined for any other. Throws StatusError. */
 export function dispatch(exchange: Exchange, user: User, options: DispatchOptions): Promise<Reply> | undefined {
   const { info } = exchange;
   const type = options.registry.find(info.group, info.version, info.resource);
@@ -78,13 +78,13 @@ export function dispatch(exchange: Exchange, user: User, options: DispatchOption
   return verbOf(type.verbs, info.verb)(call);
 }
 
-/** The query of a target, read as Go reads it. */
+/** Parses the query of a target as Go does. */
 export function queryOf(target: string): URLSearchParams {
   const raw = rawQuery(target);
   if (raw === '') return NO_QUERY;
   const text = decodeQuery(raw);
   if (!MALFORMED_PAIR.test(text)) return new URLSearchParams(text);
-  // Go leaves out what it can't read, and takes the rest.
+  // Go skips malformed pairs.
   const pairs = text.split('&').filter((pair) => !MALFORMED_PAIR.test(pair));
   return new URLSearchParams(pairs.join('&'));
 }
@@ -93,7 +93,7 @@ const MALFORMED_PAIR = /%(?![0-9a-fA-F]{2})|;/;
 
 const NO_QUERY = new URLSearchParams();
 
-/** Namespaced objects have a namespace in their path, others have none. */
+/** Returns whether the path has a namespace exactly if objects of the type have one. */
 function isPlaceOf(type: ResourceType, { info }: ApiCall): boolean {
   if (type.namespaced) return info.namespace !== '' || (info.name === '' && info.subresource === '');
   return info.namespace === '' || (info.resource === 'namespaces' && info.group === '');
@@ -101,22 +101,22 @@ function isPlaceOf(type: ResourceType, { info }: ApiCall): boolean {
 
 const OBJECT_VERBS: ReadonlySet<string> = new Set(['get', 'watch', 'update', 'patch', 'delete']);
 const COLLECTION_VERBS: ReadonlySet<string> = new Set(['list', 'watch', 'create', 'deletecollection']);
-/** Of all namespaces at once. */
+/** Verbs on all namespaces at once. */
 const WIDE_VERBS: ReadonlySet<string> = new Set(['list', 'watch']);
 
-/** One object is not created, a collection not patched: such methods have no route there. */
+/** Returns whether a path has a route for the verb: a collection cannot be patched. */
 function isVerbOfPath(type: ResourceType, { name, namespace, verb }: RequestInfo): boolean {
   if (name !== '') return OBJECT_VERBS.has(verb);
   return (type.namespaced && namespace === '' ? WIDE_VERBS : COLLECTION_VERBS).has(verb);
 }
 
-/** Only what is behind a proxy has paths of its own. */
+/** Returns whether the path goes on after the subresource, which only proxies have. */
 function hasMore({ path, subresource, name, verb }: RequestInfo): boolean {
   if (subresource === '' || subresource === 'proxy' || verb === 'proxy') return false;
   return !path.replace(/\/+$/, '').endsWith(`/${name}/${subresource}`);
 }
 
-/** Throws BadRequest for a name that no key can hold, NotFound for one that no object can have. */
+/** Throws BadRequest for a name with a percent sign, NotFound for one that is not valid text. */
 function checkName(type: ResourceType, name: string): void {
   if (!isValidText(name)) throw notFound(type, name);
   if (!name.includes('%')) return;
@@ -133,7 +133,7 @@ function subresource(call: ApiCall, { reviews }: DispatchOptions): Promise<Reply
   const { type, info } = call;
   const served = type.subresources.get(info.subresource);
   if (!served) {
-    // Of custom resources kube-apiserver says that the object is not there.
+    // For custom resources kube-apiserver replies that the object was not found.
     if (type.origin === 'custom') throw notFound(type, info.name);
     return undefined;
   }

@@ -11,6 +11,7 @@ import { rbacEscalationPlugin } from './admission/rights/escalation.js';
 import { policyParameterRights } from './admission/rights/policy-parameter-rights.js';
 import { mutatingWebhooks } from './admission/webhooks/mutating-webhooks.js';
 import { validatingWebhooks } from './admission/webhooks/validating-webhooks.js';
+import type { MatchVariables } from './admission/webhooks/webhook-deps.js';
 import { AggregatedApis, type AggregatedApisOptions } from './aggregation/aggregated-apis.js';
 import type { AggregationOutbound } from './aggregation/aggregation-outbound.js';
 import { LocalServiceKeeper } from './aggregation/local-service-keeper.js';
@@ -26,7 +27,7 @@ import { DefinitionController } from './crd/definition-controller.js';
 import { DefinitionWatch } from './crd/definition-watch.js';
 import type { Outbound } from './outbound/outbound.js';
 import type { ResourceType } from './registry/resource-type.js';
-import type { AggregatedGroupVersion, ServedResources } from './registry/served-resources.js';
+import type { ServedResources } from './registry/served-resources.js';
 import type { TypeRegistry } from './registry/type-registry.js';
 import { ANY } from './schema/schema.js';
 import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
@@ -50,8 +51,8 @@ const STATUS_WRITE_DELAY_MS = 100;
 const GRANULAR_CLAIMS_MINOR = 36;
 
 /**
- * What users add to the API: kinds by definitions, other API servers by APIServices, webhooks that have a say in every
- * change. Follows the objects that say so and keeps the registry in step.
+ * Extensions of the API by users: custom resource definitions, aggregated API servers and admission
+ * webhooks. Follows their objects and updates the registry.
  */
 export class Extensions {
   readonly #options: ExtensionsOptions;
@@ -88,7 +89,7 @@ export class Extensions {
     this.#localServices = new LocalServiceKeeper({ ...options, objects: options.caches });
   }
 
-  /** In order: what the server derives, then what webhooks say, then who may hand out which rights. */
+  /** Returns plugins in order: built-in, mutating webhooks, rights, validating webhooks. */
   admissionPlugins(): readonly AdmissionPlugin[] {
     const { caches, outbound, registry, logger, rbac, authorizer, surface } = this.#options;
     const webhooks = {
@@ -117,7 +118,7 @@ export class Extensions {
     ];
   }
 
-  /** What was defined before this server started is served from its first request on. */
+  /** Loads stored definitions, so that they are served from the first request on. */
   async loadDefinitions(): Promise<void> {
     this.#cancels.push(this.#definitions.onChange(() => this.#definitionsChanged()));
     this.#definitionsChanged();
@@ -143,13 +144,13 @@ export class Extensions {
     this.#aggregated.close();
   }
 
-  /** Everything that can be asked of this server. The same object until something changes. */
+  /** Returns everything that this server serves. The same object until a change. */
   served(): ServedResources {
     const { registry, surface } = this.#options;
     this.#served ??= {
       types: registry.types.filter(({ group, version }) => !this.#aggregated.find(group, version)),
       virtual: registry.virtual,
-      aggregated: this.#aggregatedVersions(),
+      aggregated: this.#aggregated.groupVersions(),
       order: surface.groups,
     };
     return this.#served;
@@ -159,7 +160,7 @@ export class Extensions {
     return this.#definitions.openApiSchema(type);
   }
 
-  /** Whether a resource that another server serves can be served there by a definition or an aggregated API server. */
+  /** Returns whether a definition or an APIService explains that a peer serves a resource. */
   explains({ group, resource }: GroupResource): boolean {
     const isAggregated = this.#aggregated.remotes().some((each) => each.group === group);
     return isAggregated || this.#definitions.isOrWasServed(`${resource}.${group}`);
@@ -169,7 +170,7 @@ export class Extensions {
     return this.#foreignOpenApi;
   }
 
-  /** An API server behind this one, if an APIService names one for what is asked; it may answer for built-in groups too. */
+  /** Proxies to an aggregated API server; undefined if no APIService names one. */
   reply(exchange: Exchange, user: User): Promise<Reply> | undefined {
     const { info } = exchange;
     const [group, version] = info.isResource ? [info.group, info.version] : groupVersionOf(info.path);
@@ -182,14 +183,6 @@ export class Extensions {
     if (types === this.#customTypes) return;
     this.#customTypes = types;
     this.#options.registry.setCustom(types);
-  }
-
-  #aggregatedVersions(): AggregatedGroupVersion[] {
-    return this.#aggregated.remotes().flatMap(({ group, version, groupPriorityMinimum, versionPriority }) => {
-      const found = this.#aggregated.groups().find(({ metadata }) => metadata.name === group);
-      const discovery = found?.versions?.find((each) => each.version === version);
-      return discovery ? [{ group, discovery, groupPriority: groupPriorityMinimum, versionPriority }] : [];
-    });
   }
 
   onServedChange(listener: () => void): void {
@@ -219,29 +212,21 @@ export class Extensions {
       const path = `/apis/apiregistration.k8s.io/v1/apiservices/${encodeURIComponent(name)}/status`;
       const patch = { metadata: { resourceVersion }, status: { conditions } } as unknown as JsonObject;
       const { status, body } = await client.request('PATCH', path, patch, 'application/merge-patch+json');
-      // Somebody else wrote in between: the next change brings it up again.
+      // 409: another writer was faster; the next change retries.
       if (status >= 400 && status !== 409 && status !== 404)
         logger.warn("an APIService's status could not be written", { name, why: String(body['message']) });
     }
   }
 }
 
-/** Objects are the same in every version, and events in two groups. */
+/** Returns all types with the same stored objects: other versions, and events in two groups. */
 function equivalentTypes(registry: TypeRegistry, type: AdmissionType): readonly ResourceType[] {
   return registry.types.filter((each) => each.storage.prefix === type.storage?.prefix);
 }
 
 function matchCondition(expression: string) {
   const condition = compileMatchCondition(expression);
-  return ({
-    object,
-    oldObject,
-    request,
-  }: {
-    object: JsonObject | null;
-    oldObject: JsonObject | null;
-    request: JsonObject;
-  }) => {
+  return ({ object, oldObject, request }: MatchVariables) => {
     const answer = condition.evaluate({ object: object ?? undefined, oldObject: oldObject ?? undefined, request });
     if ('error' in answer) throw new Error(answer.error);
     return answer.matches;

@@ -23,6 +23,12 @@ export function headerValues(headers: RawHeaders, lowerName: string): string[] {
   return values;
 }
 
+/** Returns all values of a list field as one list; undefined if the field is absent. */
+export function headerList(headers: RawHeaders, lowerName: string): string | undefined {
+  const values = headerValues(headers, lowerName);
+  return values.length === 0 ? undefined : values.join(',');
+}
+
 /** Returns the fields that pass `keep`, which gets the lower-case name. */
 export function filterHeaders(headers: RawHeaders, keep: (lowerName: string) => boolean): string[] {
   const kept: string[] = [];

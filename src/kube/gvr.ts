@@ -17,6 +17,11 @@ export function groupVersion(group: string, version: string): string {
   return group === '' ? version : `${group}/${version}`;
 }
 
+/** Returns the path of a group-version: `/apis/batch/v1`, or `/api/v1` for the core group. */
+export function apiPath(group: string, version: string): string {
+  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+}
+
 /** Returns `jobs.v1.batch`, the form of kubectl and of the API server's messages. */
 export function resourceName(gvr: GroupVersionResource): string {
   return gvr.group === '' ? `${gvr.resource}.${gvr.version}` : `${gvr.resource}.${gvr.version}.${gvr.group}`;

@@ -1,5 +1,5 @@
 import type { GroupDiscovery, VersionDiscovery } from './discovery.js';
-import { groupVersion, gvrKey } from './gvr.js';
+import { apiPath, groupVersion, gvrKey } from './gvr.js';
 
 /** A resource as one version serves it. */
 export interface ResourceKind {
@@ -56,7 +56,6 @@ export function apiVersionOf({ group, version }: ResourceKind): string {
 
 /** The path of a collection, or of one object in it. */
 export function pathOf(kind: ResourceKind, namespace: string, name = ''): string {
-  const root = kind.group === '' ? `/api/${kind.version}` : `/apis/${kind.group}/${kind.version}`;
   const within = kind.namespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  return `${root}${within}/${kind.resource}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
+  return `${apiPath(kind.group, kind.version)}${within}/${kind.resource}${name === '' ? '' : `/${encodeURIComponent(name)}`}`;
 }

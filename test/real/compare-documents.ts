@@ -109,7 +109,7 @@ async function oursWith(
   const served = servedOf(surface, [customType({ ...WIDGETS, subresources: ['status'] })]);
   const discovery = new DiscoveryDocuments(served, {
     serverAddress: '127.0.0.1',
-    version: { gitVersion: `v${SURFACE}.0+straddle` },
+    gitVersion: `v${SURFACE}.0+straddle`,
     otherPaths: [],
   });
   const v3 = new OpenApiV3({ surface, customSchema: () => WIDGET_SCHEMA });

@@ -3,7 +3,7 @@ import type { User } from '../contracts/user.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { Strategy } from '../registry/strategy.js';
 
-/** The parts of a resource that admission uses; resources that are never stored, such as reviews, have no more. */
+/** The parts of a resource that admission uses. Unstored ones, such as reviews, have no more. */
 export interface AdmissionType
   extends Pick<
     ResourceType,
@@ -14,14 +14,14 @@ export interface AdmissionType
   readonly storage?: Pick<ResourceType['storage'], 'prefix'>;
 }
 
-/** One change on its way into the store. */
+/** A change before it is stored. */
 export interface AdmissionRequest {
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   readonly type: AdmissionType;
   /** Empty for the object itself. */
   readonly subresource: string;
   readonly namespace: string;
-  /** Empty where a client leaves it to the server; set by the time validating plugins see it. */
+  /** Empty for mutating plugins if the server makes the name; set for validating ones. */
   name: string;
   /** The name in the path, empty for a POST to a collection and for a deletion of many. */
   readonly pathName: string;
@@ -29,17 +29,20 @@ export interface AdmissionRequest {
   readonly verb: string;
   /** In the version of `type`; undefined for DELETE. Plugins replace it, or change it in place. */
   object: JsonObject | undefined;
-  /** What is there now; undefined for CREATE. Not to be changed. */
+  /** The stored object; undefined for CREATE. Must not be changed. */
   readonly oldObject: JsonObject | undefined;
   /** CreateOptions, UpdateOptions or DeleteOptions, with kind and apiVersion; null for CONNECT. */
   readonly options: JsonObject | null;
   readonly dryRun: boolean;
   readonly user: User;
-  /** For the `Warning` header of the answer. */
+  /** Adds a `Warning` header to the answer. */
   warn(text: string): void;
 }
 
-/** Has its say before a change is stored: may change the object (mutate), may refuse (by throwing a StatusError). */
+/**
+ * One step before a change is stored. All plugins mutate (change the object) before the first
+ * validates (refuses with a StatusError). Both may throw.
+ */
 export interface AdmissionPlugin {
   readonly name: string;
   mutate?(request: AdmissionRequest): Promise<void> | void;

@@ -88,7 +88,7 @@ async function failure(promise: Promise<unknown>): Promise<StatusError> {
 }
 
 describe('a request for an aggregated API', () => {
-  it('goes out with the front-proxy certificate and the identity of who asks, and nothing the client says of that', async () => {
+  it('is sent with the front-proxy certificate and the identity of its user, without identity headers of the client', async () => {
     answer = (request, response) => {
       if (!request.url!.startsWith(THINGS)) return false;
       sendJson(response, 200, { url: request.url! });
@@ -119,7 +119,7 @@ describe('a request for an aggregated API', () => {
     expect((request.socket as TLSSocket).getPeerCertificate().subject.CN).toBe('front-proxy-client');
   });
 
-  it('streams its body there and the answer back, and ends the stream when the client leaves', async () => {
+  it('streams both bodies, and is aborted when the client disconnects', async () => {
     let serverSide: ServerResponse | undefined;
     answer = (request, response) => {
       if (!request.url!.startsWith(THINGS)) return false;
@@ -171,7 +171,7 @@ describe('a request for an aggregated API', () => {
     socket.destroy();
   });
 
-  it('is not redirected', async () => {
+  it('gets 502 instead of a redirect', async () => {
     answer = (request, response) => {
       if (!request.url!.startsWith(THINGS)) return false;
       response.writeHead(307, { Location: 'https://elsewhere.test/' }).end();
@@ -183,7 +183,7 @@ describe('a request for an aggregated API', () => {
     expect(headerValue(reply.headers, 'location')).toBeUndefined();
   });
 
-  it('is answered 503 when the server went away since it was last checked', async () => {
+  it('gets 503 if the server went away since its last check', async () => {
     const apis = await started();
     await remote.close();
     const error = await failure(apis.proxy(makeExchange(), apis.find(GROUP, 'v1')!, alice));
@@ -194,7 +194,7 @@ describe('a request for an aggregated API', () => {
     expect(error.retryAfterSeconds).toBe(1);
   });
 
-  it('is answered 503 while the server is not available', async () => {
+  it('gets 503 while the server is unavailable', async () => {
     const { objects, apis } = aggregation;
     putApiService(objects, GROUP, { name: 'wardle' });
     apis.start();
@@ -206,7 +206,7 @@ describe('a request for an aggregated API', () => {
     );
   });
 
-  it('is not sent to a server whose certificate is for another name, unless the APIService says not to look', async () => {
+  it('is not sent to a server with a certificate for another name, unless insecureSkipTLSVerify is set', async () => {
     const { objects, clock, apis } = aggregation;
     putEndpoint(objects, 'other', remote.port);
     putApiService(objects, GROUP, { name: 'other' });
@@ -216,14 +216,14 @@ describe('a request for an aggregated API', () => {
     expect(error.message).toContain('certificate is valid for wardle.default.svc, not other.default.svc');
     putApiService(objects, GROUP, { name: 'other' }, { caBundle: '', insecureSkipTLSVerify: true });
     await clock.advance(100);
-    await until(() => apis.groups()[0]?.versions?.[0]?.freshness === 'Current', 'the next check');
+    await until(() => apis.groupVersions()[0]?.discovery.freshness === 'Current', 'the next check');
     const reply = await apis.proxy(makeExchange(), apis.find(GROUP, 'v1')!, alice);
     expect(reply.status).toBe(404);
     await textOf(reply);
   });
 });
 
-describe('what aggregated API servers serve', () => {
+describe('discovery of aggregated API servers', () => {
   const DOCUMENT = {
     kind: 'APIGroupDiscoveryList',
     apiVersion: 'apidiscovery.k8s.io/v2',
@@ -236,7 +236,7 @@ describe('what aggregated API servers serve', () => {
     ],
   };
 
-  it('is read from aggregated discovery, and asked for anew only if it changed', async () => {
+  it('is read with conditional requests for the aggregated document', async () => {
     const conditions: (string | undefined)[] = [];
     answer = (request, response) => {
       if (request.url !== '/apis') return false;
@@ -249,58 +249,45 @@ describe('what aggregated API servers serve', () => {
       return true;
     };
     const apis = await started();
-    expect(apis.groups()).toMatchObject([
-      {
-        metadata: { name: GROUP },
-        versions: [{ version: 'v1', freshness: 'Current', resources: [{ resource: 'flunders' }] }],
-      },
+    expect(apis.groupVersions()).toMatchObject([
+      { group: GROUP, discovery: { version: 'v1', freshness: 'Current', resources: [{ resource: 'flunders' }] } },
     ]);
     await aggregation.clock.advance(30_000);
     await until(() => conditions.length === 2, 'the next look');
-    await until(() => apis.groups()[0]?.versions?.[0]?.freshness === 'Current', 'what it gave');
+    await until(() => apis.groupVersions()[0]?.discovery.freshness === 'Current', 'what it gave');
     expect(conditions).toEqual([undefined, '"1"']);
-    expect(apis.groups()[0]!.versions![0]!.resources).toHaveLength(1);
+    expect(apis.groupVersions()[0]!.discovery.resources).toHaveLength(1);
   });
 
-  it('stays shown as stale when the server is gone, and becomes current when it is back', async () => {
+  it('is stale while the server is unavailable, and current when it is back', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
-    expect(apis.groups()[0]!.versions![0]!.freshness).toBe('Current');
+    expect(apis.groupVersions()[0]!.discovery.freshness).toBe('Current');
     putEndpoint(objects, 'wardle', remote.port, false);
     await clock.advance(100);
-    await until(() => apis.groups()[0]!.versions![0]!.freshness === 'Stale', 'the change');
-    expect(apis.groups()[0]!.versions![0]!.resources).toHaveLength(2);
+    await until(() => apis.groupVersions()[0]!.discovery.freshness === 'Stale', 'the change');
+    expect(apis.groupVersions()[0]!.discovery.resources).toHaveLength(2);
     expect(apis.statusUpdates()[0]!.conditions[0]).toMatchObject({ status: 'False', reason: 'MissingEndpoints' });
     putEndpoint(objects, 'wardle', remote.port);
     await clock.advance(100);
-    await until(() => apis.groups()[0]!.versions![0]!.freshness === 'Current', 'the way back');
+    await until(() => apis.groupVersions()[0]!.discovery.freshness === 'Current', 'the way back');
   });
 
-  it('goes with its APIService', async () => {
+  it('is removed with its APIService', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
     let changes = 0;
     apis.onChange(() => changes++);
     objects.remove(API_SERVICES, '', `v1.${GROUP}`);
     await clock.advance(100);
-    expect(apis.groups()).toEqual([]);
+    expect(apis.groupVersions()).toEqual([]);
     expect(apis.find(GROUP, 'v1')).toBeUndefined();
     expect(changes).toBeGreaterThan(0);
     expect(clock.pending).toBe(0);
   });
-
-  it('takes the place of a version that this server has itself', async () => {
-    const apis = await started();
-    const local = [{ metadata: { name: GROUP }, versions: [{ version: 'v1' }, { version: 'v2' }] }];
-    const [group] = apis.mergedGroups(local);
-    expect(group!.versions!.map(({ version, resources }) => [version, resources?.length])).toEqual([
-      ['v2', undefined],
-      ['v1', 2],
-    ]);
-  });
 });
 
-describe('conditions', () => {
+describe('conditions of APIServices', () => {
   it('are to be written once after each check, and keep the time of their last change', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
@@ -320,7 +307,7 @@ describe('conditions', () => {
     expect(apis.statusUpdates()[0]!.conditions[0]).toEqual({ ...passed, message: 'all checks passed' });
   });
 
-  it('that stay as they are are not told again', async () => {
+  it('are not reported again if they did not change', async () => {
     const apis = await started();
     const { objects, clock } = aggregation;
     const [update] = apis.statusUpdates();
@@ -329,15 +316,13 @@ describe('conditions', () => {
     await clock.advance(100);
     let told = 0;
     apis.onChange(() => told++);
-    const groups = apis.groups();
     const before = remote.requests.length;
     await clock.advance(30_000);
     await until(() => remote.requests.length > before + 6 && clock.pending > 0, 'the next check');
     expect(told).toBe(0);
-    expect(apis.groups()).toBe(groups);
   });
 
-  it('of local APIServices say so', () => {
+  it('have reason Local for local APIServices', () => {
     const { objects, apis } = aggregation;
     objects.put(API_SERVICES, { metadata: { name: 'v1.apps' }, spec: { group: 'apps', version: 'v1' } });
     expect(apis.statusUpdates()).toMatchObject([
@@ -345,7 +330,7 @@ describe('conditions', () => {
     ]);
   });
 
-  it('are looked at again soon after a failure, later and later', async () => {
+  it('are checked again after a failure with doubling delays', async () => {
     let checks = 0;
     answer = (_, response) => {
       checks++;
@@ -365,27 +350,25 @@ describe('conditions', () => {
   });
 });
 
-describe('OpenAPI documents of aggregated API servers', () => {
-  it('are fetched when asked for and kept for a while', async () => {
-    const path = `/openapi/v3/apis/${GROUP}/v1`;
+describe('OpenAPI indexes of aggregated API servers', () => {
+  it('are fetched on demand and cached', async () => {
+    const url = `/openapi/v3/apis/${GROUP}/v1?hash=1`;
     let fetched = 0;
     answer = (request, response) => {
-      if (request.url === '/openapi/v3') {
-        sendJson(response, 200, {
-          paths: { [`apis/${GROUP}/v1`]: { serverRelativeURL: `${path}?hash=1` }, 'apis/x/v1': {} },
-        });
-      } else if (request.url === path) {
-        fetched++;
-        sendJson(response, 200, { openapi: '3.0.0' });
-      } else return false;
+      if (request.url !== '/openapi/v3') return false;
+      fetched++;
+      sendJson(response, 200, { paths: { [`apis/${GROUP}/v1`]: { serverRelativeURL: url }, 'apis/x/v1': {} } });
       return true;
     };
     const apis = await started();
-    const apiService = apis.find(GROUP, 'v1')!;
-    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(new Map([[`apis/${GROUP}/v1`, `${path}?hash=1`]]));
-    expect(await apis.openApi.v3(apiService)).toEqual({ openapi: '3.0.0' });
-    expect(await apis.openApi.v3(apiService)).toEqual({ openapi: '3.0.0' });
+    const expected = new Map([[`apis/${GROUP}/v1`, url]]);
+    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(expected);
+    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(expected);
     expect(fetched).toBe(1);
-    expect(await apis.openApi.v2(apiService)).toBeUndefined();
+  });
+
+  it('are empty for a server without an index', async () => {
+    const apis = await started();
+    expect(await apis.openApi.v3Paths(apis.remotes())).toEqual(new Map());
   });
 });

@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
+import { Turnstile } from '../../base/turnstile.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
-import type { GroupDiscovery } from '../../kube/discovery.js';
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { text } from '../../kube/fields.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import { timestamp } from '../../kube/timestamp.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import type { User } from '../contracts/user.js';
+import type { AggregatedGroupVersion } from '../registry/served-resources.js';
 import type { AggregationOutbound } from './aggregation-outbound.js';
 import {
   API_SERVICES,
@@ -18,17 +20,15 @@ import {
   type RemoteApiService,
 } from './api-service.js';
 import { ApiServiceFollower } from './api-service-follower.js';
-import { API_REGISTRATION_PRIORITY, CUSTOM_PRIORITY } from './api-service-priorities.js';
-import { builtInPriority, LOCAL_CONDITION } from './local-api-services.js';
-import { mergeGroups, orderGroups } from './order-groups.js';
+import { LOCAL_CONDITION } from './local-api-services.js';
 import { type MakeHeaders, proxyRequest, serviceUnavailable } from './proxy-request.js';
 import { RemoteDiscovery } from './remote-discovery.js';
 import { RemoteOpenApi } from './remote-openapi.js';
 import { ENDPOINT_SLICES } from './service-address.js';
 
-/** Checks under way at a time; each opens a few connections. */
+/** Bound on concurrent checks; each opens a few connections. */
 const CHECKS_AT_ONCE_MAX = 4;
-/** Endpoints change in bursts; what changes within this time is looked at once. */
+/** Delay that joins bursts of changes of endpoints. */
 const CHANGES_SETTLE_MS = 50;
 
 export interface AggregatedApisOptions {
@@ -40,18 +40,17 @@ export interface AggregatedApisOptions {
   readonly logger: Logger;
 }
 
-/** An APIService whose condition is to be written. */
-export interface ApiServiceStatusUpdate {
+/** Conditions to be written to an APIService. */
+interface ApiServiceStatusUpdate {
   readonly name: string;
-  /** Of the object the update was made from. */
+  /** Of the object from which the update was made. */
   readonly resourceVersion: string;
   readonly conditions: readonly ApiServiceCondition[];
 }
 
 /**
- * The API servers behind this one: which there are, whether they can be reached, what they serve, and the way there.
- * Follows the APIService objects from `start` to `close`. Everything that is asked of it is answered from memory, but for
- * `proxy` and the OpenAPI documents.
+ * The aggregated API servers: their availability, their discovery, and the proxy to them. Follows
+ * the APIService objects from `start` to `close`. All but `proxy` and `openApi` answer from memory.
  */
 export class AggregatedApis {
   readonly openApi: RemoteOpenApi;
@@ -60,9 +59,7 @@ export class AggregatedApis {
   readonly #followers = new Map<string, ApiServiceFollower>();
   #apiServices: ReadonlyMap<string, ApiService> = new Map();
   readonly #listeners = new Set<() => void>();
-  readonly #waiting: (() => void)[] = [];
-  #checksUnderWay = 0;
-  #groups: readonly GroupDiscovery[] | undefined;
+  readonly #checks = new Turnstile(CHECKS_AT_ONCE_MAX);
   #unsubscribe: (() => void)[] = [];
   #settling: (() => void) | undefined;
 
@@ -93,18 +90,18 @@ export class AggregatedApis {
     this.#listeners.clear();
   }
 
-  /** Calls back when groups or conditions may have changed; returns how to take that back. */
+  /** Calls back when discovery or conditions may have changed. Returns the unsubscription. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether every remote APIService has been checked once. */
+  /** True after every remote APIService was checked once. */
   get synced(): boolean {
     return [...this.#followers.values()].every(({ availability }) => availability !== undefined);
   }
 
-  /** The remote APIService for a group-version; undefined where this server itself answers. */
+  /** Returns the remote APIService of a group-version; undefined if it is served locally. */
   find(group: string, version: string): RemoteApiService | undefined {
     return this.#followers.get(`${version}.${group}`)?.apiService;
   }
@@ -113,26 +110,17 @@ export class AggregatedApis {
     return [...this.#followers.values()].map(({ apiService }) => apiService);
   }
 
-  /** What the remote servers serve, in order of priority. The same array until something changes. */
-  groups(): readonly GroupDiscovery[] {
-    this.#groups ??= this.#order(
-      mergeGroups(
-        [],
-        [...this.#followers.values()].map(({ apiService, resources, freshness }) => ({
-          metadata: { name: apiService.group },
-          versions: [{ version: apiService.version, ...(resources.length > 0 ? { resources } : {}), freshness }],
-        })),
-      ),
-    );
-    return this.#groups;
+  /** Returns discovery of the remote group-versions. */
+  groupVersions(): AggregatedGroupVersion[] {
+    return [...this.#followers.values()].map(({ apiService, resources, freshness }) => ({
+      group: apiService.group,
+      discovery: { version: apiService.version, ...(resources.length > 0 ? { resources } : {}), freshness },
+      groupPriority: apiService.groupPriorityMinimum,
+      versionPriority: apiService.versionPriority,
+    }));
   }
 
-  /** This server's own groups with the remote ones among them; a version that an APIService sends elsewhere is theirs. */
-  mergedGroups(local: readonly GroupDiscovery[]): GroupDiscovery[] {
-    return this.#order(mergeGroups(local, this.groups()));
-  }
-
-  /** Conditions that differ from what the objects say, for whoever may write them. Empty once they are written. */
+  /** Returns conditions that differ from those of the objects. Empty once they are written. */
   statusUpdates(): ApiServiceStatusUpdate[] {
     const now = timestamp(this.#options.clock.nowMs());
     return this.#options.objects.list(API_SERVICES).flatMap((object) => {
@@ -149,13 +137,12 @@ export class AggregatedApis {
       const lastTransitionTime = current?.status === status ? current.lastTransitionTime : now;
       const condition: ApiServiceCondition = { type: 'Available', status, lastTransitionTime, reason, message };
       const others = apiService.conditions.filter(({ type }) => type !== 'Available');
-      return [
-        { name: apiService.name, resourceVersion: resourceVersionOf(object), conditions: [...others, condition] },
-      ];
+      const resourceVersion = text(metadataOf(object), 'resourceVersion');
+      return [{ name: apiService.name, resourceVersion, conditions: [...others, condition] }];
     });
   }
 
-  /** Sends a request on. Rejects with StatusError: 503 where the API server behind the APIService can't be reached. */
+  /** Proxies a request. Rejects with StatusError, 503 if the server is unavailable. */
   async proxy(exchange: Exchange, apiService: RemoteApiService, user: User): Promise<Reply> {
     const follower = this.#followers.get(apiService.name);
     if (!follower?.isAvailable) {
@@ -184,7 +171,7 @@ export class AggregatedApis {
     }
     for (const apiService of remote) this.#follow(apiService);
     this.#discovery.keepOnly(remote);
-    if (!isDeepStrictEqual(before, this.#apiServices)) this.#changed();
+    if (!isDeepStrictEqual(before, this.#apiServices)) this.#notify();
   }
 
   #follow(apiService: RemoteApiService): void {
@@ -203,7 +190,10 @@ export class AggregatedApis {
           clock,
           discovery: this.#discovery,
           inTurn: (work) => this.#inTurn(work),
-          onChecked: (changed) => this.#checked(changed),
+          // Also for a status that could not be written last time.
+          onChecked: (changed) => {
+            if (changed || this.statusUpdates().length > 0) this.#notify();
+          },
         },
         apiService,
       ),
@@ -211,46 +201,17 @@ export class AggregatedApis {
   }
 
   async #inTurn(work: () => Promise<void>): Promise<void> {
-    if (this.#checksUnderWay < CHECKS_AT_ONCE_MAX) this.#checksUnderWay += 1;
-    // Whoever ends hands its place over.
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    const leave = await this.#checks.enter();
     try {
       await work();
     } catch (error) {
       this.#options.logger.error('the check of an APIService failed', { error });
     } finally {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#checksUnderWay -= 1;
+      leave();
     }
   }
 
-  /** What could not be written last time is brought up again. */
-  #checked(changed: boolean): void {
-    if (changed) this.#changed();
-    else if (this.statusUpdates().length > 0) this.#tell();
-  }
-
-  #changed(): void {
-    this.#groups = undefined;
-    this.#tell();
-  }
-
-  #tell(): void {
+  #notify(): void {
     for (const listener of [...this.#listeners]) listener();
   }
-
-  #order(groups: readonly GroupDiscovery[]): GroupDiscovery[] {
-    return orderGroups(groups, (group, version) => {
-      const named = this.#apiServices.get(`${version}.${group}`);
-      if (named) return [named.groupPriorityMinimum, named.versionPriority];
-      if (group === API_SERVICES.group) return API_REGISTRATION_PRIORITY;
-      return builtInPriority(group, version) ?? CUSTOM_PRIORITY;
-    });
-  }
-}
-
-function resourceVersionOf(object: JsonObject): string {
-  const metadata = object['metadata'];
-  return isObject(metadata) ? String(metadata['resourceVersion'] ?? '') : '';
 }

@@ -1,20 +1,21 @@
 import type { Reply } from '../../http/exchange.js';
+import type { RawHeaders } from '../../http/headers.js';
 import type { OutgoingRequest } from '../../http/outgoing.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import type { OutboundAnswer, OutboundRequest, OutboundTarget } from '../outbound/outbound.js';
 import type { RemoteApiService } from './api-service.js';
 import { resolveService } from './service-address.js';
 
-/** Connections to aggregated API servers. Rejects with errors whose message is fit to be shown. */
+/** Connections to aggregated API servers. Messages of errors may be shown to clients. */
 export interface AggregationOutbound {
-  /** One question, answered whole, with the front-proxy certificate when asked for. */
+  /** Sends a request and reads the whole reply; `frontProxy` shows the front-proxy certificate. */
   call(target: OutboundTarget, request: OutboundRequest, frontProxy: boolean): Promise<OutboundAnswer>;
-  /** A request sent on, the answer streamed. The `front-proxy` lane shows the front-proxy certificate. */
+  /** Sends a request; the reply's body is a stream. The lane decides about the certificate. */
   send(target: OutboundTarget, request: OutgoingRequest): Promise<Reply>;
   upgrade(target: OutboundTarget, request: OutgoingRequest): Promise<Reply>;
 }
 
-/** Where an APIService leads now. Throws ServiceAddressError. */
+/** Returns the current target of an APIService. Throws ServiceAddressError. */
 export function targetOf(
   objects: ObjectReader,
   { service, caBundle, insecureSkipTlsVerify }: RemoteApiService,
@@ -26,12 +27,20 @@ export function targetOf(
   };
 }
 
-/** The aggregator's own questions are asked under its own name, as kube-apiserver's are. */
-export const AGGREGATOR_HEADERS: readonly string[] = [
-  'X-Remote-User',
-  'system:kube-aggregator',
-  'X-Remote-Group',
-  'system:masters',
-  'User-Agent',
-  'straddle-aggregator',
+/** The identity of kube-apiserver's aggregator. */
+const AGGREGATOR_HEADERS = [
+  ...['X-Remote-User', 'system:kube-aggregator', 'X-Remote-Group', 'system:masters'],
+  ...['User-Agent', 'straddle-aggregator'],
 ];
+
+/** Sends a GET of the aggregator itself, not of a client, with the front-proxy certificate. */
+export function aggregatorGet(
+  outbound: AggregationOutbound,
+  target: OutboundTarget,
+  path: string,
+  timeoutMs: number,
+  headers: RawHeaders = [],
+): Promise<OutboundAnswer> {
+  const request = { method: 'GET', path, headers: [...AGGREGATOR_HEADERS, ...headers], body: null, timeoutMs };
+  return outbound.call(target, request, true);
+}

@@ -16,13 +16,13 @@ export interface FollowerParts {
   readonly outbound: AggregationOutbound;
   readonly discovery: RemoteDiscovery;
   readonly clock: Clock;
-  /** Runs a check when its turn comes: not all of them run at once. */
+  /** Runs a check with a bound on concurrent ones. */
   readonly inTurn: (work: () => Promise<void>) => Promise<void>;
-  /** After each check: whether what is known of the API server is now different. */
+  /** Called after each check, with whether the result has changed. */
   readonly onChecked: (changed: boolean) => void;
 }
 
-/** Follows one remote APIService: is it reachable, what does it serve. Checks again and again until it is closed. */
+/** Checks one remote APIService, availability and discovery, at intervals until it is closed. */
 export class ApiServiceFollower {
   readonly #parts: FollowerParts;
   #apiService: RemoteApiService;
@@ -48,19 +48,20 @@ export class ApiServiceFollower {
     return this.#apiService;
   }
 
-  /** What this server has found out itself; undefined before the first check. */
+  /** The result of this server's last check; undefined before the first one. */
   get availability(): Availability | undefined {
     return this.#availability;
   }
 
-  /** Until it has been checked here, another server's word counts. */
+  /** Before the first check, the stored condition counts. */
   get isAvailable(): boolean {
     return (this.#availability ?? availableCondition(this.#apiService))?.status === 'True';
   }
 
   /**
-   * What a check found is written once. Another server that sees things differently may write over it and is not answered
-   * before the next check: two servers must not spend their time correcting each other.
+   * True until the result of a check was written. It is written once: if another server overwrites
+   * it, it is written again only after the next check, so that two servers do not correct each
+   * other all the time.
    */
   get unwritten(): boolean {
     return this.#unwritten;
@@ -78,7 +79,7 @@ export class ApiServiceFollower {
     return this.#freshness;
   }
 
-  /** The APIService, its service or the endpoints may have changed; looks again at once if the way there did. */
+  /** Takes a changed APIService, Service or endpoints; checks at once if the target changed. */
   update(apiService: RemoteApiService): void {
     this.#apiService = apiService;
     const fingerprint = this.#wayThere();
@@ -125,7 +126,7 @@ export class ApiServiceFollower {
     const before = [this.#availability, this.#freshness, this.#resources];
     this.#availability = availability;
     this.#failures = resources ? 0 : this.#failures + 1;
-    // What was served before is still shown, as stale: to those who look it must not seem gone.
+    // The last known resources stay in discovery, as stale.
     this.#freshness = resources ? 'Current' : 'Stale';
     if (resources) this.#resources = resources;
     this.#unwritten = true;
@@ -137,7 +138,7 @@ export class ApiServiceFollower {
     return Math.min(RETRY_FIRST_MS * 2 ** Math.min(this.#failures - 1, 10), CHECK_INTERVAL_MS);
   }
 
-  /** Everything that decides where a request would go. */
+  /** Returns everything that decides the target of a request. */
   #wayThere(): string {
     const { objects } = this.#parts;
     const { service, caBundle, insecureSkipTlsVerify, group, version } = this.#apiService;

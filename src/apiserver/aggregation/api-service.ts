@@ -1,15 +1,17 @@
-import { isObject, type Json, type JsonObject, objectMember } from '../../kube/json.js';
-import type { ServiceReference } from './service-address.js';
+import { child, number, objects, text } from '../../kube/fields.js';
+import type { JsonObject } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
+import { decodedBundle, type ServiceReference } from './service-address.js';
 
 export const API_SERVICES = { group: 'apiregistration.k8s.io', resource: 'apiservices' };
 
-/** One group-version as an APIService object has it. Immutable. */
+/** A parsed APIService object. Immutable. */
 export interface ApiService {
   /** `v1alpha1.wardle.example.com` */
   readonly name: string;
   readonly group: string;
   readonly version: string;
-  /** Undefined where this server itself serves it. */
+  /** Undefined if this server itself serves the group-version. */
   readonly service: ServiceReference | undefined;
   /** PEM; undefined for the public authorities. */
   readonly caBundle: string | undefined;
@@ -36,24 +38,23 @@ export function isRemote(apiService: ApiService): apiService is RemoteApiService
 }
 
 export function parseApiService(object: JsonObject): ApiService {
-  const spec = objectMember(object, 'spec');
-  const status = objectMember(object, 'status');
-  const caBundle = text(spec['caBundle']);
+  const spec = child(object, 'spec');
+  const status = child(object, 'status');
   return {
-    name: text(objectMember(object, 'metadata')['name']),
-    group: text(spec['group']),
-    version: text(spec['version']),
-    service: serviceOf(spec['service']),
-    caBundle: caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString(),
-    insecureSkipTlsVerify: spec['insecureSkipTLSVerify'] === true,
-    groupPriorityMinimum: number(spec['groupPriorityMinimum']),
-    versionPriority: number(spec['versionPriority']),
-    conditions: (Array.isArray(status['conditions']) ? status['conditions'] : []).filter(isObject).map((each) => ({
-      type: text(each['type']),
-      status: text(each['status']) as ApiServiceCondition['status'],
-      lastTransitionTime: text(each['lastTransitionTime']),
-      reason: text(each['reason']),
-      message: text(each['message']),
+    name: nameOf(object),
+    group: text(spec, 'group'),
+    version: text(spec, 'version'),
+    service: serviceOf(child(spec, 'service')),
+    caBundle: decodedBundle(text(spec, 'caBundle')),
+    insecureSkipTlsVerify: spec?.['insecureSkipTLSVerify'] === true,
+    groupPriorityMinimum: number(spec, 'groupPriorityMinimum') ?? 0,
+    versionPriority: number(spec, 'versionPriority') ?? 0,
+    conditions: objects(status, 'conditions').map((each) => ({
+      type: text(each, 'type'),
+      status: text(each, 'status') as ApiServiceCondition['status'],
+      lastTransitionTime: text(each, 'lastTransitionTime'),
+      reason: text(each, 'reason'),
+      message: text(each, 'message'),
     })),
   };
 }
@@ -62,20 +63,7 @@ export function availableCondition({ conditions }: ApiService): ApiServiceCondit
   return conditions.find((each) => each.type === 'Available');
 }
 
-function serviceOf(service: Json | undefined): ServiceReference | undefined {
-  if (!isObject(service)) return undefined;
-  const port = service['port'];
-  return {
-    namespace: text(service['namespace']),
-    name: text(service['name']),
-    port: typeof port === 'number' ? port : 443,
-  };
-}
-
-function text(value: Json | undefined): string {
-  return typeof value === 'string' ? value : '';
-}
-
-function number(value: Json | undefined): number {
-  return typeof value === 'number' ? value : 0;
+function serviceOf(service: JsonObject | undefined): ServiceReference | undefined {
+  if (!service) return undefined;
+  return { namespace: text(service, 'namespace'), name: text(service, 'name'), port: number(service, 'port') ?? 443 };
 }

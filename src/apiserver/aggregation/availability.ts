@@ -1,16 +1,19 @@
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { apiPath } from '../../kube/gvr.js';
+import { objectMember } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
-import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
+import { type AggregationOutbound, aggregatorGet, targetOf } from './aggregation-outbound.js';
 import type { ApiServiceCondition, RemoteApiService } from './api-service.js';
 import { endpointSlicesOf, readyAddresses, servicePortName } from './service-address.js';
 
-/** Asked at once, because behind a service one server may be down and the next one fine. */
-export const CHECK_ATTEMPTS = 5;
-export const CHECK_TIMEOUT_MS = 5_000;
+/** Concurrent attempts: one of several servers behind a Service may be down. */
+const CHECK_ATTEMPTS = 5;
+const CHECK_TIMEOUT_MS = 5_000;
 
 export type Availability = Pick<ApiServiceCondition, 'status' | 'reason' | 'message'>;
 
-/** Whether an aggregated API server can be reached and answers for its group-version, in kube-apiserver's words. */
+/**
+ * Checks whether an aggregated API server serves its group-version. Has kube-apiserver's messages.
+ */
 export async function checkAvailability(
   objects: ObjectReader,
   outbound: AggregationOutbound,
@@ -36,7 +39,7 @@ function serviceProblem(
   const named = `service/${name} in "${namespace}"`;
   const found = objects.get({ group: '', resource: 'services' }, namespace, name);
   if (!found) return { reason: 'ServiceNotFound', message: `${named} is not present` };
-  const spec: JsonObject = isObject(found['spec']) ? found['spec'] : {};
+  const spec = objectMember(found, 'spec');
   if ((spec['type'] ?? 'ClusterIP') !== 'ClusterIP') return undefined;
   const portName = servicePortName(spec, port);
   if (portName === undefined) {
@@ -61,17 +64,12 @@ async function askDiscovery(
   apiService: RemoteApiService,
 ): Promise<void> {
   const target = targetOf(objects, apiService);
-  const path = discoveryPath(apiService);
+  const path = apiPath(apiService.group, apiService.version);
   const url = `https://${target.address}${path}`;
-  const request = { method: 'GET', path, headers: AGGREGATOR_HEADERS, body: null, timeoutMs: CHECK_TIMEOUT_MS };
-  const answer = await outbound.call(target, request, true).catch((error: Error) => {
+  const answer = await aggregatorGet(outbound, target, path, CHECK_TIMEOUT_MS).catch((error: Error) => {
     throw new Error(`failing or missing response from ${url}: Get "${url}": ${error.message}`);
   });
   if (answer.status < 200 || answer.status >= 300) {
     throw new Error(`failing or missing response from ${url}: bad status from ${url}: ${answer.status}`);
   }
-}
-
-export function discoveryPath({ group, version }: { readonly group: string; readonly version: string }): string {
-  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
 }

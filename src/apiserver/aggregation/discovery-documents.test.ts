@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DISCOVERY_BOUNDS, DiscoveryDocumentError } from '../../kube/discovery-documents.js';
 import { readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
-import { compareVersions } from './order-groups.js';
 
 const aggregatedOf = (resources: unknown): string =>
   JSON.stringify({
@@ -74,23 +73,6 @@ describe('a discovery document of an aggregated API server', () => {
         verbs: [],
         subresources: [{ subresource: 'cpu', responseKind: { ...NO_KIND, kind: 'Metric' }, verbs: ['get'] }],
       },
-    ]);
-  });
-});
-
-describe('versions of a group', () => {
-  it('stand with the stable and newest first', () => {
-    const versions = ['v1alpha1', 'zeta', 'v1beta1', 'v10', 'alpha', 'v2', 'v1beta2', 'v2alpha1', 'v1'];
-    expect(versions.sort(compareVersions)).toEqual([
-      'v10',
-      'v2',
-      'v1',
-      'v1beta2',
-      'v1beta1',
-      'v2alpha1',
-      'v1alpha1',
-      'alpha',
-      'zeta',
     ]);
   });
 });

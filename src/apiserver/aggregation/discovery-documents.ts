@@ -9,8 +9,9 @@ import {
 const NO_KIND: KindReference = { group: '', version: '', kind: '' };
 
 /**
- * The resources of each group-version in an aggregated document (v2 or v2beta1), by `group/version`; undefined for
- * anything else that a server without aggregated discovery may answer. Throws DiscoveryDocumentError.
+ * Parses an aggregated document (v2 or v2beta1): resources by `group/version`. Returns undefined
+ * for any other document, which a server without aggregated discovery may return. Throws
+ * DiscoveryDocumentError.
  */
 export function readAggregatedDocument(text: string, path: string): Map<string, ResourceDiscovery[]> | undefined {
   let document: unknown;
@@ -29,15 +30,15 @@ export function readAggregatedDocument(text: string, path: string): Map<string, 
   return found;
 }
 
-/** The resources of a legacy list. Throws DiscoveryDocumentError. */
+/** Parses a legacy list. Throws DiscoveryDocumentError. */
 export function readLegacyDocument(text: string, path: string): ResourceDiscovery[] {
-  // Where the list has neither group nor version of a kind, kube-apiserver shows them empty.
+  // kube-apiserver leaves group and version of a kind empty if the list has none.
   const resources = parseResourceList(parseDiscoveryJson(text, path), path, { group: '', version: '' });
-  // A parent that the list does not have is a name only, and has no scope.
+  // A parent that is not in the list has a name only, and no scope.
   return resources.map((resource) => (resource.scope ? asWritten(resource) : withKinds(resource)));
 }
 
-/** A resource with the fields that kube-apiserver always writes, in its order. */
+/** Adds the fields that kube-apiserver always writes, in its order. */
 function asWritten(resource: ResourceDiscovery): ResourceDiscovery {
   const {
     resource: name,
@@ -57,7 +58,7 @@ function asWritten(resource: ResourceDiscovery): ResourceDiscovery {
   };
 }
 
-/** Old clients of Kubernetes crash on a resource without a kind. */
+/** Adds empty kinds: old clients of Kubernetes crash without them. */
 function withKinds({ resource, subresources, ...more }: ResourceDiscovery): ResourceDiscovery {
   return {
     resource,

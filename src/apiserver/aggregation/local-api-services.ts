@@ -1,5 +1,15 @@
+import { readFileSync } from 'node:fs';
 import type { JsonObject } from '../../kube/json.js';
-import { API_SERVICE_PRIORITIES, CUSTOM_PRIORITY } from './api-service-priorities.js';
+
+/** `groupPriorityMinimum` and `versionPriority`. */
+type Priority = readonly [group: number, version: number];
+
+/** Priorities of kube-apiserver's groups (1.34 to 1.36), by group and version. */
+const PRIORITIES = JSON.parse(
+  readFileSync(new URL('./data/api-service-priorities.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, Readonly<Record<string, Priority>>>>;
+/** Groups of custom resource definitions are after all built-in ones. */
+const CUSTOM_PRIORITY: Priority = [1000, 100];
 
 export interface LocalGroupVersion {
   /** Empty for the core group. */
@@ -8,16 +18,16 @@ export interface LocalGroupVersion {
   readonly origin: 'built-in' | 'custom';
 }
 
-/** Says that the server keeps the object: from its start on only, or in step with a definition. */
+/** `onstart`: created at the start of a server. `true`: kept in step with a definition. */
 export const AUTOMANAGED_LABEL = 'kube-aggregator.kubernetes.io/automanaged';
 
 /**
- * The APIService objects for what this server itself serves. Built-in groups without a priority get none, as in
- * kube-apiserver: they are served and not listed by the aggregator. `now` is RFC 3339 in whole seconds.
+ * Makes the APIService objects of group-versions that this server serves itself. Built-in groups
+ * without a priority have none, as in kube-apiserver. `now` is RFC 3339 in whole seconds.
  */
 export function localApiServices(groupVersions: readonly LocalGroupVersion[], now: string): JsonObject[] {
   return groupVersions.flatMap(({ group, version, origin }) => {
-    const priority = origin === 'custom' ? CUSTOM_PRIORITY : builtInPriority(group, version);
+    const priority = origin === 'custom' ? CUSTOM_PRIORITY : PRIORITIES[group]?.[version];
     if (priority === undefined) return [];
     return [
       {
@@ -45,8 +55,3 @@ export const LOCAL_CONDITION = {
   reason: 'Local',
   message: 'Local APIServices are always available',
 } as const;
-
-export function builtInPriority(group: string, version: string): readonly [number, number] | undefined {
-  const versions = Object.hasOwn(API_SERVICE_PRIORITIES, group) ? API_SERVICE_PRIORITIES[group]! : {};
-  return Object.hasOwn(versions, version) ? versions[version] : undefined;
-}

@@ -21,8 +21,9 @@ const PATH = '/apis/apiregistration.k8s.io/v1/apiservices';
 const SETTLE_MS = 50;
 
 /**
- * Keeps an APIService object for every group-version that servers serve themselves, so that people see them all. Those of
- * definitions go with their definition; those of built-in groups stay, because another server may still have them.
+ * Creates an APIService object for every group-version that this server serves itself, as
+ * kube-apiserver does. Those of definitions are deleted with their definition; those of built-in
+ * groups stay, because another server may still serve them.
  */
 export class LocalServiceKeeper {
   readonly #options: LocalServiceKeeperOptions;

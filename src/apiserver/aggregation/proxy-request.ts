@@ -13,12 +13,12 @@ import { type AggregationOutbound, targetOf } from './aggregation-outbound.js';
 import type { RemoteApiService } from './api-service.js';
 import { ServiceAddressError } from './service-address.js';
 
-/** An aggregated server that does not begin to answer an ordinary request in this time is given up. */
+/** Timeout for the head of an ordinary reply. */
 export const PROXY_HEAD_TIMEOUT_MS = 60_000;
-/** Discovery of one group-version must not hold up whoever reads all of them. */
+/** Shorter timeout for discovery: one group-version must not delay the others. */
 export const PROXY_DISCOVERY_TIMEOUT_MS = 5_000;
 
-/** The fields a request leaves with; what a client says of identities and proxies is dropped. Injected from identity. */
+/** Makes the headers of a request, without identity and proxy fields of the client. */
 export type MakeHeaders = (
   exchange: Exchange,
   to: { readonly kind: 'kube-apiserver'; readonly rerouted: boolean; readonly host?: string },
@@ -30,7 +30,7 @@ export interface ProxyParts {
   readonly makeHeaders: MakeHeaders;
 }
 
-/** Sends a request on to an aggregated API server as the user who makes it; both ways stream. */
+/** Proxies a request to an aggregated API server in its user's name; both bodies stream. */
 export async function proxyRequest(
   parts: ProxyParts,
   exchange: Exchange,
@@ -76,14 +76,14 @@ function reachable(objects: ObjectReader, apiService: RemoteApiService): Outboun
 }
 
 /**
- * The user is known here, so credentials end here. So do impersonation fields: they have been acted on, and would be
- * acted on again with the rights of whom they name.
+ * Makes the headers. Credentials are removed, because the user is established here; so are
+ * impersonation fields, which would be applied again with the rights of the impersonated user.
  */
 function headersFor(makeHeaders: MakeHeaders, exchange: Exchange, user: User, host: string): RawHeaders {
   const { name, uid, groups, extra } = user;
   const identity: Identity = { kind: 'established', user: name, uid, groups, extra };
   const known = deriveExchange(exchange, { identity, nowMs: exchange.startedAtMs });
-  // The mark that a peer carried the request here goes out with it.
+  // The mark of a rerouted request is passed on.
   known.peerProxied = exchange.peerProxied;
   const { headers } = makeHeaders(known, { kind: 'kube-apiserver', rerouted: false, host });
   return filterHeaders(headers, (lower) => !lower.startsWith('impersonate-'));
@@ -95,7 +95,7 @@ function headTimeoutMs({ info }: Exchange): number {
   return isDiscovery ? PROXY_DISCOVERY_TIMEOUT_MS : PROXY_HEAD_TIMEOUT_MS;
 }
 
-/** A redirect would make the client show its credentials to a server of the aggregated server's choosing. */
+/** Replaces a redirect by 502: the client would send its credentials to another server. */
 function withoutRedirect(reply: Reply): Reply {
   const redirects = reply.status >= 300 && reply.status <= 399 && headerValue(reply.headers, 'location') !== undefined;
   if (!redirects) return reply;

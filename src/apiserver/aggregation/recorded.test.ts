@@ -4,6 +4,9 @@ import { until } from '../../base/manual-clock.fixture.js';
 import { makeCa, makeServer } from '../../http/tls/pki.fixture.js';
 import type { GroupDiscovery } from '../../kube/discovery.js';
 import type { JsonObject } from '../../kube/json.js';
+import { groupDiscovery } from '../documents/group-discovery.js';
+import type { VirtualResource } from '../registry/served-resources.js';
+import { loadSurface } from '../surfaces/load-surface.js';
 import { ca, makeAggregation, putApiService, putEndpoint, putService } from './aggregation.fixture.js';
 import type { ApiServiceCondition } from './api-service.js';
 import { localApiServices } from './local-api-services.js';
@@ -15,6 +18,23 @@ const recorded = JSON.parse(readFileSync(new URL('./apiservices.recorded.json', 
   readonly order: readonly (readonly string[])[];
   readonly groups: readonly GroupDiscovery[];
 };
+
+const surface = await loadSurface('1.36');
+
+function virtualResource(group: string, version: string): VirtualResource {
+  return {
+    group,
+    version,
+    resource: 'things',
+    singular: 'thing',
+    kind: 'Thing',
+    namespaced: true,
+    verbs: new Set(['create']),
+    shortNames: [],
+    categories: [],
+    subresources: new Map(),
+  };
+}
 
 describe('local APIServices', () => {
   it('are those that kube-apiserver makes', () => {
@@ -35,7 +55,7 @@ describe('local APIServices', () => {
     expect(made).toEqual(expected);
   });
 
-  it('leave out the group that describes them, and follow definitions with a low priority', () => {
+  it('lack the group apiregistration.k8s.io, and have a low priority for definitions', () => {
     expect(localApiServices([{ group: 'apiregistration.k8s.io', version: 'v1', origin: 'built-in' }], 'now')).toEqual(
       [],
     );
@@ -90,20 +110,17 @@ describe('remote APIServices', () => {
   );
 
   it('are shown in discovery as kube-apiserver shows them', () => {
-    const groups = apis.groups().map(({ metadata, versions }) => ({ metadata: { name: metadata.name }, versions }));
-    expect(groups).toEqual(recorded.groups);
+    const groups = new Map(apis.groupVersions().map(({ group, discovery }) => [group, [discovery]]));
+    expect(groups).toEqual(new Map(recorded.groups.map(({ metadata, versions }) => [metadata.name, versions])));
   });
 
-  it('stand in order among the local groups', () => {
-    const local = recorded.order
-      .filter(([name]) => !name!.endsWith('.example.com'))
-      .map(([name, ...versions]) => ({
-        metadata: { name: name! },
-        versions: [...versions].reverse().map((version) => ({ version })),
-      }))
-      .reverse();
-    const merged = apis.mergedGroups(local);
-    expect(merged.map(({ metadata, versions }) => [metadata.name, ...versions!.map((each) => each.version)])).toEqual(
+  it('are ordered among the local groups as in kube-apiserver', () => {
+    const local = recorded.order.filter(([name]) => !name!.endsWith('.example.com')).reverse();
+    const virtual = local.flatMap(([group, ...versions]) =>
+      versions.reverse().map((version) => virtualResource(group!, version)),
+    );
+    const groups = groupDiscovery({ types: [], virtual, aggregated: apis.groupVersions(), order: surface.groups });
+    expect(groups.map(({ metadata, versions }) => [metadata.name, ...versions!.map((each) => each.version)])).toEqual(
       recorded.order,
     );
   });

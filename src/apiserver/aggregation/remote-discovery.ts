@@ -1,11 +1,11 @@
-import { headerValue } from '../../http/headers.js';
+import { headerValue, type RawHeaders } from '../../http/headers.js';
 import { AGGREGATED_V2, AGGREGATED_V2BETA1 } from '../../kube/accept.js';
 import type { ResourceDiscovery } from '../../kube/discovery.js';
+import { apiPath } from '../../kube/gvr.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import type { OutboundAnswer } from '../outbound/outbound.js';
-import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
+import { type AggregationOutbound, aggregatorGet, targetOf } from './aggregation-outbound.js';
 import type { RemoteApiService } from './api-service.js';
-import { discoveryPath } from './availability.js';
 import { readAggregatedDocument, readLegacyDocument } from './discovery-documents.js';
 
 const DISCOVERY_TIMEOUT_MS = 5_000;
@@ -16,7 +16,7 @@ interface Fetched {
   readonly versions: ReadonlyMap<string, ResourceDiscovery[]>;
 }
 
-/** Reads what aggregated API servers serve. One document tells of all versions of a service, so it is kept by service. */
+/** Reads discovery of aggregated API servers. A document is cached by Service. */
 export class RemoteDiscovery {
   readonly #objects: ObjectReader;
   readonly #outbound: AggregationOutbound;
@@ -28,12 +28,12 @@ export class RemoteDiscovery {
     this.#outbound = outbound;
   }
 
-  /** What the version holds now. Rejects when the server does not say. */
+  /** Returns the resources of the group-version. Rejects if they cannot be read. */
   async resources(apiService: RemoteApiService): Promise<readonly ResourceDiscovery[]> {
     const { group, version } = apiService;
     const aggregated = await this.#aggregated(apiService);
     if (aggregated) return aggregated.versions.get(`${group}/${version}`) ?? [];
-    const path = discoveryPath(apiService);
+    const path = apiPath(group, version);
     const answer = await this.#get(apiService, path, ['Accept', 'application/json']);
     if (answer.status !== 200) {
       throw new Error(`failed to download legacy discovery for ${path}: status ${answer.status}`);
@@ -41,7 +41,7 @@ export class RemoteDiscovery {
     return readLegacyDocument(answer.body.toString(), path);
   }
 
-  /** Forgets documents of services that no APIService names any more. */
+  /** Drops documents of Services that no APIService names any more. */
   keepOnly(apiServices: readonly RemoteApiService[]): void {
     const used = new Set(apiServices.map(serviceKey));
     for (const key of this.#documents.keys()) if (!used.has(key)) this.#documents.delete(key);
@@ -57,7 +57,7 @@ export class RemoteDiscovery {
     return underWay;
   }
 
-  /** Undefined where the server knows only legacy discovery. */
+  /** Returns undefined for a server that has only legacy discovery. */
   async #fetchAggregated(apiService: RemoteApiService, key: string): Promise<Fetched | undefined> {
     const known = this.#documents.get(key);
     const answer = await this.#get(apiService, '/apis', [
@@ -74,15 +74,9 @@ export class RemoteDiscovery {
     return fetched;
   }
 
-  async #get(apiService: RemoteApiService, path: string, headers: readonly string[]): Promise<OutboundAnswer> {
-    const request = {
-      method: 'GET',
-      path,
-      headers: [...AGGREGATOR_HEADERS, ...headers],
-      body: null,
-      timeoutMs: DISCOVERY_TIMEOUT_MS,
-    };
-    return this.#outbound.call(targetOf(this.#objects, apiService), request, true);
+  async #get(apiService: RemoteApiService, path: string, headers: RawHeaders): Promise<OutboundAnswer> {
+    const target = targetOf(this.#objects, apiService);
+    return aggregatorGet(this.#outbound, target, path, DISCOVERY_TIMEOUT_MS, headers);
   }
 }
 

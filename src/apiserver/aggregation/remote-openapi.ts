@@ -1,21 +1,23 @@
 import type { Clock } from '../../base/clock.js';
-import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { child, text } from '../../kube/fields.js';
+import { apiPath } from '../../kube/gvr.js';
+import { type JsonObject, objectOrEmpty } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
-import { AGGREGATOR_HEADERS, type AggregationOutbound, targetOf } from './aggregation-outbound.js';
+import { type AggregationOutbound, aggregatorGet, targetOf } from './aggregation-outbound.js';
 import type { RemoteApiService } from './api-service.js';
-import { discoveryPath } from './availability.js';
 
-/** Documents kept; beyond that the one longest kept is let go. */
-export const REMOTE_OPENAPI_DOCUMENTS_MAX = 64;
+const INDEX_PATH = '/openapi/v3';
+/** Bound on cached indexes; the oldest is dropped. */
+const INDEXES_MAX = 64;
 const FRESH_MS = 60_000;
 const TIMEOUT_MS = 10_000;
 
 interface Kept {
   readonly untilMs: number;
-  readonly document: Promise<JsonObject | undefined>;
+  readonly document: Promise<JsonObject>;
 }
 
-/** OpenAPI documents of aggregated API servers, fetched when somebody asks and kept for a minute. */
+/** OpenAPI v3 indexes of aggregated API servers, fetched on demand and cached for a minute. */
 export class RemoteOpenApi {
   readonly #objects: ObjectReader;
   readonly #outbound: AggregationOutbound;
@@ -29,59 +31,48 @@ export class RemoteOpenApi {
   }
 
   /**
-   * The entries of `/openapi/v3` for these versions: `apis/wardle.example.com/v1` → its URL with hash. A server that does
-   * not answer has none, and does not keep the others from being listed.
+   * Returns the entries of `/openapi/v3` for these group-versions: `apis/wardle.example.com/v1` →
+   * its URL with hash. A server that cannot be read has none.
    */
   async v3Paths(apiServices: readonly RemoteApiService[]): Promise<Map<string, string>> {
     const paths = new Map<string, string>();
-    const indexes = await Promise.all(
-      apiServices.map((each) => this.#document(each, '/openapi/v3').catch(() => undefined)),
+    await Promise.all(
+      apiServices.map(async (apiService) => {
+        const index = await this.#index(apiService).catch(() => undefined);
+        const path = apiPath(apiService.group, apiService.version).slice(1);
+        const url = text(child(child(index, 'paths'), path), 'serverRelativeURL');
+        if (url !== '') paths.set(path, url);
+      }),
     );
-    for (const [i, index] of indexes.entries()) {
-      const path = discoveryPath(apiServices[i]!).slice(1);
-      const entries = index?.['paths'];
-      const entry = isObject(entries) ? entries[path] : undefined;
-      const url = isObject(entry) ? entry['serverRelativeURL'] : undefined;
-      if (typeof url === 'string') paths.set(path, url);
-    }
     return paths;
   }
 
-  /** Undefined where the server has none. Rejects where it can't be asked. */
-  v3(apiService: RemoteApiService): Promise<JsonObject | undefined> {
-    return this.#document(apiService, `/openapi/v3${discoveryPath(apiService)}`);
-  }
-
-  v2(apiService: RemoteApiService): Promise<JsonObject | undefined> {
-    return this.#document(apiService, '/openapi/v2');
-  }
-
-  #document(apiService: RemoteApiService, path: string): Promise<JsonObject | undefined> {
+  #index(apiService: RemoteApiService): Promise<JsonObject> {
     const { namespace, name, port } = apiService.service;
-    const key = `${namespace}/${name}:${port}${path}`;
+    const key = `${namespace}/${name}:${port}`;
     const known = this.#kept.get(key);
     if (known && known.untilMs > this.#clock.nowMs()) return known.document;
     this.#kept.delete(key);
     for (const oldest of this.#kept.keys()) {
-      if (this.#kept.size < REMOTE_OPENAPI_DOCUMENTS_MAX) break;
+      if (this.#kept.size < INDEXES_MAX) break;
       this.#kept.delete(oldest);
     }
-    const document = this.#fetch(apiService, path);
+    const document = this.#fetch(apiService);
     this.#kept.set(key, { untilMs: this.#clock.nowMs() + FRESH_MS, document });
-    // A failure is not kept: the next one to ask tries again.
+    // A failure is not cached.
     document.catch(() => {
       if (this.#kept.get(key)?.document === document) this.#kept.delete(key);
     });
     return document;
   }
 
-  async #fetch(apiService: RemoteApiService, path: string): Promise<JsonObject | undefined> {
-    const headers = [...AGGREGATOR_HEADERS, 'Accept', 'application/json'];
-    const request = { method: 'GET', path, headers, body: null, timeoutMs: TIMEOUT_MS };
-    const { status, body } = await this.#outbound.call(targetOf(this.#objects, apiService), request, true);
-    if (status === 404 || status === 403) return undefined;
-    if (status !== 200) throw new Error(`${apiService.name}: ${path} answers ${status}`);
-    const document = JSON.parse(body.toString()) as Json;
-    return isObject(document) ? document : undefined;
+  /** Resolves with an empty object for a server without an index. */
+  async #fetch(apiService: RemoteApiService): Promise<JsonObject> {
+    const target = targetOf(this.#objects, apiService);
+    const headers = ['Accept', 'application/json'];
+    const { status, body } = await aggregatorGet(this.#outbound, target, INDEX_PATH, TIMEOUT_MS, headers);
+    if (status === 404 || status === 403) return {};
+    if (status !== 200) throw new Error(`${apiService.name}: ${INDEX_PATH} answers ${status}`);
+    return objectOrEmpty(JSON.parse(body.toString()));
   }
 }

@@ -1,5 +1,7 @@
 import { formatHostPort } from '../../base/address.js';
-import { isObject, type Json, type JsonObject, objectMember } from '../../kube/json.js';
+import { child, objects as objectsOf, text } from '../../kube/fields.js';
+import { type JsonObject, objectMember } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 
 export interface ServiceReference {
@@ -11,11 +13,11 @@ export interface ServiceReference {
 export interface ServiceAddress {
   /** host:port to dial, an IPv6 host in brackets. */
   readonly address: string;
-  /** `<name>.<namespace>.svc`: what the certificate must be for, whatever is dialled. */
+  /** `<name>.<namespace>.svc`: the name that the certificate must have. */
   readonly serverName: string;
 }
 
-/** A service that leads nowhere now. The message is kube-apiserver's. */
+/** A Service without a usable address. The message is kube-apiserver's. */
 export class ServiceAddressError extends Error {
   readonly reason: 'ServiceNotFound' | 'ServicePortError' | 'MissingEndpoints' | 'Unsupported';
 
@@ -35,8 +37,8 @@ export function serverNameOf({ namespace, name }: { readonly namespace: string; 
 }
 
 /**
- * Where a service of the cluster is reached: an endpoint that is ready, dialled directly, so that no cluster network is
- * needed; the cluster's address of the service where nothing keeps its endpoints. Throws ServiceAddressError.
+ * Returns an address of a Service: a ready endpoint, so that no cluster network is needed, or the
+ * cluster IP of a Service without EndpointSlices and Endpoints. Throws ServiceAddressError.
  */
 export function resolveService(
   objects: ObjectReader,
@@ -69,9 +71,9 @@ export function resolveService(
   return { address: formatHostPort({ host: clusterIp, port }), serverName };
 }
 
-/** The name of the port with that number, empty for one without a name, undefined where the service has none such. */
+/** Returns the name, perhaps empty, of the port with that number; undefined for no such port. */
 export function servicePortName(spec: JsonObject, port: number): string | undefined {
-  const found = listAt(spec, 'ports').find((each) => each['port'] === port);
+  const found = objectsOf(spec, 'ports').find((each) => each['port'] === port);
   return found === undefined ? undefined : String(found['name'] ?? '');
 }
 
@@ -80,27 +82,24 @@ export function endpointSlicesOf(
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): JsonObject[] {
   return objects.list(ENDPOINT_SLICES, namespace).filter((slice) => {
-    const labels = objectMember(objectMember(slice, 'metadata'), 'labels');
-    return labels['kubernetes.io/service-name'] === name;
+    return text(child(metadataOf(slice), 'labels'), 'kubernetes.io/service-name') === name;
   });
 }
 
-/** host:port of everything that is ready behind a port: slices first, Endpoints where there are no slices. */
+/** Returns host:port of all ready endpoints: from EndpointSlices, else from Endpoints. */
 export function readyAddresses(objects: ObjectReader, reference: ServiceReference, portName: string): string[] {
   const slices = endpointSlicesOf(objects, reference);
   if (slices.length > 0) return slices.flatMap((slice) => addressesOfSlice(slice, portName));
   const endpoints = objects.get(ENDPOINTS, reference.namespace, reference.name);
-  return endpoints === undefined
-    ? []
-    : listAt(endpoints, 'subsets').flatMap((each) => addressesOfSubset(each, portName));
+  return objectsOf(endpoints, 'subsets').flatMap((each) => addressesOfSubset(each, portName));
 }
 
 function addressesOfSlice(slice: JsonObject, portName: string): string[] {
   const port = portNumber(slice, portName);
   if (port === undefined) return [];
-  return listAt(slice, 'endpoints').flatMap((endpoint) => {
-    // Not said is ready.
-    if (objectMember(endpoint, 'conditions')['ready'] === false) return [];
+  return objectsOf(slice, 'endpoints').flatMap((endpoint) => {
+    // A missing condition counts as ready.
+    if (child(endpoint, 'conditions')?.['ready'] === false) return [];
     const [address] = Array.isArray(endpoint['addresses']) ? endpoint['addresses'] : [];
     return typeof address === 'string' ? [formatHostPort({ host: address, port })] : [];
   });
@@ -109,17 +108,17 @@ function addressesOfSlice(slice: JsonObject, portName: string): string[] {
 function addressesOfSubset(subset: JsonObject, portName: string): string[] {
   const port = portNumber(subset, portName);
   if (port === undefined) return [];
-  return listAt(subset, 'addresses').flatMap(({ ip }) =>
+  return objectsOf(subset, 'addresses').flatMap(({ ip }) =>
     typeof ip === 'string' ? [formatHostPort({ host: ip, port })] : [],
   );
 }
 
 function portNumber(of: JsonObject, portName: string): number | undefined {
-  const found = listAt(of, 'ports').find((each) => String(each['name'] ?? '') === portName);
+  const found = objectsOf(of, 'ports').find((each) => String(each['name'] ?? '') === portName);
   return typeof found?.['port'] === 'number' ? found['port'] : undefined;
 }
 
-function listAt(object: JsonObject, key: string): JsonObject[] {
-  const value: Json | undefined = object[key];
-  return Array.isArray(value) ? value.filter(isObject) : [];
+/** Decodes the `caBundle` of a client configuration; undefined for an empty one. */
+export function decodedBundle(caBundle: string): string | undefined {
+  return caBundle === '' ? undefined : Buffer.from(caBundle, 'base64').toString();
 }

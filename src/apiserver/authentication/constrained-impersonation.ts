@@ -6,36 +6,36 @@ import { forbiddenError } from '../authorization/forbidden.js';
 import { MASTERS_GROUP, type User } from '../contracts/user.js';
 import { goQuote } from '../values/go-quote.js';
 import { dnsSubdomainProblems } from '../values/object-meta.js';
-import { type Authorize, completeUser, rightsTo } from './impersonation.js';
+import { AUTHENTICATION_GROUP, type Authorize, completeUser, rightsTo } from './impersonation.js';
 import { nodeOfUserName, refusalWithConstraints, type WantedUser, wantedUser } from './impersonation-headers.js';
 import { EXTRA, splitServiceAccountUserName } from './service-account-user.js';
 
-const AUTHENTICATION_GROUP = 'authentication.k8s.io';
 const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const NODES_GROUP = 'system:nodes';
-/** From this many on, one question about all of them comes first. */
+/** From this many rights on, the right on all names is checked first. */
 const MANY = 4;
-/** Requesters whose last way is remembered. */
+/** Bound on requesters whose last mode is remembered. */
 const REMEMBERED_MAX = 10_000;
 
 type Mode = 'associated-node' | 'arbitrary-node' | 'serviceaccount' | 'user-info' | 'legacy';
-/** In the order they are tried. */
+/** In the order in which they are tried. */
 const MODES: readonly Mode[] = ['associated-node', 'arbitrary-node', 'serviceaccount', 'user-info', 'legacy'];
 
 /**
- * Impersonation from Kubernetes 1.36 on. Besides the verb `impersonate`, which allows everything as somebody, a requester
- * may hold `impersonate:<mode>` for the user and `impersonate-on:<mode>:<verb>` for the request itself.
+ * Impersonation from Kubernetes 1.36 on. Besides the verb `impersonate`, which allows everything as
+ * somebody, a requester may hold `impersonate:<mode>` for the user and
+ * `impersonate-on:<mode>:<verb>` for the request itself.
  */
 export class ConstrainedImpersonation {
   readonly #authorize: Authorize;
-  /** The way that last worked for a requester is tried first; its refusal is the one that is told. */
+  /** The mode that last succeeded for a requester is tried first; the first refusal is returned. */
   readonly #lastModes = new Map<string, Mode>();
 
   constructor(authorize: Authorize) {
     this.#authorize = authorize;
   }
 
-  /** `request` is what the requester asks for. Undefined where no other user is asked for. Throws Forbidden or BadRequest. */
+  /** Returns undefined without impersonation. Throws Forbidden or BadRequest. */
   impersonatedUser(headers: RawHeaders, request: Attributes): User | undefined {
     const wanted = wantedUser(headers, refusalWithConstraints);
     if (!wanted) return undefined;
@@ -61,17 +61,12 @@ export class ConstrainedImpersonation {
     this.#lastModes.set(name, mode);
   }
 
-  /** Undefined where the mode is not made for such a user. */
+  /** Returns undefined if the mode does not apply to such a user. Throws Forbidden. */
   #tryMode(mode: Mode, wanted: WantedUser, request: Attributes): User | undefined {
     const { user: requester } = request;
     if (mode === 'legacy') {
-      const right = rightsTo('impersonate', '', requester);
-      demand(this.#authorize, [
-        right.name(wanted),
-        ...right.uid(wanted),
-        ...right.groups(wanted),
-        ...right.extra(wanted),
-      ]);
+      const right = rightsTo('impersonate', '', requester, wanted);
+      demand(this.#authorize, [right.name, ...right.uid, ...right.groups, ...right.extra]);
       return completeUser(wanted);
     }
     if (!isMadeFor(mode, wanted, requester)) return undefined;
@@ -82,15 +77,15 @@ export class ConstrainedImpersonation {
   }
 
   #demandUser(mode: Exclude<Mode, 'legacy'>, wanted: WantedUser, requester: User): void {
-    const right = rightsTo(`impersonate:${mode}`, AUTHENTICATION_GROUP, requester);
-    const node = nodeOfUserName(wanted.name);
-    const name = right.name(wanted);
-    // One's own node is any node to whoever wrote the rule.
-    const nodeName = mode === 'associated-node' ? '*' : node;
-    demand(this.#authorize, [nodeName === undefined ? name : { ...name, resource: 'nodes', name: nodeName }]);
-    demand(this.#authorize, right.uid(wanted));
-    this.#demandGroups(right.groups(wanted));
-    this.#demandExtra(right.extra(wanted), wanted);
+    const right = rightsTo(`impersonate:${mode}`, AUTHENTICATION_GROUP, requester, wanted);
+    // The rule cannot name the associated node: it is a different one for each requester.
+    const nodeName = mode === 'associated-node' ? '*' : nodeOfUserName(wanted.name);
+    demand(this.#authorize, [
+      nodeName === undefined ? right.name : { ...right.name, resource: 'nodes', name: nodeName },
+      ...right.uid,
+    ]);
+    this.#demandGroups(right.groups);
+    this.#demandExtra(right.extra, wanted);
   }
 
   #demandGroups(rights: readonly ResourceAttributes[]): void {
@@ -128,7 +123,7 @@ function isMadeFor(mode: Exclude<Mode, 'legacy'>, wanted: WantedUser, requester:
   return splitServiceAccountUserName(requester.name) !== undefined && ownNodes.length === 1 && ownNodes[0] === node;
 }
 
-/** The answer must not depend on which node it is. */
+/** The decision must not depend on the node. */
 function withoutOwnNode(requester: User): User {
   const keys = [...requester.extra.keys()].sort();
   return { ...requester, extra: new Map([['authentication.kubernetes.io/associated-node-keys', keys]]) };

@@ -1,5 +1,6 @@
 import { headerValue, headerValues, type RawHeaders } from '../../http/headers.js';
 import { StatusError } from '../../kube/status-error.js';
+import type { User } from '../contracts/user.js';
 import { goQuote } from '../values/go-quote.js';
 import { dnsSubdomainProblems } from '../values/object-meta.js';
 
@@ -9,25 +10,13 @@ const UID_HEADER = 'impersonate-uid';
 const EXTRA_PREFIX = 'impersonate-extra-';
 const NODE_PREFIX = 'system:node:';
 
-/** Whom a request wants to be made as, word for word. */
-export interface WantedUser {
-  readonly name: string;
-  readonly uid: string;
-  readonly groups: readonly string[];
-  readonly extra: ReadonlyMap<string, readonly string[]>;
-}
+/** The user that the impersonation fields name, exactly as sent. */
+export type WantedUser = User;
 
-/** Fields that must not reach anybody behind the server that acted on them. */
-export function isImpersonationHeader(lowerName: string): boolean {
-  return (
-    lowerName === USER_HEADER ||
-    lowerName === GROUP_HEADER ||
-    lowerName === UID_HEADER ||
-    lowerName.startsWith(EXTRA_PREFIX)
-  );
-}
-
-/** Undefined where the request is made as whoever makes it. `refuse` words the answer to groups without a user. */
+/**
+ * Returns undefined for a request without impersonation. Throws BadRequest, with the message of
+ * `refuse`, for other impersonation fields without a user name.
+ */
 export function wantedUser(headers: RawHeaders, refuse: (wanted: WantedUser) => string): WantedUser | undefined {
   const wanted: WantedUser = {
     name: headerValue(headers, USER_HEADER) ?? '',
@@ -53,7 +42,7 @@ function extraOf(headers: RawHeaders): Map<string, string[]> {
   return extra;
 }
 
-/** Header names cannot hold every key; what is no valid escape is taken as it is. */
+/** Decodes percent-encoding, which keys of extra fields need. Invalid encoding stays. */
 function unescaped(key: string): string {
   try {
     return decodeURIComponent(key);
@@ -62,7 +51,7 @@ function unescaped(key: string): string {
   }
 }
 
-/** Go's notation of the structure, as kube-apiserver 1.36 has it in its message. */
+/** The message of kube-apiserver 1.36, which prints the structure in Go syntax. */
 export function refusalWithConstraints({ name, uid, groups, extra }: WantedUser): string {
   const list = (texts: readonly string[]) => `[]string{${texts.map(goQuote).join(', ')}}`;
   const groupsText = groups.length === 0 ? '[]string(nil)' : list(groups);
@@ -74,7 +63,7 @@ export function refusalWithConstraints({ name, uid, groups, extra }: WantedUser)
   return `requested ${user} without impersonating a user name`;
 }
 
-/** The same before 1.36: object references, of which most parts are empty. */
+/** The message before 1.36: object references, most parts of which are empty. */
 export function refusalWithoutConstraints({ uid, groups, extra }: WantedUser): string {
   const version = 'authentication.k8s.io/v1';
   const references = [
@@ -85,7 +74,7 @@ export function refusalWithoutConstraints({ uid, groups, extra }: WantedUser): s
   return `requested [${references.join(' ')}] without impersonating a user`;
 }
 
-/** The node that a user name stands for; undefined for every other user. */
+/** Returns the node of a node's user name; undefined for every other user. */
 export function nodeOfUserName(userName: string): string | undefined {
   if (!userName.startsWith(NODE_PREFIX)) return undefined;
   const name = userName.slice(NODE_PREFIX.length);

@@ -1,32 +1,32 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { isObject, type JsonObject, member } from '../../kube/json.js';
 
-/** A key that tokens are checked with. */
+/** A public key. */
 export interface VerificationKey {
   readonly key: KeyObject;
-  /** What tokens name it by: a hash of the key, so that every server has the same. */
+  /** The `kid` of tokens: a hash of the key, so the same on every server. */
   readonly id: string;
   readonly algorithm: Algorithm;
 }
 
-/** A key that tokens are made with. */
+/** A private key with its public part. */
 export interface SigningKey extends VerificationKey {
   readonly privateKey: KeyObject;
 }
 
 export type Algorithm = 'RS256' | 'ES256' | 'ES384' | 'ES512';
 
-/** A token's parts; nothing is believed yet. */
+/** The parts of a token whose signature was not verified. */
 export interface UnverifiedToken {
   readonly algorithm: string;
-  /** Empty where the token names no key. */
+  /** Empty for a token without `kid`. */
   readonly keyId: string;
   readonly claims: JsonObject;
   readonly signed: Buffer;
   readonly signature: Buffer;
 }
 
-/** A key of a kind or a size that Kubernetes does not sign with. */
+/** A key that cannot be read, or of a type that Kubernetes does not sign with. */
 export class KeyError extends Error {
   constructor(message: string) {
     super(message);
@@ -34,7 +34,7 @@ export class KeyError extends Error {
   }
 }
 
-/** More than any token of Kubernetes has; longer ones are not looked into. */
+/** Bound on tokens that are parsed; no token of Kubernetes is as long. */
 export const TOKEN_LENGTH_MAX = 64 * 1024;
 
 const CURVE_ALGORITHMS: Readonly<Record<string, Algorithm>> = {
@@ -59,7 +59,7 @@ export function readSigningKey(pem: string): SigningKey {
   return { ...verificationKey(createPublicKey(privateKey)), privateKey };
 }
 
-/** Every key of a file: public keys, private keys (their public part), certificates. */
+/** Returns every key of a PEM file: of public keys, private keys and certificates. */
 export function readVerificationKeys(pem: string): VerificationKey[] {
   const blocks = pem.match(/-----BEGIN ([^-]+)-----[\s\S]*?-----END \1-----/g) ?? [];
   // OpenSSL writes the parameters of a curve before the key.
@@ -91,7 +91,7 @@ export function signToken({ privateKey, algorithm, id }: SigningKey, claims: Jso
   return `${signed}.${signature.toString('base64url')}`;
 }
 
-/** Undefined for what is no signed token at all: somebody else may know what it is. */
+/** Returns undefined for a text that is not a signed token. */
 export function parseToken(token: string): UnverifiedToken | undefined {
   if (token.length > TOKEN_LENGTH_MAX) return undefined;
   const [head, claims, signature, ...rest] = token.split('.');
@@ -100,7 +100,7 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   const body = decode(claims);
   const algorithm = header && member(header, 'alg');
   if (!header || !body || typeof algorithm !== 'string' || !BASE64URL.test(signature)) return undefined;
-  // RFC 7515, 4.1.11: what must be understood is not.
+  // RFC 7515, 4.1.11: tokens with `crit` are refused, because no critical extension is implemented.
   if (Object.hasOwn(header, 'crit')) return undefined;
   const keyId = member(header, 'kid');
   return {
@@ -112,7 +112,7 @@ export function parseToken(token: string): UnverifiedToken | undefined {
   };
 }
 
-/** The algorithm is the key's; what the token says must be the same, and decides nothing. */
+/** Verifies with the algorithm of the key; a token that names another one is refused. */
 export function isSignedBy(token: UnverifiedToken, { key, algorithm }: VerificationKey): boolean {
   if (token.algorithm !== algorithm) return false;
   return verify(HASHES[algorithm], token.signed, { key, dsaEncoding: 'ieee-p1363' }, token.signature);

@@ -1,18 +1,18 @@
 import { timingSafeEqual } from 'node:crypto';
+import { child, text } from '../../kube/fields.js';
 import { type JsonObject, member } from '../../kube/json.js';
-import { text } from '../authorization/policy-rule.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import { type ServiceAccountFacts, splitServiceAccountUserName } from './service-account-user.js';
-import { metadataOf } from './stored-subject.js';
 import { TokenError } from './token-error.js';
 
-/** Of tokens that lie in secrets of type kubernetes.io/service-account-token and never expire. */
+/** The issuer of tokens in Secrets (kubernetes.io/service-account-token), which never expire. */
 export const LEGACY_ISSUER = 'kubernetes/serviceaccount';
 
 const CLAIM_PREFIX = 'kubernetes.io/serviceaccount/';
 const INVALID_SINCE_LABEL = 'kubernetes.io/legacy-token-invalid-since';
 
-/** Claims needed, and what kube-apiserver calls them when one is missing. */
+/** Required claims, and their names in kube-apiserver's message about a missing one. */
 const CLAIMS = [
   ['namespace', 'namespace'],
   ['secret.name', 'secretName'],
@@ -20,7 +20,7 @@ const CLAIMS = [
   ['service-account.uid', 'serviceAccountUID'],
 ] as const;
 
-/** Who a token from a secret stands for, while the secret holds it. */
+/** Returns the account of a token from a Secret. Throws TokenError, also for a changed Secret. */
 export function legacyFacts(claims: JsonObject, token: string, objects: ObjectReader): ServiceAccountFacts {
   const subject = text(claims, 'sub');
   if (subject === '') throw new TokenError('sub claim is missing');
@@ -59,11 +59,9 @@ function checkLegacyAccount(objects: ObjectReader, account: { namespace: string;
   if (uid !== account.uid) throw new TokenError(`ServiceAccount UID (${uid}) does not match claim (${account.uid})`);
 }
 
-/** A controller marks secrets that nobody has used for long. */
+/** Throws TokenError for a Secret that a controller has labelled as unused for long. */
 function checkLabel(secret: JsonObject, names: { namespace: string; name: string; secretName: string }): void {
-  const metadata = metadataOf(secret);
-  const labels = metadata !== undefined ? member(metadata as JsonObject, 'labels') : undefined;
-  if (text(labels, INVALID_SINCE_LABEL) === '') return;
+  if (text(child(metadataOf(secret), 'labels'), INVALID_SINCE_LABEL) === '') return;
   const { namespace, name, secretName } = names;
   throw new TokenError(
     `the token in secret ${namespace}/${secretName} for service account ${namespace}/${name} has been marked invalid. ` +

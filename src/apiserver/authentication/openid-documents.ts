@@ -1,11 +1,11 @@
 import type { JsonObject } from '../../kube/json.js';
 import type { VerificationKey } from './json-web-token.js';
 
-/** Where others learn how to check our tokens. */
+/** Documents with which other servers verify service-account tokens. */
 export const OPENID_CONFIGURATION_PATH = '/.well-known/openid-configuration';
 export const OPENID_KEYS_PATH = '/openid/v1/jwks';
 export const OPENID_KEYS_MEDIA_TYPE = 'application/jwk-set+json';
-/** How long others may keep either document. */
+/** Cache lifetime of both documents. */
 export const OPENID_MAX_AGE_SECONDS = 3600;
 
 export function openIdConfiguration(
@@ -32,7 +32,7 @@ export function openIdKeys(keys: readonly VerificationKey[]): JsonObject {
   };
 }
 
-/** Members stand where kube-apiserver has them: the curve before the algorithm, numbers after it. */
+/** Members in kube-apiserver's order: the curve before the algorithm, numbers after it. */
 function order(algorithm: string, { crv, ...numbers }: Record<string, string>): JsonObject {
   return { ...(crv === undefined ? {} : { crv }), alg: algorithm, ...numbers };
 }

@@ -7,7 +7,7 @@ import { ANONYMOUS_USER, type User } from '../contracts/user.js';
 import { type TokenAuthenticator, withAuthenticated } from './token-authenticator.js';
 import { TokenError } from './token-error.js';
 
-/** The user that the chain has established, or of the bearer token, or the anonymous user. Throws Unauthorized. */
+/** Returns the established user, else that of the token, else the anonymous one. Throws 401. */
 export function requestUser(exchange: Exchange, tokens: TokenAuthenticator): User {
   const { identity } = exchange;
   if (identity.kind === 'established') return withAuthenticated(userOf(identity));
@@ -15,8 +15,8 @@ export function requestUser(exchange: Exchange, tokens: TokenAuthenticator): Use
 }
 
 /**
- * Adds bearer tokens to the authentication by connection: a caller with a known token is established from the first
- * filter on, and for peers too.
+ * Adds bearer tokens to the authentication by connection: a caller with a known token is
+ * established from the first filter on, and for peers too.
  */
 export function withTokens(fromConnection: Authenticate, tokens: TokenAuthenticator): Authenticate {
   return (exchange) => {
@@ -27,7 +27,7 @@ export function withTokens(fromConnection: Authenticate, tokens: TokenAuthentica
   };
 }
 
-/** The user of the first known bearer token; undefined for a request without one. Throws Unauthorized. */
+/** Returns the user of the first valid bearer token; undefined without one. Throws 401. */
 function tokenUser(exchange: Exchange, authenticator: TokenAuthenticator): User | undefined {
   const { tokens, malformed } = bearerTokens(exchange);
   for (const token of tokens) {

@@ -42,12 +42,12 @@ function setUp(more: Partial<ServiceAccountTokensOptions> = {}) {
       audiences,
       expirationSeconds: 600,
       ...(boundObject ? { boundObject } : {}),
-    }).token;
+    });
   return { clock, objects, tokens, issue };
 }
 
 describe('ServiceAccountTokens', () => {
-  it('says who the account is, with its groups and the id of the token', () => {
+  it('returns the user of a token, with its groups and credential ID', () => {
     const { tokens, issue } = setUp();
     const token = issue();
     const { user, audiences } = tokens.verify(token)!;
@@ -81,14 +81,14 @@ describe('ServiceAccountTokens', () => {
     expect(() => setUp({ verificationKeysPem: ['nonsense'] })).toThrow(KeyError);
   });
 
-  it('believes several keys of one file, and only those', () => {
+  it('accepts all keys of a verification file, and only those', () => {
     const others = [privatePem(), privatePem('rsa')];
     const { tokens } = setUp({ verificationKeysPem: [others.join('')] });
     for (const pem of others) expect(tokens.verify(setUp({ signingKeyPem: pem }).issue())).toBeDefined();
     expect(() => tokens.verify(setUp().issue())).toThrow('invalid signature, no keys found');
   });
 
-  it('counts until a minute after its end, to forgive clocks', async () => {
+  it('accepts a token until a minute after its expiry', async () => {
     const { clock, tokens, issue } = setUp();
     const token = issue();
     await clock.advance(659_000);
@@ -97,13 +97,13 @@ describe('ServiceAccountTokens', () => {
     expect(() => tokens.verify(token)).toThrow('service account token has expired');
   });
 
-  it('does not count before its time', () => {
+  it('refuses a token before its nbf', () => {
     const { tokens } = setUp({ clock: new ManualClock(Date.UTC(2029, 0, 1)) });
     const { issue } = setUp();
     expect(() => tokens.verify(issue())).toThrow('service account token is not valid yet');
   });
 
-  it('is for the audiences it was made for', () => {
+  it('accepts a token for its audiences only', () => {
     const { tokens, issue } = setUp();
     const token = issue(undefined, ['a', 'b', 'c']);
     expect(tokens.verify(token, ['c', 'a', 'z'])!.audiences).toEqual(['a', 'c']);
@@ -112,7 +112,7 @@ describe('ServiceAccountTokens', () => {
     );
   });
 
-  it('ends with its account, remembered or not', () => {
+  it('refuses a token after its account was deleted, cached or not', () => {
     const { objects, tokens, issue } = setUp();
     const token = issue();
     expect(tokens.verify(token)).toBeDefined();
@@ -125,27 +125,30 @@ describe('ServiceAccountTokens', () => {
     expect(() => tokens.verify(token)).toThrow('service account ns/sa has been deleted');
   });
 
-  it.each(['Pod', 'Secret', 'Node'] as const)('ends with the %s that it is bound to', (kind) => {
-    const { objects, tokens, issue } = setUp();
-    const bound = object(kind, 'b', 'b-uid');
-    objects.put(bound);
-    const token = issue({ kind, name: 'b', uid: 'b-uid' });
-    const { extra } = tokens.verify(token)!.user;
-    const what = kind.toLowerCase();
-    expect(extra.get(`authentication.kubernetes.io/${what}-name`)).toEqual(kind === 'Secret' ? undefined : ['b']);
-    objects.put(object(kind, 'b', 'other'));
-    expect(() => tokens.verify(token)).toThrow(
-      `${what} UID (other) does not match service account ${what} ref claim (b-uid)`,
-    );
-    objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:58:59Z' } }));
-    expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
-    objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:59:30Z' } }));
-    expect(tokens.verify(token)).toBeDefined();
-    objects.remove(bound);
-    expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
-  });
+  it.each(['Pod', 'Secret', 'Node'] as const)(
+    'refuses a token after the %s that it is bound to was deleted',
+    (kind) => {
+      const { objects, tokens, issue } = setUp();
+      const bound = object(kind, 'b', 'b-uid');
+      objects.put(bound);
+      const token = issue({ kind, name: 'b', uid: 'b-uid' });
+      const { extra } = tokens.verify(token)!.user;
+      const what = kind.toLowerCase();
+      expect(extra.get(`authentication.kubernetes.io/${what}-name`)).toEqual(kind === 'Secret' ? undefined : ['b']);
+      objects.put(object(kind, 'b', 'other'));
+      expect(() => tokens.verify(token)).toThrow(
+        `${what} UID (other) does not match service account ${what} ref claim (b-uid)`,
+      );
+      objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:58:59Z' } }));
+      expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
+      objects.put(object(kind, 'b', 'b-uid', { metadata: { deletionTimestamp: '2029-12-31T23:59:30Z' } }));
+      expect(tokens.verify(token)).toBeDefined();
+      objects.remove(bound);
+      expect(() => tokens.verify(token)).toThrow('service account token has been invalidated');
+    },
+  );
 
-  it('tells the node of a bound pod without asking for it', () => {
+  it('returns the node of a bound pod without reading it', () => {
     const { objects, tokens, issue } = setUp();
     objects.put(object('Pod', 'b', 'b-uid'));
     const node = { name: 'n', uid: 'n-uid' };
@@ -155,7 +158,7 @@ describe('ServiceAccountTokens', () => {
     expect(extra.get('authentication.kubernetes.io/pod-uid')).toEqual(['b-uid']);
   });
 
-  it('leaves what is not its own to others', () => {
+  it('returns undefined for tokens of other issuers and other texts', () => {
     const { tokens } = setUp();
     const { issue } = setUp({ issuers: ['https://another.example.test'] });
     const huge = `${'a'.repeat(40_000)}.${'b'.repeat(40_000)}.c`;
@@ -164,7 +167,7 @@ describe('ServiceAccountTokens', () => {
     }
   });
 
-  it('knows tokens that it has forgotten again', () => {
+  it('verifies evicted tokens again', () => {
     const { tokens, issue } = setUp({ verifiedTokensMax: 2 });
     const issued = Array.from({ length: 5 }, () => issue());
     for (const token of [...issued, ...issued]) expect(tokens.verify(token)).toBeDefined();
@@ -222,7 +225,7 @@ describe('tokens from secrets', () => {
       ...more,
     });
 
-  it('count for the API server while the secret holds them', () => {
+  it('are valid for the API server while the secret has them', () => {
     const { objects, tokens } = setUp();
     expect(() => tokens.verify(token)).toThrow('Token has been invalidated');
     objects.put(secret(token));
@@ -247,7 +250,7 @@ describe('tokens from secrets', () => {
     expect(() => tokens.verify(signToken(key, { ...claims, [claim]: '' }))).toThrow('claim is missing');
   });
 
-  it('are of one account', () => {
+  it('are refused if sub names another account', () => {
     const { tokens } = setUp();
     const mixed = signToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:admin' });
     expect(() => tokens.verify(mixed)).toThrow('sub claim is invalid');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.js';
-import { isObject, type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
+import { child, text, texts } from '../../kube/fields.js';
+import { type JsonObject, member, objectMember } from '../../kube/json.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import { goQuoteList } from '../values/go-quote.js';
 import {
@@ -21,15 +22,15 @@ import { tokenHash } from './token-hash.js';
 
 export interface ServiceAccountTokensOptions {
   readonly objects: ObjectReader;
-  /** The first one signs; all are believed. */
+  /** The first one is that of new tokens; all are accepted. */
   readonly issuers: readonly string[];
-  /** What a token is for that says nothing else, and what it is asked for without a word about it. */
+  /** Default audiences: of tokens without `aud`, and of TokenRequests that name none. */
   readonly apiAudiences: readonly string[];
   /** PEM of an RSA or EC private key; nothing can be issued without one. */
   readonly signingKeyPem?: string;
-  /** PEM of further keys that are believed, each with one or several. Only these, and not the signing key, if there are any. */
+  /** PEM files with keys, which replace the signing key for verification if there are any. */
   readonly verificationKeysPem?: readonly string[];
-  /** Tokens whose signature is remembered to be good. */
+  /** Bound on tokens whose valid signature is remembered. */
   readonly verifiedTokensMax?: number;
   readonly clock?: Clock;
 }
@@ -38,7 +39,7 @@ export interface BoundObject {
   readonly kind: 'Pod' | 'Secret' | 'Node';
   readonly name: string;
   readonly uid: string;
-  /** Of a pod: where it runs. */
+  /** The node of a pod. */
   readonly node?: { readonly name: string; readonly uid: string };
 }
 
@@ -49,27 +50,21 @@ export interface IssueRequest {
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
   readonly boundObject?: BoundObject;
-  /** When whoever still uses it should be told, for tokens that outlive what was asked for. */
+  /** Sets `warnafter` in a token with an extended lifetime. */
   readonly warnAfterSeconds?: number;
 }
 
-export interface IssuedToken {
-  readonly token: string;
-  /** RFC 3339. */
-  readonly expirationTimestamp: string;
-}
-
 const VERIFIED_TOKENS_MAX = 4_096;
-/** Clocks of servers differ; as much is forgiven as kube-apiserver forgives. */
+/** Tolerated difference between the clocks of servers, as in kube-apiserver. */
 const LEEWAY_SECONDS = 60;
 
-/** Makes and checks the tokens of service accounts. */
+/** Issues and verifies the tokens of service accounts. */
 export class ServiceAccountTokens {
   readonly #options: ServiceAccountTokensOptions;
   readonly #clock: Clock;
   readonly #signingKey: SigningKey | undefined;
   readonly #keys: readonly VerificationKey[];
-  /** By a hash of the token, oldest first. Only signatures are remembered: whoever was deleted since is noticed at once. */
+  /** Claims by hash of the token, oldest first. Only the signature check is skipped for them. */
   readonly #verified = new Map<string, JsonObject>();
 
   /** Throws KeyError for keys that cannot be used. */
@@ -93,15 +88,15 @@ export class ServiceAccountTokens {
     return this.#clock.nowMs();
   }
 
-  issue(request: IssueRequest): IssuedToken {
+  /** Returns a signed token. Throws TokenError without a signing key. */
+  issue(request: IssueRequest): string {
     const [issuer] = this.#options.issuers;
     if (!this.#signingKey || issuer === undefined) throw new TokenError('no key to sign tokens with');
     const nowSeconds = Math.floor(this.#clock.nowMs() / 1000);
-    const expiresSeconds = nowSeconds + request.expirationSeconds;
     // Members in the order kube-apiserver writes them.
     const claims: JsonObject = {
       aud: [...request.audiences],
-      exp: expiresSeconds,
+      exp: nowSeconds + request.expirationSeconds,
       iat: nowSeconds,
       iss: issuer,
       jti: randomUUID(),
@@ -109,20 +104,20 @@ export class ServiceAccountTokens {
       nbf: nowSeconds,
       sub: serviceAccountUserName(request),
     };
-    const expirationTimestamp = new Date(expiresSeconds * 1000).toISOString().replace('.000Z', 'Z');
-    return { token: signToken(this.#signingKey, claims), expirationTimestamp };
+    return signToken(this.#signingKey, claims);
   }
 
   /**
-   * Undefined for what is not a token of any of our issuers; TokenError for one that does not count. `audiences` are those
-   * that the token should be for (one is enough); the API server's own without.
+   * Returns undefined for a token of another issuer; throws TokenError for one that is not valid.
+   * The token must have one of `audiences`, by default those of the API server.
    */
   verify(token: string, audiences: readonly string[] = this.#options.apiAudiences): TokenAnswer | undefined {
     const known = tokenHash(token);
     const claims = this.#verified.get(known) ?? this.#verifySignature(token, known);
     if (!claims) return undefined;
     const matching = this.#matchingAudiences(claims, audiences);
-    const facts = member(claims, 'iss') === LEGACY_ISSUER ? this.#legacyFacts(claims, token) : this.#facts(claims);
+    const isLegacy = member(claims, 'iss') === LEGACY_ISSUER;
+    const facts = isLegacy ? legacyFacts(claims, token, this.#options.objects) : this.#facts(claims);
     return { user: serviceAccountUser(facts), audiences: matching };
   }
 
@@ -165,27 +160,23 @@ export class ServiceAccountTokens {
     return matching;
   }
 
-  #legacyFacts(claims: JsonObject, token: string): ServiceAccountFacts {
-    return legacyFacts(claims, token, this.#options.objects);
-  }
-
   #facts(claims: JsonObject): ServiceAccountFacts {
     this.#checkTimes(claims);
     const own = objectMember(claims, 'kubernetes.io');
-    const namespace = stringMember(own, 'namespace');
+    const namespace = text(own, 'namespace');
     const account = reference(own, 'serviceaccount') ?? { name: '', uid: '' };
     const secret = reference(own, 'secret');
     const pod = reference(own, 'pod');
     const node = reference(own, 'node');
     const { objects } = this.#options;
-    // What is being deleted counts a little longer, as long as clocks may differ.
+    // An object that is being deleted counts for as long as clocks may differ.
     const deletedBeforeMs = this.#clock.nowMs() - LEEWAY_SECONDS * 1000;
     checkAccount(objects, { namespace, ...account }, deletedBeforeMs);
     if (secret) checkBoundObject(objects, 'secret', { namespace, ...secret }, deletedBeforeMs);
     if (pod) checkBoundObject(objects, 'pod', { namespace, ...pod }, deletedBeforeMs);
-    // The node of a pod's token is only told, the node of another is what it stands and falls with.
+    // For a token that is bound to a pod, the node is only information.
     else if (node) checkBoundObject(objects, 'node', { namespace: '', ...node }, deletedBeforeMs);
-    const id = stringMember(claims, 'jti');
+    const id = text(claims, 'jti');
     return {
       namespace,
       ...account,
@@ -226,22 +217,16 @@ function ownClaims(request: IssueRequest, nowSeconds: number): JsonObject {
 
 function audiencesOf(claims: JsonObject): string[] {
   const audience = member(claims, 'aud');
-  if (typeof audience === 'string') return [audience];
-  return Array.isArray(audience) ? audience.filter((each) => typeof each === 'string') : [];
+  return typeof audience === 'string' ? [audience] : texts(claims, 'aud');
 }
 
 function reference(own: JsonObject, key: string): { name: string; uid: string } | undefined {
-  const value = member(own, key);
-  return isObject(value) ? { name: stringMember(value, 'name'), uid: stringMember(value, 'uid') } : undefined;
-}
-
-function stringMember(object: JsonObject, key: string): string {
-  const value = member(object, key);
-  return typeof value === 'string' ? value : '';
+  const value = child(own, key);
+  return value && { name: text(value, 'name'), uid: text(value, 'uid') };
 }
 
 function timeMember(claims: JsonObject, key: string): number | undefined {
-  const value: Json | undefined = member(claims, key);
+  const value = member(claims, key);
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'number') throw new TokenError('service account token claims could not be validated');
   return value;

@@ -1,10 +1,9 @@
-import type { User } from '../contracts/user.js';
+import { SERVICE_ACCOUNT_PREFIX, type User } from '../contracts/user.js';
 import { dnsLabelProblems, dnsSubdomainProblems } from '../values/object-meta.js';
 
-const USER_PREFIX = 'system:serviceaccount:';
-export const SERVICE_ACCOUNTS_GROUP = 'system:serviceaccounts';
+const SERVICE_ACCOUNTS_GROUP = 'system:serviceaccounts';
 
-/** Keys of what a service account's token says about where it is used. */
+/** Keys of the extra fields of a service account's user. */
 export const EXTRA = {
   credentialId: 'authentication.kubernetes.io/credential-id',
   podName: 'authentication.kubernetes.io/pod-name',
@@ -19,17 +18,17 @@ export interface ServiceAccountName {
 }
 
 export function serviceAccountUserName({ namespace, name }: ServiceAccountName): string {
-  return `${USER_PREFIX}${namespace}:${name}`;
+  return `${SERVICE_ACCOUNT_PREFIX}${namespace}:${name}`;
 }
 
 export function serviceAccountGroups(namespace: string): string[] {
   return [SERVICE_ACCOUNTS_GROUP, `${SERVICE_ACCOUNTS_GROUP}:${namespace}`];
 }
 
-/** The account that a user name stands for; undefined for every other user. */
+/** Returns the service account of a user name; undefined for every other user. */
 export function splitServiceAccountUserName(userName: string): ServiceAccountName | undefined {
-  if (!userName.startsWith(USER_PREFIX)) return undefined;
-  const [namespace, name, ...rest] = userName.slice(USER_PREFIX.length).split(':');
+  if (!userName.startsWith(SERVICE_ACCOUNT_PREFIX)) return undefined;
+  const [namespace, name, ...rest] = userName.slice(SERVICE_ACCOUNT_PREFIX.length).split(':');
   if (namespace === undefined || name === undefined || rest.length > 0) return undefined;
   if (dnsLabelProblems(namespace).length > 0 || dnsSubdomainProblems(name).length > 0) return undefined;
   return { namespace, name };

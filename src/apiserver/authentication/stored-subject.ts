@@ -1,16 +1,17 @@
-import { type Json, type JsonObject, member } from '../../kube/json.js';
-import { text } from '../authorization/policy-rule.js';
+import { text } from '../../kube/fields.js';
+import type { JsonObject } from '../../kube/json.js';
+import { metadataOf } from '../../kube/metadata-of.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import { TokenError } from './token-error.js';
 
-/** What a token names: who it is for, or what it lives as long as. */
+/** An object that a token names: its service account, or the object that it is bound to. */
 export interface NamedSubject {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** The account must be there still, the same one, and not deleted for longer than clocks may differ. */
+/** Throws TokenError unless the account exists, or was deleted after `deletedBeforeMs`. */
 export function checkAccount(objects: ObjectReader, account: NamedSubject, deletedBeforeMs: number): void {
   const { namespace, name, uid } = account;
   const found = objects.get({ group: '', resource: 'serviceaccounts' }, namespace, name);
@@ -22,7 +23,7 @@ export function checkAccount(objects: ObjectReader, account: NamedSubject, delet
   }
 }
 
-/** What the token is bound to: it does not count a moment longer. */
+/** Throws TokenError unless the object exists, or was deleted after `deletedBeforeMs`. */
 export function checkBoundObject(
   objects: ObjectReader,
   kind: 'pod' | 'secret' | 'node',
@@ -38,11 +39,6 @@ export function checkBoundObject(
   if (wasDeletedBefore(found, deletedBeforeMs)) throw new TokenError('service account token has been invalidated');
 }
 
-export function metadataOf(object: JsonObject): Json | undefined {
-  return member(object, 'metadata');
-}
-
 function wasDeletedBefore(object: JsonObject, beforeMs: number): boolean {
-  const deletedMs = Date.parse(text(metadataOf(object), 'deletionTimestamp'));
-  return deletedMs < beforeMs;
+  return Date.parse(text(metadataOf(object), 'deletionTimestamp')) < beforeMs;
 }

@@ -1,4 +1,4 @@
-import { AUTHENTICATED_GROUP, type User } from '../contracts/user.js';
+import { ANONYMOUS_USER, AUTHENTICATED_GROUP, UNAUTHENTICATED_GROUP, type User } from '../contracts/user.js';
 import type { ServiceAccountTokens } from './service-account-tokens.js';
 import { commonAudiences, type TokenAnswer, TokenError } from './token-error.js';
 import { tokenHash } from './token-hash.js';
@@ -11,12 +11,11 @@ export interface TokenAuthenticatorOptions {
 }
 
 const INVALID_TOKEN = 'invalid bearer token';
-const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 
-/** Says who a bearer token stands for. */
+/** Maps bearer tokens to users. */
 export class TokenAuthenticator {
   readonly #options: TokenAuthenticatorOptions;
-  /** By a hash, so that the time of looking one up tells nothing about the tokens that there are. */
+  /** By hash: the time of a look-up by token would leak how much of a token is right. */
   readonly #staticUsers = new Map<string, User>();
 
   constructor(options: TokenAuthenticatorOptions) {
@@ -29,14 +28,14 @@ export class TokenAuthenticator {
     return this.#options.apiAudiences;
   }
 
-  /** Throws TokenError, with the words that kube-apiserver has for a review of such a token. */
+  /** Throws TokenError with kube-apiserver's message for a review of such a token. */
   authenticate(token: string, audiences: readonly string[] = this.#options.apiAudiences): TokenAnswer {
     const answer = this.#staticAnswer(token, audiences) ?? this.#serviceAccountAnswer(token, audiences);
     if (!answer) throw new TokenError(INVALID_TOKEN);
     return { user: withAuthenticated(answer.user), audiences: answer.audiences };
   }
 
-  /** Static tokens are for the API server, whatever they are asked for. */
+  /** Static tokens have the audiences of the API server. */
   #staticAnswer(token: string, audiences: readonly string[]): TokenAnswer | undefined {
     if (this.#staticUsers.size === 0) return undefined;
     const user = this.#staticUsers.get(tokenHash(token));
@@ -56,9 +55,9 @@ export class TokenAuthenticator {
   }
 }
 
-/** Everybody who is somebody is a member. */
+/** Adds the group of all authenticated users, except to the anonymous user. */
 export function withAuthenticated(user: User): User {
   const { name, groups } = user;
   const isSettled = groups.includes(AUTHENTICATED_GROUP) || groups.includes(UNAUTHENTICATED_GROUP);
-  return name === 'system:anonymous' || isSettled ? user : { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
+  return name === ANONYMOUS_USER.name || isSettled ? user : { ...user, groups: [...groups, AUTHENTICATED_GROUP] };
 }

@@ -1,12 +1,12 @@
 import type { User } from '../contracts/user.js';
 
-/** Whom a token stands for, and for which of the audiences asked about it was made. */
+/** The user of a token, and those of the requested audiences that it has. */
 export interface TokenAnswer {
   readonly user: User;
   readonly audiences: readonly string[];
 }
 
-/** A token that somebody knows but that does not count. The message may be told to whoever reviews it. */
+/** An invalid token of a known issuer. The message may be shown to clients that review it. */
 export class TokenError extends Error {
   constructor(message: string) {
     super(message);
@@ -14,7 +14,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Those of `first` that `second` has too, in the order of `first`. */
+/** Returns the intersection, in the order of `first`. */
 export function commonAudiences(first: readonly string[], second: readonly string[]): string[] {
   return first.filter((audience) => second.includes(audience));
 }

@@ -1,6 +1,6 @@
 import type { User } from '../contracts/user.js';
 
-/** A token file that cannot be read as one. */
+/** A malformed token file. */
 export class TokenFileError extends Error {
   constructor(message: string) {
     super(message);
@@ -9,8 +9,9 @@ export class TokenFileError extends Error {
 }
 
 /**
- * The users of a token file (`--token-auth-file`): CSV records of token, user name, uid and, optionally, a quoted list of
- * groups. Records without a token are passed over; of two for one token the last one counts.
+ * Parses a token file (`--token-auth-file`): CSV records of token, user name, uid and, optionally,
+ * a quoted list of groups. Records without a token are skipped; of two for one token the last one
+ * counts.
  */
 export function readTokenFile(content: string): Map<string, User> {
   const users = new Map<string, User>();
@@ -26,7 +27,7 @@ export function readTokenFile(content: string): Map<string, User> {
   return users;
 }
 
-/** RFC 4180, line ends of either kind, empty lines passed over. */
+/** RFC 4180, with line ends of either kind; empty lines are skipped. */
 function* csvRecords(content: string): Generator<string[]> {
   let record: string[] = [];
   let at = 0;
@@ -36,10 +37,9 @@ function* csvRecords(content: string): Generator<string[]> {
     at = field.end;
     if (content[at] === ',') {
       at++;
-      // A comma at the very end has an empty field after it.
-      if (at >= content.length) record.push('');
-      else if (content[at] !== '\n' && content[at] !== '\r') continue;
-      else record.push('');
+      // A comma at the end of a line is followed by an empty field.
+      if (at < content.length && content[at] !== '\n' && content[at] !== '\r') continue;
+      record.push('');
     }
     at = lineEnd(content, at);
     if (record.length > 1 || record[0] !== '') yield record;

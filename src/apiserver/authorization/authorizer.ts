@@ -1,6 +1,6 @@
 import type { User } from '../contracts/user.js';
 
-/** What is asked for, as RBAC and access reviews see it. */
+/** An action on a resource or a path, as RBAC and access reviews see it. */
 export type Attributes = ResourceAttributes | PathAttributes;
 
 export interface ResourceAttributes {
@@ -14,6 +14,15 @@ export interface ResourceAttributes {
   readonly name: string;
 }
 
+/** Returns the attributes of an action; parts that are not given are empty, the version is any. */
+export function resourceRight(
+  user: User,
+  verb: string,
+  part: Partial<Omit<ResourceAttributes, 'user' | 'verb'>>,
+): ResourceAttributes {
+  return { user, verb, group: '', version: '*', resource: '', subresource: '', namespace: '', name: '', ...part };
+}
+
 export interface PathAttributes {
   readonly user: User;
   /** The method in lower case. */
@@ -23,11 +32,11 @@ export interface PathAttributes {
 
 export interface Decision {
   readonly allowed: boolean;
-  /** Which rule allowed it; empty for a refusal that nobody gives a reason for. */
+  /** The rule that allowed it, or why it could not be decided; may be empty. */
   readonly reason: string;
 }
 
-/** Synchronous: rules come from the watch caches. */
+/** Synchronous: rules are read from the watch caches. */
 export interface Authorizer {
   authorize(attributes: Attributes): Decision;
 }

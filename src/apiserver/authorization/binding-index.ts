@@ -1,20 +1,19 @@
-import { isObject, type JsonObject, member } from '../../kube/json.js';
-import type { User } from '../contracts/user.js';
+import { objects, text } from '../../kube/fields.js';
+import { type JsonObject, member } from '../../kube/json.js';
+import { SERVICE_ACCOUNT_PREFIX, type User } from '../contracts/user.js';
 import { goQuote } from '../values/go-quote.js';
-import { type RoleRef, readRoleRef, text } from './policy-rule.js';
-
-export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:';
+import { type RoleRef, readRoleRef } from './policy-rule.js';
 
 interface Subject {
   readonly kind: string;
   readonly name: string;
   readonly namespace: string;
-  /** The name of the user that it is, or of the group; neither for a subject that nobody is. */
+  /** The name of the user or of the group; neither for a subject that matches no user. */
   readonly user?: string;
   readonly group?: string;
 }
 
-/** One RoleBinding or ClusterRoleBinding as it was when the index was made. */
+/** A parsed RoleBinding or ClusterRoleBinding. */
 export class Binding {
   readonly name: string;
   /** Empty for a ClusterRoleBinding. */
@@ -28,8 +27,7 @@ export class Binding {
     this.name = text(metadata, 'name');
     this.namespace = text(metadata, 'namespace');
     this.roleRef = readRoleRef(object);
-    const subjects = member(object, 'subjects');
-    this.subjects = (Array.isArray(subjects) ? subjects : []).filter(isObject).map((each) => this.#readSubject(each));
+    this.subjects = objects(object, 'subjects').map((each) => this.#readSubject(each));
   }
 
   #readSubject(object: JsonObject): Subject {
@@ -44,7 +42,7 @@ export class Binding {
     return { ...subject, user: `${SERVICE_ACCOUNT_PREFIX}${home}:${name}` };
   }
 
-  /** Why the user has the rights of this binding: its first subject that is the user. */
+  /** Returns kube-apiserver's reason: the first subject that matches the user. */
   reasonFor(user: User): string {
     const subject = this.subjects.find(({ user: name, group }) =>
       group === undefined ? name === user.name : user.groups.includes(group),
@@ -68,7 +66,7 @@ export class Binding {
   }
 }
 
-/** The bindings of one namespace, or of the cluster, by whom they name. */
+/** The bindings of one namespace, or of the cluster, by subject. */
 export class BindingIndex {
   readonly #byUser = new Map<string, Binding[]>();
   readonly #byGroup = new Map<string, Binding[]>();
@@ -81,7 +79,7 @@ export class BindingIndex {
     }
   }
 
-  /** The first that passes among those that name the user or a group of theirs; one that names both is tried twice. */
+  /** Returns the first binding of the user, or of a group of the user, that passes. */
   find(user: User, passes: (binding: Binding) => boolean): Binding | undefined {
     const own = this.#byUser.get(user.name)?.find(passes);
     if (own) return own;
@@ -92,7 +90,7 @@ export class BindingIndex {
     return undefined;
   }
 
-  /** Those that name the user or a group of theirs, each once. */
+  /** Returns the bindings of the user and of the groups of the user, each once. */
   of(user: User): readonly Binding[] {
     const lists: (readonly Binding[])[] = [];
     const own = this.#byUser.get(user.name);

@@ -1,7 +1,7 @@
 import type { Attributes, ResourceAttributes } from './authorizer.js';
 import type { PolicyRule } from './policy-rule.js';
 
-/** A rule for one of its resources, ready to be asked. Undefined stands for `*`, or for every name. */
+/** A rule for one of its resources. Undefined means `*`, or every name. */
 interface ResourceRule {
   readonly verbs: ReadonlySet<string> | undefined;
   readonly apiGroups: ReadonlySet<string> | undefined;
@@ -14,8 +14,9 @@ interface PathRule {
 }
 
 /**
- * The rules of one role, found by resource and by path. Kubernetes matches a rule's resource exactly, or by `*`, or, for
- * a subresource, by `*` in place of the resource alone; `pods/*` is no pattern.
+ * The rules of one role, indexed by resource and path. Kubernetes matches a rule's resource
+ * exactly, by `*` or, for a subresource, by `*` in place of the resource; `pods/*` is not a
+ * pattern.
  */
 export class CompiledRules {
   readonly #byResource = new Map<string, ResourceRule[]>();

@@ -10,7 +10,7 @@ const find = (kind: string, name: string): JsonObject =>
   defaults.find((each) => each.kind === kind && (each.metadata as JsonObject).name === name)!;
 
 describe('defaultRbacObjects', () => {
-  it('has what every cluster has', () => {
+  it('has the default roles and bindings of kube-apiserver', () => {
     const count = (kind: string) => defaults.filter((each) => each.kind === kind).length;
     expect(count('ClusterRole')).toBeGreaterThan(60);
     expect(count('ClusterRoleBinding')).toBeGreaterThan(40);
@@ -29,7 +29,7 @@ describe('defaultRbacObjects', () => {
     }
   });
 
-  it('marks them as what is brought up to date', () => {
+  it('labels and annotates them for reconciliation', () => {
     expect(find('ClusterRole', 'edit').metadata).toEqual({
       name: 'edit',
       labels: {
@@ -40,7 +40,7 @@ describe('defaultRbacObjects', () => {
     });
   });
 
-  it('fills the roles that gather others, through each other', () => {
+  it('fills aggregated roles, transitively', () => {
     const objects = new StoredObjects(defaults);
     const bind = (role: string, name: string): JsonObject => ({
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -71,7 +71,7 @@ describe('defaultRbacObjects', () => {
     expect(may('admin', 'list', 'pods')).toBe(true);
   });
 
-  it('are their own when read again', () => {
+  it('has objects that reconciliation does not change', () => {
     for (const each of defaults) {
       const change = (each.kind as string).endsWith('Role') ? reconcileRole(each, each) : reconcileBinding(each, each);
       expect(change).toBeUndefined();
@@ -94,12 +94,12 @@ describe('aggregatedRules', () => {
   const one = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
   const two = { verbs: ['list'], apiGroups: [''], resources: ['pods'] };
 
-  it('gathers by name, selector after selector, each rule once and nothing from itself', () => {
+  it('collects rules by selector and name, each once, without its own', () => {
     const roles = [role('z', { a: 'b' }, [one]), gathering, role('b', { a: 'b' }, [two]), role('c', { c: '' }, [one])];
     expect(aggregatedRules(gathering, roles)).toEqual([two, one]);
   });
 
-  it('is nothing for a role that gathers nothing', () => {
+  it('is undefined for a role without an aggregation rule', () => {
     expect(aggregatedRules(role('x', {}, [one]), [])).toBeUndefined();
   });
 });
@@ -123,7 +123,7 @@ describe('reconcileRole', () => {
     expect(reconcileRole(result, wanted)).toBeUndefined();
   });
 
-  it('leaves a role alone whose owner said so', () => {
+  it('does not change a role with autoupdate switched off', () => {
     const annotations = { 'rbac.authorization.kubernetes.io/autoupdate': 'false' };
     expect(reconcileRole({ ...wanted, metadata: { annotations }, rules: [] }, wanted)).toBeUndefined();
   });
@@ -145,7 +145,7 @@ describe('reconcileBinding', () => {
     expect(change.object.subjects).toEqual([mine, ...(wanted.subjects as JsonObject[])]);
   });
 
-  it('makes a binding to another role anew', () => {
+  it('recreates a binding to another role', () => {
     const live = { ...wanted, roleRef: { ...(wanted.roleRef as JsonObject), name: 'view' } };
     expect(reconcileBinding(live, wanted)).toEqual({ action: 'recreate', object: wanted });
   });

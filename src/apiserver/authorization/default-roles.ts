@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../kube/json.js';
-import { nameOf } from '../../kube/metadata-of.js';
+import { child, objects, text } from '../../kube/fields.js';
+import { type Json, type JsonObject, jsonEqual, member, objectMember } from '../../kube/json.js';
+import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../select/label-selector.js';
-import { RBAC_GROUP, readRoleRef, rulesOf, text, writeRule } from './policy-rule.js';
+import { RBAC_GROUP, readRoleRef, rulesOf, writeRule } from './policy-rule.js';
 import { uncoveredRules } from './rule-coverage.js';
 
 /** Recorded from a kube-apiserver by test/real/record-default-roles.ts. */
@@ -19,25 +20,26 @@ const KINDS = [
 ] as const;
 
 /**
- * The roles and bindings that every cluster starts with, as kube-apiserver creates them, in an order in which they can be
- * created. Roles that gather others (`admin`, `edit`, `view`) come with what they gather, so that they work without the
- * controller that would fill them.
+ * Returns the default roles and bindings of kube-apiserver, in an order in which they can be
+ * created. Aggregated roles (`admin`, `edit`, `view`) have the rules of the roles that they
+ * aggregate, so that they work without the controller.
  */
 export function defaultRbacObjects(): JsonObject[] {
   const file = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, JsonObject[]>;
-  const objects = KINDS.flatMap(([resource, kind]) => (file[resource] ?? []).map((entry) => complete(kind, entry)));
-  return fillAggregated(objects);
+  return fillAggregated(
+    KINDS.flatMap(([resource, kind]) => (file[resource] ?? []).map((entry) => complete(kind, entry))),
+  );
 }
 
 function complete(kind: string, entry: JsonObject): JsonObject {
-  const { name, namespace, labels, ...rest } = entry;
+  const { name, namespace, labels: _, ...rest } = entry;
   const object: JsonObject = {
     apiVersion: `${RBAC_GROUP}/v1`,
     kind,
     metadata: {
       name: name!,
       ...(namespace === undefined ? {} : { namespace }),
-      labels: { ...LABELS, ...(isObject(labels) ? labels : {}) },
+      labels: { ...LABELS, ...child(entry, 'labels') },
       annotations: { ...ANNOTATIONS },
     },
     ...rest,
@@ -46,9 +48,9 @@ function complete(kind: string, entry: JsonObject): JsonObject {
   return object;
 }
 
-/** Roles gather from roles that gather (`admin` from `edit` from `view`), so it is done until nothing changes. */
-function fillAggregated(objects: readonly JsonObject[]): JsonObject[] {
-  let filled = [...objects];
+/** Repeats until nothing changes: roles aggregate others (`admin` from `edit` from `view`). */
+function fillAggregated(made: readonly JsonObject[]): JsonObject[] {
+  let filled = [...made];
   for (let changed = true; changed; ) {
     changed = false;
     const roles = filled.filter(({ kind }) => kind === 'ClusterRole');
@@ -63,20 +65,19 @@ function fillAggregated(objects: readonly JsonObject[]): JsonObject[] {
 }
 
 /**
- * The rules of a ClusterRole with an aggregation rule, gathered from all ClusterRoles, as the controller of
- * kube-controller-manager would write them; undefined for a role that gathers nothing.
+ * Returns the rules of an aggregated ClusterRole, in the order of kube-controller-manager's
+ * controller; undefined for a role without an aggregation rule.
  */
 export function aggregatedRules(role: JsonObject, allRoles: readonly JsonObject[]): JsonObject[] | undefined {
-  const aggregation = member(role, 'aggregationRule');
-  if (!isObject(aggregation)) return undefined;
-  const selectors = member(aggregation, 'clusterRoleSelectors');
+  const aggregation = child(role, 'aggregationRule');
+  if (!aggregation) return undefined;
   const ownName = nameOf(role);
   const gathered: JsonObject[] = [];
   const others = allRoles.filter((each) => nameOf(each) !== ownName).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
-  for (const selector of Array.isArray(selectors) ? selectors.filter(isObject) : []) {
+  for (const selector of objects(aggregation, 'clusterRoleSelectors')) {
     const matches = labelSelectorFromObject(selector as LabelSelectorObject);
     for (const other of others) {
-      if (!matchesLabels(matches, labelsOf(other))) continue;
+      if (!matchesLabels(matches, objectMember(metadataOf(other), 'labels') as Record<string, string>)) continue;
       for (const rule of rulesOf(other).map(writeRule)) {
         if (!gathered.some((known) => jsonEqual(known, rule))) gathered.push(rule);
       }
@@ -86,14 +87,14 @@ export function aggregatedRules(role: JsonObject, allRoles: readonly JsonObject[
 }
 
 /**
- * What a default role must become so that it allows at least what `wanted` allows; undefined for no change, also where
- * its owner has switched updates off. What was added to it stays. Of two roles that both gather, rules are left alone:
- * gathering decides them.
+ * Returns a default role with the missing rules of `wanted`; undefined for no change, also if
+ * updates of the role are switched off. Additions stay. Rules of aggregated roles are left to the
+ * aggregation.
  */
 export function reconcileRole(live: JsonObject, wanted: JsonObject): JsonObject | undefined {
   if (isProtected(live)) return undefined;
   const role = withWantedMetadata(live, wanted);
-  const isGathered = isObject(member(live, 'aggregationRule')) && isObject(member(wanted, 'aggregationRule'));
+  const isGathered = child(live, 'aggregationRule') && child(wanted, 'aggregationRule');
   const missing = isGathered ? [] : uncoveredRules(rulesOf(live), rulesOf(wanted));
   if (missing.length > 0) role.rules = [...list(live, 'rules'), ...missing.map(writeRule)];
   reconcileAggregation(role, wanted);
@@ -101,26 +102,26 @@ export function reconcileRole(live: JsonObject, wanted: JsonObject): JsonObject 
 }
 
 function reconcileAggregation(role: JsonObject, wanted: JsonObject): void {
-  const wantedRule = member(wanted, 'aggregationRule');
-  if (!isObject(wantedRule)) {
+  const wantedRule = child(wanted, 'aggregationRule');
+  if (!wantedRule) {
     delete role.aggregationRule;
     return;
   }
-  const own = member(role, 'aggregationRule');
-  const selectors = isObject(own) ? list(own, 'clusterRoleSelectors') : [];
+  const present = objectMember(role, 'aggregationRule');
+  const selectors = list(present, 'clusterRoleSelectors');
   const missing = list(wantedRule, 'clusterRoleSelectors').filter(
     (selector) => !selectors.some((known) => jsonEqual(known, selector)),
   );
   if (missing.length === 0) return;
-  role.aggregationRule = { ...(isObject(own) ? own : {}), clusterRoleSelectors: [...selectors, ...missing] };
+  role.aggregationRule = { ...present, clusterRoleSelectors: [...selectors, ...missing] };
 }
 
 export type BindingChange =
   | { readonly action: 'update'; readonly object: JsonObject }
-  /** Another role: bindings cannot change theirs, so it is deleted and created anew. */
+  /** The role differs. It is immutable, so the binding is deleted and created again. */
   | { readonly action: 'recreate'; readonly object: JsonObject };
 
-/** What must be done so that a default binding names at least the subjects of `wanted`; undefined for nothing. */
+/** Returns the change that adds missing subjects to a default binding; undefined for none. */
 export function reconcileBinding(live: JsonObject, wanted: JsonObject): BindingChange | undefined {
   if (isProtected(live)) return undefined;
   if (!jsonEqual({ ...readRoleRef(live) }, { ...readRoleRef(wanted) })) return { action: 'recreate', object: wanted };
@@ -132,31 +133,17 @@ export function reconcileBinding(live: JsonObject, wanted: JsonObject): BindingC
 }
 
 function isProtected(object: JsonObject): boolean {
-  const metadata = member(object, 'metadata');
-  const annotations = isObject(metadata) ? member(metadata, 'annotations') : undefined;
-  return text(annotations, AUTOUPDATE) === 'false';
+  return text(child(metadataOf(object), 'annotations'), AUTOUPDATE) === 'false';
 }
 
-/** A copy with the labels and annotations that are wanted; what is there already counts more. */
+/** Returns a copy with the wanted labels and annotations; present ones have precedence. */
 function withWantedMetadata(live: JsonObject, wanted: JsonObject): JsonObject {
-  const metadata = member(live, 'metadata');
-  const own = isObject(metadata) ? metadata : {};
-  const merged: JsonObject = { ...own };
+  const merged: JsonObject = { ...metadataOf(live) };
   for (const key of ['labels', 'annotations']) {
-    const all = { ...objectAt(wanted, key), ...objectAt(live, key) };
+    const all = { ...child(metadataOf(wanted), key), ...child(metadataOf(live), key) };
     if (Object.keys(all).length > 0) merged[key] = all;
   }
   return { ...live, metadata: merged };
-}
-
-function objectAt(object: JsonObject, key: string): JsonObject {
-  const metadata = member(object, 'metadata');
-  const value = isObject(metadata) ? member(metadata, key) : undefined;
-  return isObject(value) ? value : {};
-}
-
-function labelsOf(role: JsonObject): Record<string, string> {
-  return objectAt(role, 'labels') as Record<string, string>;
 }
 
 function list(object: JsonObject, key: string): Json[] {

@@ -1,9 +1,10 @@
+import type { StatusDetails } from '../../kube/status.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { GroupResource } from '../contracts/object-reader.js';
 import { goQuote } from '../values/go-quote.js';
 import type { Attributes } from './authorizer.js';
 
-/** The message of the answer to a request that nobody allowed. */
+/** Returns the message of a refusal by the authorizer. */
 export function forbiddenMessage(attributes: Attributes, reason: string): string {
   const what = whatOf(attributes);
   return `${prefixOf(what, 'name' in attributes ? attributes.name : '')}${explanation(attributes, reason)}`;
@@ -14,12 +15,18 @@ export function forbiddenError(attributes: Attributes, reason: string): StatusEr
   return forbidden(whatOf(attributes), name, explanation(attributes, reason));
 }
 
-/** A refusal in kube-apiserver's form: `pods "x" is forbidden: …`. */
-export function forbidden(what: GroupResource, name: string, problem: string): StatusError {
+/** Returns a refusal in kube-apiserver's form: `pods "x" is forbidden: …`. */
+export function forbidden(
+  what: GroupResource,
+  name: string,
+  problem: string,
+  causes?: NonNullable<StatusDetails['causes']>,
+): StatusError {
   return new StatusError('Forbidden', `${prefixOf(what, name)}${problem}`, {
     ...(name === '' ? {} : { name }),
     ...(what.group === '' ? {} : { group: what.group }),
     ...(what.resource === '' ? {} : { kind: what.resource }),
+    ...(causes === undefined ? {} : { causes }),
   });
 }
 
@@ -48,7 +55,7 @@ function sentence(attributes: Attributes): string {
   return `${start} resource ${goQuote(full)} in API group ${goQuote(group)} ${scope}`;
 }
 
-/** Names come from the request; a browser must not take them for markup. */
+/** Escapes names from the request, so that a browser does not take them for markup. */
 function harmless(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

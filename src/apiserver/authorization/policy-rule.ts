@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { objects, text, texts } from '../../kube/fields.js';
+import { type JsonObject, member } from '../../kube/json.js';
 import { goQuoteList } from '../values/go-quote.js';
 
 export const RBAC_GROUP = 'rbac.authorization.k8s.io';
@@ -18,29 +19,23 @@ export interface RoleRef {
   readonly name: string;
 }
 
-/** The rules of a Role or ClusterRole; what is no rule is passed over, because it allows nothing. */
+/** Returns the rules of a Role or ClusterRole; malformed ones allow nothing and are skipped. */
 export function rulesOf(role: JsonObject): PolicyRule[] {
-  const rules = member(role, 'rules');
-  return Array.isArray(rules) ? rules.filter(isObject).map(readRule) : [];
+  return objects(role, 'rules').map((rule) => ({
+    verbs: texts(rule, 'verbs'),
+    apiGroups: texts(rule, 'apiGroups'),
+    resources: texts(rule, 'resources'),
+    resourceNames: texts(rule, 'resourceNames'),
+    nonResourceURLs: texts(rule, 'nonResourceURLs'),
+  }));
 }
 
-export function readRule(rule: JsonObject): PolicyRule {
-  return {
-    verbs: texts(member(rule, 'verbs')),
-    apiGroups: texts(member(rule, 'apiGroups')),
-    resources: texts(member(rule, 'resources')),
-    resourceNames: texts(member(rule, 'resourceNames')),
-    nonResourceURLs: texts(member(rule, 'nonResourceURLs')),
-  };
-}
-
-/** As it is stored: empty lists left out, `verbs` always there. */
+/** Returns a rule as stored: without empty lists except `verbs`. */
 export function writeRule(rule: PolicyRule): JsonObject {
   const written: JsonObject = { verbs: [...rule.verbs] };
-  if (rule.apiGroups.length > 0) written.apiGroups = [...rule.apiGroups];
-  if (rule.resources.length > 0) written.resources = [...rule.resources];
-  if (rule.resourceNames.length > 0) written.resourceNames = [...rule.resourceNames];
-  if (rule.nonResourceURLs.length > 0) written.nonResourceURLs = [...rule.nonResourceURLs];
+  for (const key of ['apiGroups', 'resources', 'resourceNames', 'nonResourceURLs'] as const) {
+    if (rule[key].length > 0) written[key] = [...rule[key]];
+  }
   return written;
 }
 
@@ -49,17 +44,7 @@ export function readRoleRef(binding: JsonObject): RoleRef {
   return { apiGroup: text(ref, 'apiGroup'), kind: text(ref, 'kind'), name: text(ref, 'name') };
 }
 
-/** A member that is a string; empty for anything else. */
-export function text(object: Json | undefined, key: string): string {
-  const value = isObject(object) ? member(object, key) : undefined;
-  return typeof value === 'string' ? value : '';
-}
-
-function texts(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
-}
-
-/** The form that refusals show: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
+/** Formats a rule as refusals do: `{APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}`. */
 export function ruleText(rule: PolicyRule): string {
   const parts: [string, readonly string[]][] = [
     ['APIGroups', rule.apiGroups],

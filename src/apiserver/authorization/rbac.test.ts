@@ -113,7 +113,7 @@ describe('createRbacAuthorizer', () => {
     expect(rbac.authorize(wants(user('x', 'ann'))).allowed).toBe(true);
   });
 
-  it('survives roles and bindings that are not what they should be', () => {
+  it('ignores malformed roles and bindings', () => {
     const objects = new StoredObjects([
       { ...role('ClusterRole', 'c', undefined, []), rules: [null, 5, { verbs: 'get', resources: [{}] }] },
       { ...binding('cb', undefined, { kind: 'ClusterRole', name: 'c' }, []), subjects: [null, 'x', { kind: 'User' }] },
@@ -170,11 +170,11 @@ describe('forbiddenMessage', () => {
     );
   });
 
-  it('is no markup', () => {
+  it('escapes markup', () => {
     expect(forbiddenMessage({ user: user('<b>&'), verb: 'get', path: '/' }, '')).toContain('"&lt;b&gt;&amp;"');
   });
 
-  it('comes with the details that kube-apiserver gives', () => {
+  it('has the details of kube-apiserver', () => {
     const refused = recorded.impersonation.find(({ name }) => name === 'a user for one verb')!;
     const asked = wants(user('erin'), { verb: 'list', namespace: 'access' });
     expect(forbiddenError(asked, '').status).toEqual(refused.answer);

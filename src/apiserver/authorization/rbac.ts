@@ -6,7 +6,7 @@ import { type Binding, BindingIndex } from './binding-index.js';
 import { CompiledRules } from './compiled-rules.js';
 import { type PolicyRule, RBAC_GROUP, type RoleRef, rulesOf } from './policy-rule.js';
 
-/** Namespaces whose bindings are kept sorted out; anybody may ask about any name, so there is an end to it. */
+/** Bound on indexed namespaces: requests may name any namespace. */
 const INDEXED_NAMESPACES_MAX = 10_000;
 
 const ROLES: GroupResource = { group: RBAC_GROUP, resource: 'roles' };
@@ -19,22 +19,22 @@ const REFUSED: Decision = { allowed: false, reason: '' };
 
 export interface HeldRules {
   readonly rules: readonly PolicyRule[];
-  /** Roles that bindings name but that are not there; what they would allow is missing from `rules`. */
+  /** Roles that bindings name but that do not exist; their rules are missing. */
   readonly missingRoles: readonly RoleRef[];
 }
 
 export interface RbacAuthorizer extends Authorizer {
-  /** All rules for a user in a namespace (empty: cluster-wide only), in the order of bindings, repeated where they repeat. */
+  /** Returns all rules of a user in a namespace (empty: cluster-wide), in the order of bindings. */
   rulesFor(user: User, namespace: string): HeldRules;
-  /** The rules of a role as a binding in `namespace` (empty: a ClusterRoleBinding) names it; undefined if it is not there. */
+  /** Returns the rules of the role of a binding in `namespace`; undefined if it is missing. */
   roleRules(ref: RoleRef, namespace: string): readonly PolicyRule[] | undefined;
-  /** Stops listening for changes. */
+  /** Unsubscribes from changes. */
   close(): void;
 }
 
 /**
- * RBAC over what is stored. Bindings are sorted out by whom they name the first time somebody asks after a change;
- * roles are compiled the first time a binding leads to them.
+ * RBAC over stored objects. Bindings are indexed by subject on first use after a change; roles are
+ * compiled on first use by a binding.
  */
 export function createRbacAuthorizer(objects: ObjectReader): RbacAuthorizer {
   return new Rbac(objects);
@@ -50,9 +50,9 @@ class Rbac implements RbacAuthorizer {
   readonly #unsubscribe: readonly (() => void)[];
   #clusterBindings: BindingIndex | undefined;
   readonly #namespaceBindings = new Map<string, BindingIndex>();
-  /** By binding, so that a decision looks nothing up by name. Replaced whenever a role changes. */
+  /** Roles by binding: saves a look-up by name. Replaced after a change of a role. */
   #rolesOfBindings = new WeakMap<Binding, Role>();
-  /** By `<namespace>/<name>`, `/<name>` for ClusterRoles; only roles that exist, so the store bounds it. */
+  /** By `<namespace>/<name>`, `/<name>` for ClusterRoles. Bounded by the stored roles. */
   readonly #roles = new Map<string, Role>();
 
   constructor(objects: ObjectReader) {
@@ -147,8 +147,8 @@ class Rbac implements RbacAuthorizer {
 }
 
 /**
- * Roles that are not there, as kube-apiserver tells of several errors: each once, in brackets if more than one. When it
- * answers a write it calls every missing role by the `resource` that is being written.
+ * Formats missing roles as kube-apiserver formats several errors: each once, in brackets if more
+ * than one. In the answer to a write it calls every missing role by the `resource` that is written.
  */
 export function missingText(refs: readonly RoleRef[], resource?: string): string {
   const texts = refs.map(({ kind, name }) => {

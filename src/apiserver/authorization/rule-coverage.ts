@@ -1,11 +1,11 @@
 import type { PolicyRule } from './policy-rule.js';
 
-/** A rule broken down to one verb on one resource (perhaps one name of it) or on one path. */
+/** A rule with one verb on one resource (perhaps one name of it) or on one path. */
 interface Atom extends PolicyRule {
   readonly verb: string;
 }
 
-/** The parts of `wanted` that `held` does not allow, each with one verb and one resource or path; empty if all is covered. */
+/** Returns the parts of `wanted` (one verb, one resource or path) that `held` does not allow. */
 export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly PolicyRule[]): PolicyRule[] {
   const owners = held.map(ownerOf);
   const uncovered: PolicyRule[] = [];
@@ -17,7 +17,7 @@ export function uncoveredRules(held: readonly PolicyRule[], wanted: readonly Pol
   return uncovered;
 }
 
-/** Into how many parts rules fall: lists multiply, so a small role can fall into more than can be looked at. */
+/** Returns the number of parts of rules. Lists multiply: a small role can have very many. */
 export function partCount(rules: readonly PolicyRule[]): number {
   return rules.reduce((sum, { apiGroups, resources, verbs, resourceNames, nonResourceURLs }) => {
     const objects = apiGroups.length * resources.length * Math.max(1, resourceNames.length);
@@ -25,7 +25,7 @@ export function partCount(rules: readonly PolicyRule[]): number {
   }, 0);
 }
 
-/** Joins what differs by its verb only; what is about paths stays apart. */
+/** Joins rules that differ only in their verb; rules about paths stay separate. */
 export function joinVerbs(rules: readonly PolicyRule[]): PolicyRule[] {
   const paths: PolicyRule[] = [];
   const joined = new Map<string, PolicyRule & { verbs: string[] }>();
@@ -80,7 +80,7 @@ function ownerOf(rule: PolicyRule): Owner {
 function covers(owner: Owner, verb: string, atom: PolicyRule): boolean {
   if (!owner.verbs.has('*') && !owner.verbs.has(verb)) return false;
   const url = atom.nonResourceURLs[0];
-  // A rule about paths has no names, so one that is limited to names does not cover it.
+  // A rule about paths has no names, so an owner that is limited to names does not cover it.
   const name = atom.resourceNames[0];
   if (owner.resourceNames.size > 0 && (name === undefined || !owner.resourceNames.has(name))) return false;
   if (url !== undefined) return owner.nonResourceURLs.some((pattern) => urlCovers(pattern, url));
@@ -94,8 +94,8 @@ function resourceCovers(resources: ReadonlySet<string>, wanted: string): boolean
   return slash >= 0 && resources.has(`*${wanted.slice(slash)}`);
 }
 
-/** A pattern that ends in `*` stands for everything that begins with what comes before the stars. */
-export function urlCovers(pattern: string, path: string): boolean {
+/** A pattern that ends in `*` covers all paths with the prefix before it. */
+function urlCovers(pattern: string, path: string): boolean {
   if (pattern === path) return true;
   return pattern.endsWith('*') && path.startsWith(pattern.replace(/\*+$/, ''));
 }

@@ -2,15 +2,15 @@ import { type FieldSelector, parseFieldSelector, requiredFieldValue } from '../s
 import { SelectorError } from '../select/label-selector.js';
 
 /**
- * The one name that a list, watch or deletion of many is limited to by `fieldSelector=metadata.name=…`; empty for none. A
- * right on that name is enough for such a request.
+ * Returns the name to which `fieldSelector=metadata.name=…` limits a list, watch or
+ * deletecollection; empty for none. A right on that name is enough for such a request.
  */
 export function selectedName(fieldSelector: string): string {
   const name = requiredFieldValue(parsed(fieldSelector), 'metadata.name') ?? '';
   return name === '.' || name === '..' || /[/%]/.test(name) ? '' : name;
 }
 
-/** The request is refused later for a selector that cannot be read. */
+/** Returns an empty selector for a malformed one: the verb refuses it later. */
 function parsed(fieldSelector: string): FieldSelector {
   try {
     return parseFieldSelector(fieldSelector);

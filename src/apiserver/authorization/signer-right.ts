@@ -1,23 +1,14 @@
 import type { User } from '../contracts/user.js';
-import type { Authorizer } from './authorizer.js';
+import { type Authorizer, resourceRight } from './authorizer.js';
 
 /**
- * Whether a user may `approve`, `sign` or `attest` for a signer: by the right on that signer, or on all signers of its
- * domain (`example.com/*`). Signers exist as names in rules only.
+ * Returns whether a user may `approve`, `sign` or `attest` for a signer: by the right on that
+ * signer, or on all signers of its domain (`example.com/*`). Signers exist as names in rules only.
  */
 export function hasSignerRight(authorizer: Authorizer, user: User, verb: string, signerName: string): boolean {
   const [domain] = signerName.split('/', 1);
+  const signers = { group: 'certificates.k8s.io', resource: 'signers' };
   return [signerName, `${domain}/*`].some(
-    (name) =>
-      authorizer.authorize({
-        user,
-        verb,
-        group: 'certificates.k8s.io',
-        version: '*',
-        resource: 'signers',
-        subresource: '',
-        namespace: '',
-        name,
-      }).allowed,
+    (name) => authorizer.authorize(resourceRight(user, verb, { ...signers, name })).allowed,
   );
 }

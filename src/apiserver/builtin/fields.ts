@@ -1,4 +1,7 @@
-import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
+import { child, objects, texts } from '../../kube/fields.js';
+import { type Json, type JsonObject, member, setMember } from '../../kube/json.js';
+
+export { child, number, objects, text, texts } from '../../kube/fields.js';
 
 /**
  * Members of objects whose schema has been checked. A missing object has no members; a member of
@@ -8,28 +11,8 @@ function get(object: JsonObject | undefined, key: string): Json | undefined {
   return object === undefined ? undefined : member(object, key);
 }
 
-export function child(object: JsonObject | undefined, key: string): JsonObject | undefined {
-  const value = get(object, key);
-  return isObject(value) ? value : undefined;
-}
-
-export function text(object: JsonObject | undefined, key: string): string {
-  const value = get(object, key);
-  return typeof value === 'string' ? value : '';
-}
-
-export function number(object: JsonObject | undefined, key: string): number | undefined {
-  const value = get(object, key);
-  return typeof value === 'number' ? value : undefined;
-}
-
 export function flag(object: JsonObject | undefined, key: string): boolean {
   return get(object, key) === true;
-}
-
-export function objects(object: JsonObject | undefined, key: string): JsonObject[] {
-  const value = get(object, key);
-  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 /** The objects of a list, each with its path in problems: `spec.ports[0]`. */
@@ -39,11 +22,6 @@ export function* eachObject(
   key: string,
 ): Generator<[path: string, each: JsonObject]> {
   for (const [index, each] of objects(object, key).entries()) yield [`${pathOf(field, key)}[${index}]`, each];
-}
-
-export function texts(object: JsonObject | undefined, key: string): string[] {
-  const value = get(object, key);
-  return Array.isArray(value) ? value.filter((each): each is string => typeof each === 'string') : [];
 }
 
 /** The texts of a list, each with its path in problems. */

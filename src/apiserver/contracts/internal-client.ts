@@ -1,64 +1,46 @@
-import { readBody } from '../../http/body-stream.js';
-import type { Handler, Reply } from '../../http/exchange.js';
+import type { Clock } from '../../base/clock.js';
+import type { Handler } from '../../http/exchange.js';
 import type { EstablishedIdentity } from '../../http/identity.js';
-import type { OnAbort } from '../../http/on-abort.js';
 import type { Send } from '../../http/outgoing.js';
 import { sendInProcess } from '../../http/send-to.js';
-import type { JsonObject } from '../../kube/json.js';
-import { StatusError } from '../../kube/status-error.js';
-import { MASTERS_GROUP } from './user.js';
+import type { WholeReplyLimits } from '../../http/whole-reply.js';
+import type { ApiAnswer } from '../../kube/client/api-client.js';
+import { requestJson } from '../../kube/client/request-json.js';
+import { type JsonObject, parsedObject } from '../../kube/json.js';
+import { AUTHENTICATED_GROUP, MASTERS_GROUP } from './user.js';
 
-export interface InternalAnswer {
-  readonly status: number;
-  readonly body: JsonObject;
-}
-
+/** kube-apiserver's default `--request-timeout`. */
+const REQUEST_TIMEOUT_MS = 60_000;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
-const NEVER: OnAbort = () => () => {};
 
 const SELF: EstablishedIdentity = {
   kind: 'established',
   user: 'system:apiserver',
   uid: '',
-  groups: [MASTERS_GROUP, 'system:authenticated'],
+  groups: [MASTERS_GROUP, AUTHENTICATED_GROUP],
   extra: new Map(),
 };
 
-/** The server's own requests to itself, through the same verbs and admission as everyone's. */
+/** Sends requests of the server to itself, through the same verbs and admission. */
 export class InternalClient {
-  readonly #send: Send;
+  /** Sends a request and returns the reply unread. */
+  readonly send: Send;
+  readonly #limits: WholeReplyLimits;
 
-  constructor(handle: Handler, nowMs: () => number) {
+  constructor(handle: Handler, clock: Clock) {
     const headers = ['User-Agent', 'kube-apiserver'];
-    this.#send = sendInProcess({ handler: () => handle, nowMs, identity: SELF, headers });
+    this.send = sendInProcess({ handler: () => handle, nowMs: () => clock.nowMs(), identity: SELF, headers });
+    this.#limits = { clock, timeoutMs: REQUEST_TIMEOUT_MS, bytesMax: ANSWER_BYTES_MAX };
   }
 
-  /** A refusal is an answer like any other here; only what went wrong otherwise rejects. */
+  /** Resolves with any status. Rejects after a timeout. */
   async request(
     method: string,
     target: string,
-    body?: JsonObject,
+    object?: JsonObject,
     contentType = 'application/json',
-  ): Promise<InternalAnswer> {
-    try {
-      const reply = await this.send(method, target, ['Accept', 'application/json', 'Content-Type', contentType], body);
-      const bytes = await readBody(reply.body, ANSWER_BYTES_MAX);
-      return { status: reply.status, body: JSON.parse(bytes.toString('utf8')) as JsonObject };
-    } catch (error) {
-      if (!(error instanceof StatusError)) throw error;
-      return { status: error.status.code, body: error.status as unknown as JsonObject };
-    }
-  }
-
-  /** Sends a request and returns the reply unread. */
-  send(
-    method: string,
-    target: string,
-    headers: readonly string[],
-    body?: JsonObject,
-    onAbort: OnAbort = NEVER,
-  ): Promise<Reply> {
-    const bytes = body === undefined ? null : Buffer.from(JSON.stringify(body));
-    return this.#send(method, target, headers, bytes, onAbort);
+  ): Promise<ApiAnswer> {
+    const { status, body } = await requestJson(this.send, { method, target, body: object, contentType }, this.#limits);
+    return { status, body: parsedObject(body.toString()) };
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../kube/json.js';
 
-/** What is asked for: a resource of a group, whatever its version. */
+/** A resource of a group, in any version. */
 export interface GroupResource {
   /** Empty for the core group. */
   readonly group: string;
@@ -8,14 +8,14 @@ export interface GroupResource {
 }
 
 /**
- * What is stored, read from the watch caches: synchronous, without a trip to the store, and so perhaps some milliseconds
- * old. Objects are in the version they are stored in, with their resourceVersion, and must not be changed.
+ * Reads stored objects from the watch caches: synchronous, and perhaps some milliseconds old.
+ * Objects have their storage version and their resourceVersion, and must not be changed.
  */
 export interface ObjectReader {
-  /** `namespace` is empty for what has none. */
+  /** `namespace` is empty for cluster-scoped objects. */
   get(what: GroupResource, namespace: string, name: string): JsonObject | undefined;
-  /** Of all namespaces where none is named. In the order of namespace and name. */
+  /** Returns the objects of a namespace, or of all, sorted by namespace and name. */
   list(what: GroupResource, namespace?: string): readonly JsonObject[];
-  /** Calls back after something of that resource has changed; returns how to take that back. */
+  /** Calls back after a change of the resource. Returns a function that unsubscribes. */
   onChange(what: GroupResource, listener: () => void): () => void;
 }

@@ -1,19 +1,23 @@
-/** Who a request is made by, as RBAC, admission and reviews see it. */
+/** The user of a request, for RBAC, admission and reviews. */
 export interface User {
   readonly name: string;
   readonly uid: string;
   readonly groups: readonly string[];
-  /** Keys as Kubernetes has them (lower case, unescaped), values in order. */
+  /** Keys in lower case and unescaped, values in order. */
   readonly extra: ReadonlyMap<string, readonly string[]>;
 }
+
+export const UNAUTHENTICATED_GROUP = 'system:unauthenticated';
 
 export const ANONYMOUS_USER: User = {
   name: 'system:anonymous',
   uid: '',
-  groups: ['system:unauthenticated'],
+  groups: [UNAUTHENTICATED_GROUP],
   extra: new Map(),
 };
 
 export const AUTHENTICATED_GROUP = 'system:authenticated';
-/** Members may do everything; RBAC is not asked. */
+/** Before the namespace and name of a service account in its user name. */
+export const SERVICE_ACCOUNT_PREFIX = 'system:serviceaccount:';
+/** Members have all rights, without RBAC. */
 export const MASTERS_GROUP = 'system:masters';

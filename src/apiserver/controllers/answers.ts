@@ -1,21 +1,21 @@
-import type { ApiAnswer } from '../../kube/client/api-client.js';
-import { isObject, type JsonObject, member } from '../../kube/json.js';
+import { type ApiAnswer, type ApiClient, ApiRefusal } from '../../kube/client/api-client.js';
+import { child, text } from '../../kube/fields.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 
-/** What a GET of one object has shown. */
+/** The result of a GET of one object. */
 export type Found =
   | { readonly kind: 'present'; readonly object: JsonObject }
   | { readonly kind: 'absent' }
   | { readonly kind: 'unknown'; readonly why: string };
 
 /**
- * Reads the answer to a GET of one object. Only a Status that names the very object says that it does not exist: a bare
- * 404 comes from a server that does not know the resource, and so says nothing about the object.
+ * Classifies the answer to a GET of one object. Only a Status that names the object proves that it
+ * does not exist: another 404 may be from a server that does not serve the resource.
  */
 export function readFound(answer: ApiAnswer, name: string): Found {
   if (answer.status === 200) {
-    const uid = metadataOf(answer.body)['uid'];
-    if (typeof uid === 'string' && uid !== '') return { kind: 'present', object: answer.body };
+    if (text(metadataOf(answer.body), 'uid') !== '') return { kind: 'present', object: answer.body };
     return { kind: 'unknown', why: 'the answer is not an object' };
   }
   if (isDefinitelyAbsent(answer, name)) return { kind: 'absent' };
@@ -25,16 +25,37 @@ export function readFound(answer: ApiAnswer, name: string): Found {
 
 export function isDefinitelyAbsent({ status, body }: ApiAnswer, name: string): boolean {
   if (status !== 404 || body['kind'] !== 'Status' || body['reason'] !== 'NotFound') return false;
-  const details = body['details'];
-  return isObject(details) && details['name'] === name;
+  return child(body, 'details')?.['name'] === name;
 }
 
-export function textOf(object: JsonObject, key: string): string {
-  const value = member(object, key);
-  return typeof value === 'string' ? value : '';
+const PAGE_ITEMS = 500;
+
+interface Page {
+  readonly items: readonly Json[];
+  readonly resourceVersion: string;
+  /** The continue token; empty on the last page. */
+  readonly next: string;
 }
 
-export function textsOf(object: JsonObject, key: string): readonly string[] {
-  const value = member(object, key);
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+/**
+ * Reads the metadata of one page of a list: the one after the continue token `after`, the first one
+ * if that is empty. Rejects with ApiRefusal unless the answer is 200.
+ */
+export async function listPage(
+  client: ApiClient,
+  path: string,
+  after: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Page> {
+  const query = new URLSearchParams({
+    limit: String(PAGE_ITEMS),
+    ...(after === '' ? {} : { continue: after }),
+    ...more,
+  });
+  const answer = await client.request({ method: 'GET', target: `${path}?${query}`, metadataOnly: true });
+  const { items, metadata } = answer.body;
+  if (answer.status !== 200) throw new ApiRefusal(`list ${path}`, answer);
+  if (!isObject(metadata) || (items !== null && !Array.isArray(items)))
+    throw new Error(`list ${path}: the answer is not a list`);
+  return { items: items ?? [], resourceVersion: text(metadata, 'resourceVersion'), next: text(metadata, 'continue') };
 }

@@ -4,9 +4,9 @@ import type { Metrics } from '../../base/metric-catalogue.js';
 import type { ApiClient } from '../../kube/client/api-client.js';
 import type { CatalogueReader } from './resource-catalogue.js';
 
-/** What every controller is given for one term of leadership. */
+/** Options of every controller, for one term of leadership. */
 export interface ControllerOptions {
-  /** Refuses to change anything once the lease is gone. */
+  /** Rejects changes once the lease is lost. */
   readonly client: ApiClient;
   readonly reader: CatalogueReader;
   readonly clock: Clock;

@@ -21,19 +21,19 @@ export interface ControllersOptions {
   readonly serverName: string;
   readonly enabled: readonly ControllerName[];
   readonly rootCaPem: string | undefined;
-  /** Until it is known who the other servers are, nothing that is missing means anything. */
+  /** Returns true once the other servers are known: before that, an absence proves nothing. */
   readonly isReady: () => boolean;
   readonly leaderTimings?: Partial<typeof LEADER_TIMINGS>;
 }
 
 const READY_POLL_MS = 100;
 
-/** Stands for election as soon as this server is ready, and runs the controllers while elected. */
+/** Joins the leader election once the server is ready; runs the controllers as the leader. */
 export class Controllers {
   readonly #options: ControllersOptions;
   readonly #election: LeaderElection;
   #term: readonly Controller[] = [];
-  /** Terms end one after the other, and none begins before the last has ended. */
+  /** Serializes terms: none begins before the last has ended. */
   #turn: Promise<void> = Promise.resolve();
   #cancelPoll = () => {};
   #closed = false;
@@ -62,7 +62,7 @@ export class Controllers {
     else this.#cancelPoll = this.#options.clock.after(READY_POLL_MS, () => this.start());
   }
 
-  /** Ends the work that is under way, then gives the lease back. Never rejects. */
+  /** Ends the controllers, then releases the lease. Never rejects. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelPoll();

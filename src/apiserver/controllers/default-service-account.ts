@@ -1,22 +1,23 @@
 import { OncePerSubject } from '../../base/once-per-subject.js';
 import { ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
+import { text } from '../../kube/fields.js';
 import { isObject, type JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
-import { isDefinitelyAbsent, readFound, textOf } from './answers.js';
+import { isDefinitelyAbsent, readFound } from './answers.js';
 import { CollectionWatch } from './collection-watch.js';
 import type { Controller, ControllerOptions } from './controller.js';
 import { LeadershipLost } from './fenced-client.js';
 import { WorkQueue } from './work-queue.js';
 
 export interface DefaultServiceAccountOptions extends ControllerOptions {
-  /** PEM of the authority that API servers' certificates are verified with; undefined: nothing is published. */
+  /** PEM of the certificate authority of the API servers; undefined: no ConfigMap is published. */
   readonly rootCaPem: string | undefined;
 }
 
 const ACCOUNT = 'default';
 const ROOT_CA = 'kube-root-ca.crt';
 const ROOT_CA_KEY = 'ca.crt';
-/** Says that the object is ours to keep up to date. One without it belongs to somebody else and is left alone. */
+/** Marks objects that this controller made. Others are never changed. */
 const STRADDLE_ANNOTATION = 'straddle.dev/published-by';
 const QUEUE = {
   concurrencyMax: 4,
@@ -32,8 +33,8 @@ interface NamedObject {
 }
 
 /**
- * Gives every namespace what pods expect to find there. Only what is missing is made; a kube-controller-manager that does
- * the same finds it done, and what it has made stays as it is.
+ * Creates the default ServiceAccount and the root CA ConfigMap of every namespace if they are
+ * missing. Works beside a kube-controller-manager that does the same: its objects stay as they are.
  */
 export class DefaultServiceAccounts implements Controller {
   readonly #options: DefaultServiceAccountOptions;
@@ -76,11 +77,10 @@ export class DefaultServiceAccounts implements Controller {
       client,
       clock,
       path: '/api/v1/namespaces',
-      metadataOnly: true,
       keep: (object) => {
         const metadata = metadataOf(object);
         const isActive = metadata['deletionTimestamp'] === undefined;
-        return { name: isActive ? textOf(metadata, 'name') : '', namespace: textOf(metadata, 'name') };
+        return { name: isActive ? text(metadata, 'name') : '', namespace: text(metadata, 'name') };
       },
       onSnapshot: (items) => {
         this.#active.clear();
@@ -99,7 +99,7 @@ export class DefaultServiceAccounts implements Controller {
     });
   }
 
-  /** So that what somebody deletes comes back. */
+  /** Watches objects of one name, so that deleted ones are created again. */
   #watchNamed(path: string, name: string): CollectionWatch<NamedObject> {
     const { client, clock } = this.#options;
     return new CollectionWatch({
@@ -107,8 +107,7 @@ export class DefaultServiceAccounts implements Controller {
       clock,
       path,
       fieldSelector: `metadata.name=${name}`,
-      metadataOnly: true,
-      keep: (object) => ({ name, namespace: textOf(metadataOf(object), 'namespace') }),
+      keep: (object) => ({ name, namespace: text(metadataOf(object), 'namespace') }),
       onSnapshot: (items) => {
         const present = new Set(items.map(({ namespace }) => namespace));
         for (const each of this.#active) if (!present.has(each)) this.#queue.add(each);
@@ -143,22 +142,22 @@ export class DefaultServiceAccounts implements Controller {
     if (found) await this.#update(`${place}/configmaps/${ROOT_CA}`, found, rootCaPem);
   }
 
-  /** The object where there is one already. */
+  /** Creates an object if it is missing. Returns the present one. */
   async #ensure(collection: string, wanted: JsonObject): Promise<JsonObject | undefined> {
     const { client, logger } = this.#options;
-    const name = textOf(metadataOf(wanted), 'name');
+    const name = text(metadataOf(wanted), 'name');
     const found = readFound(await client.request({ method: 'GET', target: `${collection}/${name}` }), name);
     if (found.kind === 'present') return found.object;
     if (found.kind === 'unknown') throw new Error(found.why);
     const answer = await client.request({ method: 'POST', target: collection, body: wanted });
-    // Made by somebody else this instant, or the namespace is on its way out.
+    // Created by another client meanwhile, or the namespace is being deleted.
     if (answer.status === 409 || isEnding(answer.status, answer.body)) return undefined;
     if (!isSuccess(answer)) throw new ApiRefusal(`create ${collection}/${name}`, answer);
     logger.debug('made for a namespace', { object: `${collection}/${name}` });
     return undefined;
   }
 
-  /** After the authority was exchanged; only what this controller has made. */
+  /** Updates a ConfigMap of this controller after a change of the certificate authority. */
   async #update(target: string, found: JsonObject, rootCaPem: string): Promise<void> {
     const annotations = metadataOf(found)['annotations'];
     const data = isObject(found['data']) ? found['data'] : {};
@@ -176,7 +175,7 @@ const DESCRIPTION = {
     'The authority that the certificates of the API servers are from, for use inside the cluster only.',
 };
 
-/** Refused because the namespace ends, or has ended. */
+/** Returns whether a creation was refused because the namespace ends or does not exist. */
 function isEnding(status: number, body: JsonObject): boolean {
   if (status === 404) return body['reason'] === 'NotFound';
   return status === 403 && JSON.stringify(body['details'] ?? {}).includes('NamespaceTerminating');

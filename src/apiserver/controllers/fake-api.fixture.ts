@@ -9,12 +9,12 @@ import {
   type WatchRequest,
 } from '../../kube/client/api-client.js';
 import type { GroupDiscovery } from '../../kube/discovery.js';
+import { text, texts } from '../../kube/fields.js';
 import { groupVersion } from '../../kube/gvr.js';
 import { cloneJson, isObject, type Json, type JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
 import { applyMergePatch } from '../patch/merge-patch.js';
-import { textOf, textsOf } from './answers.js';
 
 export interface FakeResource {
   readonly group: string;
@@ -212,7 +212,7 @@ export class FakeApi implements ApiClient {
       if (preconditions[key] !== undefined && preconditions[key] !== metadata[key]) return status(409, 'Conflict');
     }
     const policy = options['propagationPolicy'];
-    const others = textsOf(metadata, 'finalizers').filter((each) => each !== 'orphan' && each !== 'foregroundDeletion');
+    const others = texts(metadata, 'finalizers').filter((each) => each !== 'orphan' && each !== 'foregroundDeletion');
     if (policy === 'Orphan') others.push('orphan');
     if (policy === 'Foreground') others.push('foregroundDeletion');
     const marked: JsonObject = {
@@ -227,19 +227,19 @@ export class FakeApi implements ApiClient {
   #write(collection: string, object: JsonObject, type: string): JsonObject {
     const metadata = { ...metadataOf(object), resourceVersion: String(++this.#revision) };
     const written = cloneJson({ ...object, metadata });
-    this.#objects.set(keyOf(collection, textOf(metadata, 'namespace'), textOf(metadata, 'name')), written);
+    this.#objects.set(keyOf(collection, text(metadata, 'namespace'), text(metadata, 'name')), written);
     this.#tell(collection, type, written);
     return cloneJson(written);
   }
 
   #erase(collection: string, object: JsonObject): void {
     const metadata = { ...metadataOf(object), resourceVersion: String(++this.#revision) };
-    this.#objects.delete(keyOf(collection, textOf(metadata, 'namespace'), nameOf(object)));
+    this.#objects.delete(keyOf(collection, text(metadata, 'namespace'), nameOf(object)));
     this.#tell(collection, 'DELETED', { ...object, metadata });
   }
 
   #tell(collection: string, type: string, object: JsonObject): void {
-    const namespace = textOf(metadataOf(object), 'namespace');
+    const namespace = text(metadataOf(object), 'namespace');
     const logged = { revision: this.#revision, collection, namespace, event: { type, object } };
     this.#log.push(logged);
     // After the answer to whoever has changed it.
@@ -268,9 +268,7 @@ function patched(found: JsonObject, patch: JsonObject): JsonObject {
 function isHeld(object: JsonObject): boolean {
   const spec = isObject(object['spec']) ? object['spec'] : {};
   const isNamespace = object['kind'] === 'Namespace';
-  return (
-    textsOf(metadataOf(object), 'finalizers').length > 0 || (isNamespace && textsOf(spec, 'finalizers').length > 0)
-  );
+  return texts(metadataOf(object), 'finalizers').length > 0 || (isNamespace && texts(spec, 'finalizers').length > 0);
 }
 
 function collectionOf({ group, resource }: FakeResource): string {
@@ -282,7 +280,7 @@ function keyOf(collection: string, namespace: string, name: string): string {
 }
 
 function nameOf(object: JsonObject): string {
-  return textOf(metadataOf(object), 'name');
+  return text(metadataOf(object), 'name');
 }
 
 function groupsOf(resources: readonly FakeResource[]): GroupDiscovery[] {

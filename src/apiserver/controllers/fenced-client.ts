@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../kube/client/api-client.js';
 
-/** The lease that allows to change things has gone; the work stops here, and another server goes on with it. */
+/** This server lost the lease of the controllers: its work stops, and another server continues. */
 export class LeadershipLost extends Error {
   constructor() {
     super('this server no longer holds the lease of the controllers');
@@ -8,7 +8,7 @@ export class LeadershipLost extends Error {
   }
 }
 
-/** Reads pass; whatever would change something is refused unless the lease is held at this very moment. */
+/** Passes reads; rejects changes with LeadershipLost unless the lease is held at that moment. */
 export function fenced(client: ApiClient, isHeld: () => boolean): ApiClient {
   return {
     async request(request) {

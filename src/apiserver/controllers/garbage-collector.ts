@@ -23,8 +23,9 @@ const QUEUE = {
 } as const;
 
 /**
- * Deletes objects whose owners are gone. The graph, fed by watches, only says what to look at; whether an owner is gone is
- * asked anew each time, and an answer that may be wrong is no answer.
+ * Deletes objects whose owners are gone. The graph, filled by watches, only selects objects to
+ * check; whether an owner is gone is read from the servers each time, and an inconclusive answer
+ * deletes nothing.
  */
 export class GarbageCollector implements Controller {
   readonly #options: ControllerOptions;
@@ -105,7 +106,7 @@ export class GarbageCollector implements Controller {
     if (failures === 1) logger.debug('an object waits', { uid, why: error.message });
   }
 
-  /** Kubernetes tells of such references by an event on the dependent, once. */
+  /** Reports such a reference by an Event on the dependent, once, as Kubernetes does. */
   async #reportInvalid(dependent: ObservedObject, owner: OwnerReference): Promise<void> {
     if (!this.#complaints.isNew(`${dependent.uid} ${owner.uid}`)) return;
     const { client, clock, logger, reader } = this.#options;
@@ -147,7 +148,7 @@ export class GarbageCollector implements Controller {
   }
 }
 
-/** As clients name events: after the object and the moment. Names of roles may hold what those of events may not. */
+/** Returns the name of an event: object and time. Names of roles may be invalid there. */
 function eventName({ name, uid }: ObservedObject, nowMs: number): string {
   const moment = (BigInt(nowMs) * 1_000_000n).toString(16);
   return `${/^[a-z0-9]([a-z0-9.-]{0,198}[a-z0-9])?$/.test(name) ? name : uid}.${moment}`;

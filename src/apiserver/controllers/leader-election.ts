@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { type ApiAnswer, type ApiClient, ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
+import { text } from '../../kube/fields.js';
 import { isObject, type JsonObject } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
-import { isDefinitelyAbsent, textOf } from './answers.js';
+import { isDefinitelyAbsent } from './answers.js';
 
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
 export const LEASE_NAME = 'straddle-controllers';
 
-/** How long a lease counts, how often it is renewed, and how much earlier than the others its holder gives up. */
+/** Duration, renewal interval, and how much earlier than the others the holder gives up. */
 export const LEADER_TIMINGS = { durationMs: 15_000, renewEveryMs: 3_000, marginMs: 5_000 } as const;
 
 export interface LeaderElectionOptions {
@@ -18,7 +19,7 @@ export interface LeaderElectionOptions {
   readonly logger: Logger;
   readonly serverName: string;
   readonly onGained: () => void;
-  /** The lease is no longer ours, or can't be proven to be. Called before `isHeld` could be true for another. */
+  /** The lease is lost, or cannot be renewed in time. Called before another server can hold it. */
   readonly onLost: () => void;
   readonly timings?: Partial<typeof LEADER_TIMINGS>;
 }
@@ -27,14 +28,15 @@ interface Seen {
   readonly version: string;
   readonly holder: string;
   readonly durationMs: number;
-  /** By our own clock: others' clocks are not believed. */
+  /** By the local clock: clocks of other servers are not trusted. */
   readonly sinceMs: number;
 }
 
 /**
- * One server at a time runs the controllers: whoever holds the lease. A rival takes over only after it has seen the lease
- * unchanged for its whole duration; the holder stops believing in it `marginMs` earlier, counted from before its last
- * renewal was sent. So, clocks running at the same speed, no two servers believe at once.
+ * Elects the one server that runs the controllers: the holder of the lease. Another server takes
+ * over only after it has seen the lease unchanged for its whole duration; the holder gives up
+ * `marginMs` earlier, counted from before it sent its last renewal. So two servers never hold it at
+ * once, if their clocks run at the same speed.
  */
 export class LeaderElection {
   readonly identity: string;
@@ -59,12 +61,12 @@ export class LeaderElection {
     this.#running = this.#attempt();
   }
 
-  /** Asked before every step that changes something. */
+  /** Checked before every change. */
   isHeld(): boolean {
     return this.#held !== undefined && this.#options.clock.nowMs() < this.#heldUntilMs;
   }
 
-  /** Gives the lease back at once, so that nobody has to wait for it to expire. Never rejects. */
+  /** Releases the lease, so that no server has to wait for its expiry. Never rejects. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -110,7 +112,7 @@ export class LeaderElection {
       if (isSuccess(answer)) return this.#hold(answer.body, sentAtMs);
       if (answer.status !== 409 && !isDefinitelyAbsent(answer, LEASE_NAME))
         throw new ApiRefusal('renew the lease', answer);
-      // Somebody else has written it, or it was deleted: whatever there is now, it is not ours.
+      // Another server has written it, or it was deleted.
       this.#lose();
     }
     const found = await client.request({ method: 'GET', target });
@@ -127,7 +129,7 @@ export class LeaderElection {
 
   #taken(answer: ApiAnswer, sentAtMs: number): void {
     if (isSuccess(answer)) this.#hold(answer.body, sentAtMs);
-    // A rival was faster.
+    // 409: another server was faster.
     else if (answer.status !== 409) throw new ApiRefusal('take the lease', answer);
   }
 
@@ -158,10 +160,10 @@ export class LeaderElection {
 
   #isFree(lease: JsonObject): boolean {
     const spec = specOf(lease);
-    const holder = textOf(spec, 'holderIdentity');
+    const holder = text(spec, 'holderIdentity');
     if (holder === '' || holder === this.identity) return true;
     const nowMs = this.#options.clock.nowMs();
-    const version = textOf(metadataOf(lease), 'resourceVersion');
+    const version = text(metadataOf(lease), 'resourceVersion');
     if (this.#seen?.version !== version || this.#seen.holder !== holder) {
       const seconds = Number(spec['leaseDurationSeconds']);
       const durationMs = seconds > 0 ? seconds * 1_000 : this.#timings.durationMs;

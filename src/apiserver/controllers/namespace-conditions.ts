@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../../kube/json.js';
 import type { ContentReport } from './namespace-content.js';
 
-/** What `kubectl describe namespace` shows of a deletion that takes its time, in Kubernetes' own words. */
+/** Makes the conditions of a namespace that is being deleted, as in Kubernetes. */
 export function namespaceConditions(before: Json | undefined, report: ContentReport, now: string): JsonObject[] {
   const wanted = [
     condition('NamespaceDeletionDiscoveryFailure', report.discoveryFailures, {
@@ -57,7 +57,7 @@ function condition(type: string, problems: readonly string[], { failed, fine }: 
     : { type, status: 'False', reason: fine.reason, message: fine.message };
 }
 
-/** The API allows more; nobody reads more. */
+/** Bound on a message, below that of the API. */
 const MESSAGE_CHARS_MAX = 4_096;
 
 function list(all: readonly string[]): string {

@@ -1,23 +1,24 @@
 import { type ApiClient, ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
+import { text, texts } from '../../kube/fields.js';
 import { isObject, type Json } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { pathOf } from '../../kube/resource-kind.js';
-import { isDefinitelyAbsent, textOf, textsOf } from './answers.js';
+import { isDefinitelyAbsent, listPage } from './answers.js';
 import { LeadershipLost } from './fenced-client.js';
 import type { ApiResource, Catalogue, CatalogueReader } from './resource-catalogue.js';
 
-/** What one pass through a namespace has shown. */
+/** The result of one pass through a namespace. */
 export interface ContentReport {
-  /** Why it is not known what the control plane serves. */
+  /** Why discovery may be incomplete. */
   readonly discoveryFailures: readonly string[];
-  /** Answers that left open whether something is still there. */
+  /** Requests whose answers do not prove that a resource is empty. */
   readonly contentFailures: readonly string[];
-  /** Objects left, by resource (`pods.`, `jobs.batch`). */
+  /** Numbers of remaining objects by resource (`pods.`, `jobs.batch`). */
   readonly remaining: ReadonlyMap<string, number>;
   readonly finalizers: ReadonlyMap<string, number>;
 }
 
-/** Every resource there is was seen to be empty. The only state in which a namespace may go. */
+/** Returns true if every resource was seen to be empty: only then is a namespace finalized. */
 export function isEmpty({ discoveryFailures, contentFailures, remaining }: ContentReport): boolean {
   return discoveryFailures.length === 0 && contentFailures.length === 0 && remaining.size === 0;
 }
@@ -28,15 +29,15 @@ interface Tally {
   readonly finalizers: Map<string, number>;
 }
 
-const PAGE_ITEMS = 500;
-/** Bounds one pass; what is left is found by the next. */
+/** Bound on the pages of one pass; the next pass finds the rest. */
 const PAGES_MAX = 20;
 const CONCURRENCY_MAX = 4;
 const FAILURES_MAX = 20;
 
 /**
- * Deletes what is in a namespace, as far as that is possible now, and reports what is left. Anything but a plain list of
- * nothing counts as "may still be there": a 503 from a server on its way, a 404 from one that does not know the resource.
+ * Deletes the objects of a namespace, as far as possible now, and reports the rest. Any answer but
+ * an empty list counts as "may still exist": a 503 from a server that starts, a 404 from one that
+ * does not serve the resource.
  */
 export async function deleteContent(
   client: ApiClient,
@@ -51,7 +52,7 @@ export async function deleteContent(
   }
   const tally: Tally = { failures: [], remaining: new Map(), finalizers: new Map() };
   const resources = deletable(catalogue);
-  // Pods first: policies and secrets that they run with must not go before them.
+  // Pods first: policies and secrets that they use must exist until then.
   const pods = resources.filter(isPods);
   await deleteAll(client, namespace, pods, tally);
   const podsAreGone = tally.failures.length === 0 && tally.remaining.size === 0;
@@ -85,7 +86,7 @@ function isPods({ group, resource }: ApiResource): boolean {
   return group === '' && resource === 'pods';
 }
 
-/** What has come into view during the pass: a server that has just appeared, a definition made meanwhile. */
+/** Returns resources that appeared during the pass: of a new server or definition. */
 async function missedSince(reader: CatalogueReader, seen: readonly ApiResource[]): Promise<string[]> {
   try {
     const now = await reader.read();
@@ -118,14 +119,18 @@ async function deleteAll(
   await Promise.all(Array.from({ length: CONCURRENCY_MAX }, worker));
 }
 
-/** Looks first: most namespaces hold few kinds of objects, and webhooks need not hear of deletions of nothing. */
+/** Lists first: deletions of empty collections would call webhooks for nothing. */
 async function deleteResource(
   client: ApiClient,
   namespace: string,
   resource: ApiResource,
   tally: Tally,
 ): Promise<void> {
-  if (!resource.verbs.has('list')) return deleteUnseen(client, namespace, resource);
+  if (!resource.verbs.has('list')) {
+    // A resource without list cannot be waited for either; Kubernetes leaves it at one attempt.
+    if (resource.verbs.has('deletecollection')) await deleteCollection(client, namespace, resource);
+    return;
+  }
   const found = await listAll(client, namespace, resource);
   if (found.length === 0) return;
   const deleted = resource.verbs.has('deletecollection') && (await deleteCollection(client, namespace, resource));
@@ -133,24 +138,14 @@ async function deleteResource(
   count(resource, await listAll(client, namespace, resource), tally);
 }
 
-/** What can't be listed can't be waited for either; Kubernetes leaves it at the attempt. */
-async function deleteUnseen(client: ApiClient, namespace: string, resource: ApiResource): Promise<void> {
-  if (resource.verbs.has('deletecollection')) await deleteCollection(client, namespace, resource);
-}
-
 async function listAll(client: ApiClient, namespace: string, resource: ApiResource): Promise<Remaining[]> {
   const path = pathOf(resource, namespace);
   const found: Remaining[] = [];
   let next = '';
   for (let page = 0; page < PAGES_MAX; page++) {
-    const query = new URLSearchParams({ limit: String(PAGE_ITEMS), ...(next === '' ? {} : { continue: next }) });
-    const answer = await client.request({ method: 'GET', target: `${path}?${query}`, metadataOnly: true });
-    const { items, metadata } = answer.body;
-    if (answer.status !== 200) throw new ApiRefusal(`list ${path}`, answer);
-    if (!isObject(metadata) || (items !== null && !Array.isArray(items)))
-      throw new Error(`list ${path}: not a list was answered`);
-    found.push(...(items ?? []).map(remainingOf));
-    next = textOf(metadata, 'continue');
+    const { items, next: after } = await listPage(client, path, next);
+    found.push(...items.map(remainingOf));
+    next = after;
     if (next === '') break;
   }
   return found;
@@ -164,7 +159,7 @@ interface Remaining {
 
 function remainingOf(item: Json): Remaining {
   const metadata = isObject(item) ? metadataOf(item) : {};
-  return { name: textOf(metadata, 'name'), uid: textOf(metadata, 'uid'), finalizers: textsOf(metadata, 'finalizers') };
+  return { name: text(metadata, 'name'), uid: text(metadata, 'uid'), finalizers: texts(metadata, 'finalizers') };
 }
 
 const DELETE_OPTIONS = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy: 'Background' };
@@ -186,7 +181,7 @@ async function deleteOne(
   const target = pathOf(resource, namespace, name);
   const body = { ...DELETE_OPTIONS, ...(uid === '' ? {} : { preconditions: { uid } }) };
   const answer = await client.request({ method: 'DELETE', target, body });
-  // Gone, or made anew under the same name: the list after this shows it.
+  // Deleted, or created anew with the same name: the next list shows it.
   if (isSuccess(answer) || isDefinitelyAbsent(answer, name) || answer.status === 409) return;
   throw new ApiRefusal(`delete ${target}`, answer);
 }

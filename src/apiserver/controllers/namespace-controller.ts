@@ -1,9 +1,10 @@
 import { OncePerSubject } from '../../base/once-per-subject.js';
 import { ApiRefusal, isSuccess } from '../../kube/client/api-client.js';
+import { text, texts } from '../../kube/fields.js';
 import { isObject, type JsonObject, jsonEqual } from '../../kube/json.js';
 import { metadataOf } from '../../kube/metadata-of.js';
 import { timestamp } from '../../kube/timestamp.js';
-import { isDefinitelyAbsent, readFound, textOf, textsOf } from './answers.js';
+import { isDefinitelyAbsent, readFound } from './answers.js';
 import { CollectionWatch } from './collection-watch.js';
 import type { Controller, ControllerOptions } from './controller.js';
 import { LeadershipLost } from './fenced-client.js';
@@ -14,8 +15,8 @@ import { WorkQueue } from './work-queue.js';
 const NAMESPACES = '/api/v1/namespaces';
 const FINALIZER = 'kubernetes';
 /**
- * Other servers learn of a deletion a moment later and accept objects until then. A namespace ends only after a pass that
- * began this long after the deletion was first seen here.
+ * Other servers see a deletion a moment later, and accept objects until then. A namespace is
+ * finalized only after a pass that began this long after the deletion was first seen here.
  */
 const SETTLE_MS = 2_000;
 const WAIT_MS = { first: 250, max: 15_000 } as const;
@@ -33,13 +34,13 @@ interface Ending {
   passes: number;
 }
 
-/** Empties namespaces that are being deleted and lets them go when nothing can be left in them. */
+/** Empties namespaces that are being deleted, and finalizes them when certainly empty. */
 export class NamespaceController implements Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
   readonly #watch: CollectionWatch<{ name: string; uid: string; isEnding: boolean }>;
   readonly #ending = new Map<string, Ending>();
-  /** All that are being deleted, as the watch has it. */
+  /** Namespaces that are being deleted, according to the watch. */
   readonly #marked = new Set<string>();
   readonly #complaints = new OncePerSubject();
 
@@ -59,11 +60,10 @@ export class NamespaceController implements Controller {
       client,
       clock,
       path: NAMESPACES,
-      metadataOnly: true,
       keep: (object) => {
         const metadata = metadataOf(object);
         const isEnding = metadata['deletionTimestamp'] !== undefined;
-        return { name: textOf(metadata, 'name'), uid: textOf(metadata, 'uid'), isEnding };
+        return { name: text(metadata, 'name'), uid: text(metadata, 'uid'), isEnding };
       },
       onSnapshot: (items) => {
         this.#marked.clear();
@@ -95,7 +95,7 @@ export class NamespaceController implements Controller {
     if (failures === 1) this.#options.logger.info('a namespace waits', { namespace: name, why: error.message });
   }
 
-  /** One pass. Returns after how long to come back, undefined when there is nothing more to do. */
+  /** Makes one pass. Returns the delay until the next one; undefined when it is done. */
   async #work(name: string): Promise<number | undefined> {
     const { client, clock, reader } = this.#options;
     const target = `${NAMESPACES}/${encodeURIComponent(name)}`;
@@ -106,7 +106,7 @@ export class NamespaceController implements Controller {
       return undefined;
     }
     if (!finalizersOf(found.object).includes(FINALIZER)) return undefined;
-    const ending = this.#endingOf(name, textOf(metadataOf(found.object), 'uid'));
+    const ending = this.#endingOf(name, text(metadataOf(found.object), 'uid'));
     const begunAtMs = clock.nowMs();
     const report = await deleteContent(client, reader, name);
     const settleMs = ending.sinceMs + SETTLE_MS - begunAtMs;
@@ -129,7 +129,7 @@ export class NamespaceController implements Controller {
     const target = `${NAMESPACES}/${encodeURIComponent(name)}/finalize`;
     const spec = isObject(namespace['spec']) ? namespace['spec'] : {};
     const finalizers = finalizersOf(namespace).filter((each) => each !== FINALIZER);
-    // With the version that was read before the pass: whatever has changed since makes another pass.
+    // With the resource version from before the pass: a later change causes a conflict, and another pass.
     const answer = await client.request({
       method: 'PUT',
       target,
@@ -166,5 +166,5 @@ export class NamespaceController implements Controller {
 }
 
 function finalizersOf(namespace: JsonObject): readonly string[] {
-  return isObject(namespace['spec']) ? textsOf(namespace['spec'], 'finalizers') : [];
+  return isObject(namespace['spec']) ? texts(namespace['spec'], 'finalizers') : [];
 }

@@ -5,13 +5,13 @@ import { kindsOfVersion, type ResourceKind } from '../../kube/resource-kind.js';
 
 /** A resource as the control plane serves it in one version. */
 export interface ApiResource extends ResourceKind {
-  /** Some live server vouches for it; otherwise only the memory of one that went away. */
+  /** True if a live server serves it; false if only departed servers did. */
   readonly isCurrent: boolean;
 }
 
-/** What the control plane serves, indexed for controllers. Immutable. */
+/** The resources of the control plane, indexed for controllers. Immutable. */
 export class Catalogue {
-  /** Why this may not be all there is; empty for a complete one. */
+  /** Why resources may be missing; empty if complete. */
   readonly gaps: readonly string[];
   /** One version of each resource: the first that a live server serves, else the first. */
   readonly preferred: readonly ApiResource[];
@@ -46,7 +46,7 @@ export class Catalogue {
   #add(resource: ApiResource, preferred: Map<string, ApiResource>): void {
     this.#byKey.set(resource.key, resource);
     const kind = `${groupVersion(resource.group, resource.version)} ${resource.kind}`;
-    // Two resources of one kind: owners are objects, so the one that can be read by name counts.
+    // Of two resources of one kind, the one that can be read by name: owners are objects.
     if (!this.#byKind.get(kind)?.verbs.has('get')) this.#byKind.set(kind, resource);
     const place = `${resource.group}/${resource.resource}`;
     const known = preferred.get(place);
@@ -58,12 +58,12 @@ function resourcesOf(group: GroupDiscovery, version: VersionDiscovery): ApiResou
   return kindsOfVersion(group, version).map((kind) => ({ ...kind, isCurrent: isFresh(version) }));
 }
 
-/** Documents without the field come from servers that have no such doubt. */
+/** Documents without the field are current. */
 function isFresh({ freshness }: VersionDiscovery): boolean {
   return freshness === undefined || freshness === 'Current';
 }
 
-/** Reads discovery anew whenever asked, and indexes it only when it has changed. */
+/** Reads discovery on every call, and indexes it only after a change. */
 export class CatalogueReader {
   readonly #client: ApiClient;
   #from: DiscoveredApi | undefined;
@@ -73,7 +73,7 @@ export class CatalogueReader {
     this.#client = client;
   }
 
-  /** Rejects where discovery can't be read in full: then nothing is known. */
+  /** Rejects if discovery cannot be read in full. */
   async read(): Promise<Catalogue> {
     const discovered = await this.#client.discover();
     if (this.#catalogue && discovered === this.#from) return this.#catalogue;

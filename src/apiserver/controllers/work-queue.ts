@@ -2,26 +2,26 @@ import type { Clock } from '../../base/clock.js';
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** Does the work of one key, one call at a time for each key. A number: come back after that many ms. */
+  /** Does the work of a key, never concurrently. A number: repeat after that many ms. */
   readonly work: (key: string) => Promise<number | undefined>;
-  /** Work that failed and will be tried again. */
+  /** Called after work that failed and is retried. */
   readonly onFailure: (key: string, error: Error, failures: number) => void;
-  /** The queue had been full and has room again: what was turned away should be looked for anew. */
+  /** Called when a full queue has room again: keys were rejected meanwhile. */
   readonly onRoom?: () => void;
   readonly concurrencyMax: number;
   readonly keysMax: number;
-  /** Starts of work, in the long run; as many at once as `burstMax`. */
+  /** Token bucket: rate of starts, with bursts of `burstMax`. */
   readonly perSecondMax: number;
   readonly burstMax: number;
   readonly backOff: { readonly firstMs: number; readonly maxMs: number };
 }
 
-/** Keys with work to do: each at most once, failures after a growing wait, never more at once than allowed. */
+/** A queue of keys, each at most once, with back-off, bounded concurrency and rate. */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
   readonly #ready = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
-  /** Came in again while being worked on. */
+  /** Keys that were added again during their work. */
   readonly #again = new Set<string>();
   readonly #later = new Map<string, () => void>();
   readonly #failures = new Map<string, number>();
@@ -41,7 +41,7 @@ export class WorkQueue {
     return this.#ready.size + this.#later.size + this.#running.size;
   }
 
-  /** Now, even where an earlier failure waits: there is news. */
+  /** Adds a key at once, even if it waits after a failure. */
   add(key: string): void {
     if (this.#closed || this.#ready.has(key)) return;
     if (this.#running.has(key)) {
@@ -64,7 +64,7 @@ export class WorkQueue {
     this.#later.set(key, cancel);
   }
 
-  /** Begins nothing more; resolves when what runs has ended. */
+  /** Starts no more work; resolves when running work has ended. */
   async close(): Promise<void> {
     this.#closed = true;
     this.#cancelRefill?.();
@@ -91,7 +91,7 @@ export class WorkQueue {
   }
 
   async #run(key: string): Promise<void> {
-    // The caller of `add` is done before any work begins.
+    // Deferred: work must not begin before `add` has returned.
     await Promise.resolve();
     let retryMs: number | undefined;
     try {

@@ -1,6 +1,6 @@
 import { groupVersion } from '../../kube/gvr.js';
 import type { JsonObject } from '../../kube/json.js';
-import { compareVersions } from '../aggregation/order-groups.js';
+import { compareApiVersions } from '../../kube/kube-version.js';
 import type { Conversion, ResourceType, ScalePaths, Subresource } from '../registry/resource-type.js';
 import { customResourcePrefix } from '../registry/storage-layout.js';
 import { customResourceSchema } from '../schema/custom-resource-schema.js';
@@ -148,9 +148,9 @@ function deprecationWarning(version: DefinitionVersion, { group, names, versions
   if (!version.isDeprecated) return undefined;
   if (version.deprecationWarning !== undefined) return version.deprecationWarning;
   const better = versions
-    .filter((each) => each.isServed && !each.isDeprecated && compareVersions(each.name, version.name) < 0)
+    .filter((each) => each.isServed && !each.isDeprecated && compareApiVersions(each.name, version.name) < 0)
     .map(({ name }) => name)
-    .sort(compareVersions);
+    .sort(compareApiVersions);
   const text = `${group}/${version.name} ${names.kind} is deprecated`;
   return better.length === 0 ? text : `${text}; use ${group}/${better[0]} ${names.kind}`;
 }

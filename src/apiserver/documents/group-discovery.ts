@@ -5,18 +5,18 @@ import type {
   SubresourceDiscovery,
   VersionDiscovery,
 } from '../../kube/discovery.js';
+import { compareApiVersions } from '../../kube/kube-version.js';
 import type { ResourceType, Subresource } from '../registry/resource-type.js';
 import type { GroupOrder, ServedResources, VirtualResource } from '../registry/served-resources.js';
-import { compareApiVersions } from './api-version.js';
 
-/** What an APIService of a custom resource gets from kube-apiserver. */
+/** Priorities of kube-apiserver's APIServices for custom resources. */
 const CUSTOM_GROUP_PRIORITY = 1_000;
 const CUSTOM_VERSION_PRIORITY = 100;
-/** Built-in groups lie between these and what any other APIService may sensibly ask for. */
+/** Priorities of built-in groups, in descending steps. */
 const BUILT_IN_GROUP_PRIORITY = 18_000;
 const BUILT_IN_GROUP_STEP = 50;
 const BUILT_IN_VERSION_PRIORITY = 1_000;
-/** The order in which kube-apiserver shows the verbs of custom resources; those of built-in ones it sorts. */
+/** kube-apiserver's order of the verbs of custom resources; others are sorted. */
 const CUSTOM_VERBS = ['delete', 'deletecollection', 'get', 'list', 'patch', 'create', 'update', 'watch'];
 const CUSTOM_SUBRESOURCES = ['status', 'scale'];
 
@@ -32,7 +32,7 @@ interface RankedVersion {
   readonly versionPriority: number;
 }
 
-/** Aggregated discovery of all groups, the core group first if there is one, in kube-apiserver's order. */
+/** Makes aggregated discovery in kube-apiserver's order, the core group first. */
 export function groupDiscovery(served: ServedResources): readonly GroupDiscovery[] {
   const groups = rankedVersions(served);
   const priority = (name: string): number => Math.max(...groups.get(name)!.map((each) => each.groupPriority));
@@ -65,7 +65,7 @@ function rankedVersions({ types, virtual, aggregated, order }: ServedResources):
   }
   for (const { group, ...ranked } of aggregated) {
     const known = groups.get(group) ?? [];
-    // What this server serves itself it answers itself.
+    // Versions that this server serves itself have precedence.
     if (known.some(({ discovery }) => discovery.version === ranked.discovery.version)) continue;
     groups.set(group, [...known, ranked]);
   }
@@ -102,7 +102,7 @@ function priorities(group: string, version: string, order: GroupOrder) {
   };
 }
 
-function resourceDiscovery(each: Discoverable): ResourceDiscovery {
+export function resourceDiscovery(each: Discoverable): ResourceDiscovery {
   const subresources = subresourcesOf(each);
   return {
     resource: each.resource,
@@ -120,23 +120,23 @@ function subresourceDiscovery(parent: Discoverable, sub: Subresource): Subresour
   return { subresource: sub.name, responseKind: kindReference(parent, sub), verbs: [...sub.verbs].sort() };
 }
 
-/** kube-apiserver leaves group and version of a built-in kind empty where they are the resource's own. */
+/** kube-apiserver omits group and version of a built-in kind if they are those of the resource. */
 function kindReference(
   parent: Discoverable,
   { kindGroup, kindVersion, kind }: Pick<Subresource, 'kindGroup' | 'kindVersion' | 'kind'>,
 ): KindReference {
-  const isOwn = kindGroup === parent.group && kindVersion === parent.version;
-  return isOwn && !isCustom(parent)
+  const isSame = kindGroup === parent.group && kindVersion === parent.version;
+  return isSame && !isCustom(parent)
     ? { group: '', version: '', kind }
     : { group: kindGroup, version: kindVersion, kind };
 }
 
-export function verbsOf(each: Discoverable): readonly string[] {
+function verbsOf(each: Discoverable): readonly string[] {
   const verbs = [...each.verbs].sort();
   return isCustom(each) ? inOrder(verbs, CUSTOM_VERBS) : verbs;
 }
 
-/** Built-in ones by name, those of custom resources as kube-apiserver always lists them. */
+/** Returns built-in subresources by name, those of custom resources in kube-apiserver's order. */
 export function subresourcesOf(each: Discoverable): readonly Subresource[] {
   const names = [...each.subresources.keys()].sort();
   const ordered = isCustom(each) ? inOrder(names, CUSTOM_SUBRESOURCES) : names;

@@ -9,7 +9,7 @@ import {
 } from '../authentication/openid-documents.js';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 
-/** What others need to check service-account tokens by themselves; undefined for any other path. */
+/** Replies with documents to verify service-account tokens; undefined for other paths. */
 export function openIdReply(
   { info }: Exchange,
   tokens: ServiceAccountTokens,

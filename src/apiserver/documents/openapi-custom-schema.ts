@@ -1,11 +1,11 @@
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { groupVersionKind, LIST_META, mapMembers, OBJECT_META, reference } from './openapi-schema.js';
 
-/** Where schemas stand inside a schema. */
+/** Members of a schema that are one schema, or a list of schemas. */
 const ONE = ['items', 'additionalProperties', 'not'];
 const MANY = ['allOf', 'anyOf', 'oneOf'];
 const STRING: JsonObject = { type: 'string' };
-/** Deeper than any definition is allowed to be; what lies below is shown as anything. */
+/** Bound on nesting, above that of definitions; deeper levels become `{}`. */
 const LEVELS_MAX = 250;
 
 export interface CustomKind {
@@ -15,12 +15,12 @@ export interface CustomKind {
   readonly listKind: string;
 }
 
-/** `com.example.stable.v1.Widget`: the group's name backwards, as all names in OpenAPI begin. */
+/** Returns `com.example.stable.v1.Widget`: the reversed group, as in all type names of OpenAPI. */
 export function customTypeName({ group, version }: CustomKind, kind: string): string {
   return [...group.split('.').reverse(), version, kind].join('.');
 }
 
-/** The types of a custom resource: itself and its list. `schema` is its `openAPIV3Schema`. */
+/** Makes the types of a custom resource and of its list. `schema` is its `openAPIV3Schema`. */
 export function customComponents(custom: CustomKind, schema: JsonObject | undefined): Record<string, JsonObject> {
   const { group, version, kind, listKind } = custom;
   const own = completed(schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 0);
@@ -50,7 +50,7 @@ function objectProperties(): JsonObject {
   return { apiVersion: STRING, kind: STRING, metadata: reference(OBJECT_META) };
 }
 
-/** What the `x-kubernetes-*` extensions imply, said in words that every reader of OpenAPI knows. */
+/** Adds standard OpenAPI for the constraints that `x-kubernetes-*` extensions imply. */
 function completed(schema: JsonObject, level: number): JsonObject {
   if (level > LEVELS_MAX) return {};
   const below = (each: Json): Json => (isObject(each) ? completed(each, level + 1) : each);

@@ -1,26 +1,25 @@
+import { apiPath } from '../../kube/gvr.js';
 import type { JsonObject } from '../../kube/json.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import { type Discoverable, isCustom, type VersionResources } from './group-discovery.js';
 import { customComponents, customTypeName } from './openapi-custom-schema.js';
-import { apiBase, operationPlace, resourcePaths, tagOf } from './openapi-paths.js';
-import { groupVersionKind, reference, referencesIn, typeSchema } from './openapi-schema.js';
+import { operationPlace, resourcePaths, tagOf } from './openapi-paths.js';
+import { byName, groupVersionKind, META, reference, referencesIn, SECURITY, typeSchema } from './openapi-schema.js';
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
-/** Of every group and version, so no surface lists their kinds; a document names those of its own. */
+/** Types of every group-version: a document lists their kind of its group-version. */
 const OF_EVERY_GROUP: Readonly<Record<string, string>> = {
   [`${META}DeleteOptions`]: 'DeleteOptions',
   [`${META}WatchEvent`]: 'WatchEvent',
 };
-const SECURITY = { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } };
 
-/** Where types come from. `customSchema` gives the `openAPIV3Schema` of a custom resource in its version. */
+/** Sources of types. `customSchema` returns the `openAPIV3Schema` of a custom resource. */
 export interface OpenApiSources {
   readonly surface: BuiltInSurface;
   customSchema(type: ResourceType): JsonObject | undefined;
 }
 
-/** OpenAPI v3 of one group's version: a pure function of what it is given. */
+/** Makes OpenAPI v3 of one group-version. Pure. */
 export function versionOpenApi(version: VersionResources, sources: OpenApiSources): JsonObject {
   const { surface } = sources;
   const custom: Record<string, JsonObject> = {};
@@ -34,13 +33,13 @@ export function versionOpenApi(version: VersionResources, sources: OpenApiSource
   const hasBuiltIn = version.resources.some((each) => !isCustom(each));
   const paths: JsonObject = hasBuiltIn ? resourceListPath(version) : {};
   for (const each of version.resources) Object.assign(paths, resourcePaths(each, { typeName }));
-  return documentOf(surface, byName(paths), {
+  return documentOf(surface, byName(Object.entries(paths)), {
     custom,
     kindOf: (kind) => groupVersionKind(version.group, version.version, kind),
   });
 }
 
-/** OpenAPI v3 of a path that describes the server itself: `/api/`, `/apis/apps/`, `/version/`. */
+/** Makes OpenAPI v3 of a path about the server itself: `/api/`, `/apis/apps/`, `/version/`. */
 export function pathOpenApi(path: string, surface: BuiltInSurface): JsonObject {
   const [first = '', group] = path.split('/').filter((word) => word !== '');
   const typeName =
@@ -56,7 +55,7 @@ export function pathOpenApi(path: string, surface: BuiltInSurface): JsonObject {
 function resourceListPath({ group, version }: VersionResources): JsonObject {
   const operationId = `get${operationPlace(group, version)}APIResources`;
   const get = readOperation(tagOf(group, version), operationId, `${META}APIResourceList`);
-  return { [`${apiBase(group, version)}/`]: { get } };
+  return { [`${apiPath(group, version)}/`]: { get } };
 }
 
 function readOperation(tag: string, operationId: string, typeName: string): JsonObject {
@@ -79,7 +78,7 @@ function documentOf(surface: BuiltInSurface, paths: JsonObject, extras?: Extras)
   };
 }
 
-/** The types that paths name, those that these are made of, and so on. */
+/** Returns the types to which paths refer, directly or through other types. */
 function schemasFor(paths: JsonObject, { types }: BuiltInSurface, extras?: Extras): JsonObject {
   const schemas: JsonObject = {};
   const waiting = [...referencesIn(paths)];
@@ -96,11 +95,7 @@ function schemasFor(paths: JsonObject, { types }: BuiltInSurface, extras?: Extra
       waiting.push(found);
     }
   }
-  return byName(schemas);
-}
-
-function byName(members: JsonObject): JsonObject {
-  return Object.fromEntries(Object.entries(members).sort(([left], [right]) => (left < right ? -1 : 1)));
+  return byName(Object.entries(schemas));
 }
 
 function isCustomType(each: Discoverable): each is ResourceType {

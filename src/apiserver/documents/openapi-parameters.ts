@@ -31,7 +31,7 @@ const STREAMS = {
 
 type Parameters = Readonly<Record<string, 'string' | 'integer' | 'boolean'>>;
 
-/** Query parameters by `x-kubernetes-action`. kubectl looks for `dryRun` and `fieldValidation` at a patch. */
+/** Query parameters by `x-kubernetes-action`. kubectl reads those of patch. */
 const BY_ACTION: Readonly<Record<string, Parameters>> = {
   list: LIST,
   watch: LIST,
@@ -43,10 +43,10 @@ const BY_ACTION: Readonly<Record<string, Parameters>> = {
   deletecollection: { ...SELECTION, ...DELETE },
 };
 
-/** Custom resources are shown with it; it works for all. */
+/** Listed for custom resources only, but accepted for all. */
 const READ_CUSTOM: Parameters = { resourceVersion: 'string' };
 
-/** By the kind of options that a connection takes; `pods/log` is read like an object, and named by its place. */
+/** By the kind of options of a connection; `pods/log` is a GET without a kind of options. */
 const BY_KIND: Readonly<Record<string, Parameters>> = {
   PodExecOptions: { command: 'string', ...STREAMS },
   PodAttachOptions: STREAMS,
@@ -67,7 +67,10 @@ const BY_KIND: Readonly<Record<string, Parameters>> = {
   },
 };
 
-/** The parameters of an operation, sorted by name. `place`: a kind of options, `<resource>/<subresource>`, `custom`. */
+/**
+ * Returns the parameters of an operation, sorted by name. `place`: a kind of options,
+ * `<resource>/<subresource>`, `custom`.
+ */
 export function queryParameters(action: string, place: string): JsonObject[] {
   const isConnection = action === 'connect';
   const names: Parameters = {
@@ -79,7 +82,7 @@ export function queryParameters(action: string, place: string): JsonObject[] {
   return sorted(Object.entries(names).map(([name, type]) => parameter(name, 'query', type)));
 }
 
-/** Those that stand in braces in the path. */
+/** Returns the parameters in braces in a path. */
 export function pathParameters(path: string): JsonObject[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => parameter(name!, 'path', 'string'));
 }

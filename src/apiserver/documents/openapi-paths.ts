@@ -1,10 +1,10 @@
+import { apiPath } from '../../kube/gvr.js';
 import type { Json, JsonObject } from '../../kube/json.js';
 import type { Subresource } from '../registry/resource-type.js';
 import { type Discoverable, isCustom, subresourcesOf } from './group-discovery.js';
 import { pathParameters, queryParameters, sorted } from './openapi-parameters.js';
-import { reference } from './openapi-schema.js';
+import { META, METHODS, reference } from './openapi-schema.js';
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'application/json;stream=watch';
 const PATCH_TYPES = ['application/apply-patch+yaml', 'application/json-patch+json', 'application/merge-patch+json'];
@@ -16,11 +16,9 @@ const CODES: Readonly<Record<string, readonly string[]>> = {
   patch: ['200', '201'],
   delete: ['200', '202'],
 };
-/** Written in this order. */
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 type Method = (typeof METHODS)[number];
 
-/** Names in OpenAPI of what an operation takes and gives; undefined where nothing describes it. */
+/** Returns the OpenAPI type of a kind; undefined if it has none. */
 export interface PathTypes {
   typeName(group: string, version: string, kind: string): string | undefined;
 }
@@ -29,7 +27,7 @@ interface Operation {
   readonly method: Method;
   /** `x-kubernetes-action`. */
   readonly action: string;
-  /** What stands before and after the group and version in the operation's name. */
+  /** The parts of `operationId` before and after group and version. */
   readonly id: readonly [verb: string, rest: string];
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly answer: string | undefined;
@@ -38,7 +36,7 @@ interface Operation {
   readonly place?: string;
 }
 
-/** Every path of one resource with what can be done there. */
+/** Makes all paths of one resource, with their operations. */
 export function resourcePaths(each: Discoverable, types: PathTypes): JsonObject {
   const { collection, base } = placeOf(each);
   const paths: JsonObject = {};
@@ -54,7 +52,7 @@ export function resourcePaths(each: Discoverable, types: PathTypes): JsonObject 
     add(path, subresourceOperations(at, sub, ''));
     if (isProxy(sub)) add(`${path}/{path}`, subresourceOperations(at, sub, 'WithPath'));
   }
-  // kube-apiserver shows these old paths for what it has built in only.
+  // kube-apiserver has these deprecated paths for built-in resources only.
   if (each.verbs.has('watch') && !isCustom(each)) {
     const watched = collection.replace(base, `${base}/watch`);
     add(watched, [watchOperation(at, 'List', 'watchlist')]);
@@ -65,12 +63,8 @@ export function resourcePaths(each: Discoverable, types: PathTypes): JsonObject 
   return paths;
 }
 
-export function apiBase(group: string, version: string): string {
-  return group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
-}
-
 function placeOf({ group, version, namespaced, resource }: Discoverable): { base: string; collection: string } {
-  const base = apiBase(group, version);
+  const base = apiPath(group, version);
   return { base, collection: `${base}${namespaced ? '/namespaces/{namespace}' : ''}/${resource}` };
 }
 
@@ -130,7 +124,7 @@ interface Target {
   readonly suffix: string;
 }
 
-/** What is done to one object, or to a part of it. */
+/** Makes the operations on one object or subresource. */
 function objectOperations(at: At, verbs: ReadonlySet<string>, { kind, typeName, suffix }: Target): Operation[] {
   const id = `${at.scope}${at.each.kind}${suffix}`;
   const of = (verb: string, operation: Omit<Operation, 'kind' | 'action'>): Operation[] =>
@@ -148,7 +142,7 @@ function objectOperations(at: At, verbs: ReadonlySet<string>, { kind, typeName, 
   ];
 }
 
-/** A proxy takes every method, an upgrade those two that clients use for it. */
+/** Makes the operations of a connection: all methods for a proxy, GET and POST for an upgrade. */
 function connectOperations(at: At, sub: Subresource, name: string): Operation[] {
   const kind = { group: sub.kindGroup, version: sub.kindVersion, kind: sub.kind };
   const methods = isProxy(sub) ? METHODS : (['get', 'post'] as const);
@@ -197,7 +191,7 @@ function isProxy(sub: Subresource): boolean {
   return sub.kind.endsWith('ProxyOptions');
 }
 
-/** Parameters that all operations of a path take stand at the path, once. */
+/** Makes a path. Parameters that all its operations have in common are members of the path. */
 function pathItem(each: Discoverable, path: string, operations: readonly Operation[]): JsonObject {
   const place = isCustom(each) ? 'custom' : '';
   const own = operations.map((operation) => queryParameters(operation.action, operation.place ?? place));
@@ -211,7 +205,6 @@ function pathItem(each: Discoverable, path: string, operations: readonly Operati
     item[method] = operationObject(each, operations[index]!, parameters);
   }
   const shared = [...pathParameters(path), ...own[0]!.filter(isShared)];
-  // A proxied path stands in the query too; the one in the path has the say.
   item['parameters'] = sorted(shared);
   return item;
 }
@@ -259,7 +252,7 @@ export function tagOf(group: string, version: string): string {
   return `${camel(groupWords(group), false)}_${camel(version, false)}`;
 }
 
-/** `RbacAuthorizationV1`: what makes the names of operations unique. */
+/** `RbacAuthorizationV1`: makes the names of operations unique. */
 export function operationPlace(group: string, version: string): string {
   return `${camel(groupWords(group), true)}${camel(version, true)}`;
 }

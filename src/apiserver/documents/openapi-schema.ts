@@ -2,18 +2,21 @@ import { isObject, type Json, type JsonObject, setMember } from '../../kube/json
 import type { TypeNode, TypeObject } from '../surfaces/surface-file.js';
 
 export const COMPONENTS = '#/components/schemas/';
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+export const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
 export const OBJECT_META = `${META}ObjectMeta`;
 export const LIST_META = `${META}ListMeta`;
+/** Methods of a path, in the order in which they are written. */
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
+export const SECURITY = { BearerToken: { type: 'apiKey', name: 'authorization', in: 'header' } };
 
-/** Forms that a text stands for and that are more than a type and a format in OpenAPI. */
+/** Types of a surface that are more than a type and a format in OpenAPI. */
 const FORMS: Readonly<Record<string, JsonObject>> = {
   any: {},
   'any/int-or-string': { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] },
   'string/quantity': { oneOf: [{ type: 'string' }, { type: 'number' }] },
 };
 
-/** In OpenAPI's spelling, and in the order in which they are written. */
+/** Members in OpenAPI's spelling and order. */
 const EXTRAS: readonly (readonly [keyof TypeObject, string])[] = [
   ['default', 'default'],
   ['enum', 'enum'],
@@ -30,7 +33,7 @@ export function reference(typeName: string): JsonObject {
   return { $ref: `${COMPONENTS}${typeName}` };
 }
 
-/** A built-in type as OpenAPI v3 has it, without prose. */
+/** Converts a built-in type to OpenAPI v3, without descriptions. */
 export function typeSchema(node: TypeNode): JsonObject {
   return typeof node === 'string' ? textSchema(node) : objectSchema(node);
 }
@@ -48,7 +51,7 @@ function textSchema(text: string): JsonObject {
 function objectSchema(node: TypeObject): JsonObject {
   const base = node.is === undefined ? { type: 'object' } : textSchema(node.is);
   const extras = extrasOf(node);
-  // In OpenAPI v3 nothing may stand beside a reference.
+  // In OpenAPI v3 a reference must not have siblings.
   const isPlain = base['$ref'] === undefined || Object.keys(extras).length === 0;
   const schema: JsonObject = isPlain ? { ...base } : { allOf: [base] };
   if (node.required !== undefined) schema['required'] = [...node.required];
@@ -77,7 +80,7 @@ export function groupVersionKind(group: string, version: string, kind: string): 
   return { group, kind, version };
 }
 
-/** Types that a schema, or anything that holds schemas, refers to. */
+/** Collects the types to which a document refers. */
 export function referencesIn(value: Json, found: Set<string> = new Set()): Set<string> {
   if (Array.isArray(value)) for (const each of value) referencesIn(each, found);
   else if (isObject(value)) {
@@ -89,6 +92,11 @@ export function referencesIn(value: Json, found: Set<string> = new Set()): Set<s
     }
   }
   return found;
+}
+
+/** Returns an object with its members sorted by name. */
+export function byName(entries: Iterable<readonly [string, Json]>): JsonObject {
+  return Object.fromEntries([...entries].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
 export function mapMembers<T>(members: Readonly<Record<string, T>>, change: (value: T) => Json): JsonObject {

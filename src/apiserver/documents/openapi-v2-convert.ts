@@ -1,13 +1,12 @@
 import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
-import { COMPONENTS, mapMembers } from './openapi-schema.js';
+import { COMPONENTS, METHODS, mapMembers } from './openapi-schema.js';
 
 const DEFINITIONS = '#/definitions/';
-/** What OpenAPI v2 lacks, and what kube-apiserver leaves out of it because old clients fail on it. */
+/** Members that OpenAPI v2 lacks, or that kube-apiserver omits because old clients fail on them. */
 const LEFT_OUT = new Set(['default', 'nullable', 'oneOf', 'anyOf', 'not', 'allOf', 'properties', 'items']);
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch'] as const;
 
-/** A type of OpenAPI v3 as v2 says it. */
+/** Converts a type from OpenAPI v3 to v2. */
 export function schemaToV2(schema: JsonObject): JsonObject {
   const known = ownForm(schema);
   if (known !== undefined) return known;
@@ -17,7 +16,7 @@ export function schemaToV2(schema: JsonObject): JsonObject {
     schema[PRESERVE] === true || schema['nullable'] === true || schema['x-kubernetes-int-or-string'] === true;
   for (const key of Object.keys(schema)) {
     if (key === '$ref' || LEFT_OUT.has(key)) continue;
-    // Nothing that old clients would hold a value to where anything may stand.
+    // No constraints that old clients would apply to a member that may be anything.
     if (isOpen && (key === 'type' || key === 'required' || key === 'additionalProperties')) continue;
     const value = schema[key]!;
     setMember(result, key, key === 'additionalProperties' && isObject(value) ? schemaToV2(value) : value);
@@ -30,7 +29,7 @@ export function schemaToV2(schema: JsonObject): JsonObject {
   return result;
 }
 
-/** A whole type: kube-apiserver says nothing of an object that keeps whatever it is given. */
+/** Converts a whole type. One that preserves unknown fields is not described, as upstream. */
 export function definitionToV2(schema: JsonObject): JsonObject {
   const kinds = member(schema, 'x-kubernetes-group-version-kind');
   if (schema[PRESERVE] !== true) return schemaToV2(schema);
@@ -53,7 +52,7 @@ function referenceOf(schema: JsonObject): string | undefined {
     : undefined;
 }
 
-/** A path of OpenAPI v3 as v2 says it: bodies are parameters, media types stand at the operation. */
+/** Converts a path from v3 to v2: bodies are parameters, media types are in the operation. */
 export function pathToV2(item: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const method of METHODS) {

@@ -1,45 +1,39 @@
 /**
- * OpenAPI v2 in protobuf (the messages of gnostic), which is all that kubectl and client-go take for it. The messages
- * stand here as tables: name in JSON, field number, how it is written. Members that start with `x-` go to the
- * message's list of extensions, as YAML, which JSON is.
+ * Encodes OpenAPI v2 as protobuf (the messages of gnostic), the only encoding that kubectl and
+ * client-go accept. The messages are tables: name in JSON, field number, writer. Members that start
+ * with `x-` are written to the message's list of extensions, as YAML, which JSON is.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { WireWriter } from '../../base/protobuf-wire.js';
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
+import { METHODS } from './openapi-schema.js';
 
 type Write = (writer: WireWriter, id: number, value: Json) => void;
 type Field = readonly [name: string, id: number, write: Write];
 interface Message {
   readonly fields: readonly Field[];
-  /** The number of the list of extensions; absent where a message has none. */
+  /** The number of the list of extensions, if the message has one. */
   readonly extensions?: number;
 }
 
 const text: Write = (writer, id, value) => writer.text(id, String(value));
-const texts: Write = (writer, id, value) => {
-  for (const each of list(value)) text(writer, id, each);
-};
 const flag: Write = (writer, id, value) => writer.flag(id, value === true);
-/** A value that is no whole number is cut to one. */
+/** Truncates other numbers to integers. */
 const whole: Write = (writer, id, value) => {
   const number = Number(value);
   writer.number(id, Number.isFinite(number) ? Math.trunc(number) : 0);
 };
 const double: Write = (writer, id, value) => writer.double(id, Number(value));
 const any: Write = (writer, id, value) => writer.message(id, () => writer.text(2, JSON.stringify(value)));
-const anys: Write = (writer, id, value) => {
-  for (const each of list(value)) any(writer, id, each);
-};
 
-/** Messages refer to each other, so they are looked up when used. */
+/** A nested message. Messages refer to each other, so the table is looked up on use. */
 function message(get: () => Message): Write {
   return (writer, id, value) => writer.message(id, () => encode(writer, get(), value as JsonObject));
 }
 
-function messages(get: () => Message): Write {
-  const write = message(get);
+function each(write: Write): Write {
   return (writer, id, value) => {
-    for (const each of list(value)) write(writer, id, each);
+    for (const item of list(value)) write(writer, id, item);
   };
 }
 
@@ -48,7 +42,7 @@ function wrapped(inner: number, write: Write): Write {
   return (writer, id, value) => writer.message(id, () => write(writer, inner, value));
 }
 
-/** A map: a list, at `inner` of a message of its own, of names (1) with their values (2). */
+/** A map: a message with a list, at `inner`, of names (1) with their values (2). */
 function named(inner: number, write: Write): Write {
   return (writer, id, value) => {
     const members = value as JsonObject;
@@ -67,8 +61,9 @@ function namedItem(writer: WireWriter, [inner, write]: NamedItems, name: string,
   });
 }
 
+const texts = each(text);
+const anys = each(any);
 const schema = message(() => SCHEMA);
-
 const schemaOrFlag: Write = (writer, id, value) =>
   writer.message(id, () => (isObject(value) ? schema(writer, 1, value) : flag(writer, 2, value)));
 
@@ -97,7 +92,7 @@ const SCHEMA: Message = {
     ['additionalProperties', 21, schemaOrFlag],
     ['type', 22, wrapped(1, text)],
     ['items', 23, wrapped(1, schema)],
-    ['allOf', 24, messages(() => SCHEMA)],
+    ['allOf', 24, each(schema)],
     ['properties', 25, named(1, schema)],
     ['example', 30, any],
   ],
@@ -113,40 +108,25 @@ const BODY_PARAMETER: Message = {
     ['schema', 5, schema],
   ],
 };
-const QUERY_PARAMETER: Message = {
-  fields: [
-    ['required', 1, flag],
-    ['in', 2, text],
-    ['description', 3, text],
-    ['name', 4, text],
-    ['type', 6, text],
-    ['format', 7, text],
-    ['uniqueItems', 20, flag],
-  ],
-};
-const PATH_PARAMETER: Message = {
-  fields: [
-    ['required', 1, flag],
-    ['in', 2, text],
-    ['description', 3, text],
-    ['name', 4, text],
-    ['type', 5, text],
-    ['format', 6, text],
-    ['uniqueItems', 19, flag],
-  ],
-};
-
 const bodyParameter = message(() => BODY_PARAMETER);
-const pathParameter = wrapped(
-  4,
-  message(() => PATH_PARAMETER),
-);
-const queryParameter = wrapped(
-  3,
-  message(() => QUERY_PARAMETER),
-);
 
-/** A parameter is one of several messages, by where it stands. */
+/** A parameter of a path or query. Those of a query have `allowEmptyValue` before `type`. */
+function plainParameter(typeId: number, uniqueItemsId: number): Write {
+  const fields: Field[] = [
+    ['required', 1, flag],
+    ['in', 2, text],
+    ['description', 3, text],
+    ['name', 4, text],
+    ['type', typeId, text],
+    ['format', typeId + 1, text],
+    ['uniqueItems', uniqueItemsId, flag],
+  ];
+  return message(() => ({ fields }));
+}
+const queryParameter = wrapped(3, plainParameter(6, 20));
+const pathParameter = wrapped(4, plainParameter(5, 19));
+
+/** A parameter is one of several messages, depending on its place. */
 const parameter: Write = (writer, id, value) =>
   writer.message(id, () => {
     const place = (value as JsonObject)['in'];
@@ -154,9 +134,7 @@ const parameter: Write = (writer, id, value) =>
     else if (place === 'path') pathParameter(writer, 2, value);
     else queryParameter(writer, 2, value);
   });
-const parameters: Write = (writer, id, value) => {
-  for (const each of list(value)) wrapped(1, parameter)(writer, id, each);
-};
+const parameters = each(wrapped(1, parameter));
 
 const RESPONSE: Message = {
   fields: [
@@ -165,6 +143,7 @@ const RESPONSE: Message = {
   ],
   extensions: 5,
 };
+const response = message(() => RESPONSE);
 const OPERATION: Message = {
   fields: [
     ['tags', 1, texts],
@@ -173,33 +152,14 @@ const OPERATION: Message = {
     ['produces', 6, texts],
     ['consumes', 7, texts],
     ['parameters', 8, parameters],
-    [
-      'responses',
-      9,
-      named(
-        1,
-        wrapped(
-          1,
-          message(() => RESPONSE),
-        ),
-      ),
-    ],
+    ['responses', 9, named(1, wrapped(1, response))],
     ['schemes', 10, texts],
   ],
   extensions: 13,
 };
 const operation = message(() => OPERATION);
 const PATH_ITEM: Message = {
-  fields: [
-    ['get', 2, operation],
-    ['put', 3, operation],
-    ['post', 4, operation],
-    ['delete', 5, operation],
-    ['options', 6, operation],
-    ['head', 7, operation],
-    ['patch', 8, operation],
-    ['parameters', 9, parameters],
-  ],
+  fields: [...METHODS.map((method, index): Field => [method, index + 2, operation]), ['parameters', 9, parameters]],
   extensions: 10,
 };
 const INFO: Message = {
@@ -215,57 +175,30 @@ const API_KEY: Message = {
     ['in', 3, text],
   ],
 };
-const PATHS: NamedItems = [2, message(() => PATH_ITEM)];
-const DEFINITIONS: NamedItems = [1, schema];
+const info = message(() => INFO);
+const pathItem = message(() => PATH_ITEM);
+const apiKey = message(() => API_KEY);
 
-const DOCUMENT: Message = {
-  fields: [
-    ['swagger', 1, text],
-    ['info', 2, message(() => INFO)],
-    [
-      'paths',
-      8,
-      named(
-        2,
-        message(() => PATH_ITEM),
-      ),
-    ],
-    ['definitions', 9, named(1, schema)],
-    [
-      'security',
-      12,
-      (writer, id, value) => {
-        for (const each of list(value)) named(1, wrapped(1, texts))(writer, id, each);
-      },
-    ],
-    [
-      'securityDefinitions',
-      13,
-      named(
-        1,
-        wrapped(
-          2,
-          message(() => API_KEY),
-        ),
-      ),
-    ],
-  ],
-  extensions: 16,
-};
+/** Two members hold nearly everything: maps, which are encoded in slices. */
+const DOCUMENT: readonly (readonly [name: string, id: number, write: Write | NamedItems])[] = [
+  ['swagger', 1, text],
+  ['info', 2, info],
+  ['paths', 8, [2, pathItem]],
+  ['definitions', 9, [1, schema]],
+  ['security', 12, each(named(1, wrapped(1, texts)))],
+  ['securityDefinitions', 13, named(1, wrapped(2, apiKey))],
+];
 
-/** The two members that hold nearly everything. */
-const LARGE: Readonly<Record<string, NamedItems>> = { paths: PATHS, definitions: DEFINITIONS };
-/** Some milliseconds of work, after which others get their turn. */
+/** Some milliseconds of work, after which other requests are served. */
 const ITEMS_PER_TURN = 100;
 
 export async function encodeOpenApiV2(document: JsonObject): Promise<Buffer> {
   const writer = new WireWriter();
-  for (const [name, id, write] of DOCUMENT.fields) {
+  for (const [name, id, write] of DOCUMENT) {
     const found = member(document, name);
     if (found === undefined) continue;
-    const large = Object.hasOwn(LARGE, name) ? LARGE[name] : undefined;
-    if (large === undefined) write(writer, id, found);
-    else writer.bytes(id, await encodeLarge(large, found as JsonObject));
+    if (typeof write === 'function') write(writer, id, found);
+    else writer.bytes(id, await encodeLarge(write, found as JsonObject));
   }
   return writer.finish();
 }

@@ -120,7 +120,7 @@ describe('OpenAPI v3', () => {
     });
   });
 
-  it('tells kubectl at each patch that dry run and field validation are there', () => {
+  it('lists dryRun and fieldValidation at each patch, where kubectl reads them', () => {
     for (const path of ['api/v1', 'apis/apps/v1', 'apis/stable.example.com/v1']) {
       for (const [name, item] of Object.entries(parsed(documents, path).paths)) {
         const patch = (item as JsonObject)['patch'];
@@ -179,7 +179,7 @@ describe('OpenAPI v3', () => {
     expect(await urls(documents)).not.toHaveProperty('apis/stable.example.com/v1');
   });
 
-  it('makes documents once while they fit, and the same again when they were dropped', () => {
+  it('caches documents up to the bound on bytes, and makes evicted ones again with the same bytes', () => {
     const kept = documentsOf();
     const made = kept.document('apis/apps/v1');
     expect(made !== undefined && kept.document('apis/apps/v1') === made).toBe(true);
@@ -215,7 +215,7 @@ describe('OpenAPI v3', () => {
     expect(await openApiV3Reply(exchangeFor('/openapi/v3/apis/m.test/v1'), documents)).toBeUndefined();
   });
 
-  it('lets a client keep what it asked for by its hash, and sends it on where the hash is old', async () => {
+  it('marks a document with the current hash in its URL as immutable, and redirects from an old hash', async () => {
     const url = (await urls(documents))['apis/apps/v1']!;
     const reply = await openApiV3Reply(exchangeFor(url), documents);
     expect(reply!.status).toBe(200);
@@ -228,7 +228,7 @@ describe('OpenAPI v3', () => {
     expect(headerValue(plain!.headers, 'etag')).toBe(headerValue(reply!.headers, 'etag'));
   });
 
-  it('answers its own paths only, and in JSON only', async () => {
+  it('replies to /openapi/v3 and its documents only, and in JSON only', async () => {
     for (const path of ['/openapi/v2', '/openapi/v33', '/openapi/v3/apis/nope/v1', '/openapi/v3/__proto__', '/apis']) {
       expect(await openApiV3Reply(exchangeFor(path), documents), path).toBeUndefined();
     }
@@ -242,7 +242,7 @@ describe('OpenAPI v3', () => {
 describe('OpenAPI v2', () => {
   const document = new OpenApiV2(documentsOf());
 
-  it('is everything in one document, without what v2 does not have', async () => {
+  it('is one document with all paths and types, without members that v2 lacks', async () => {
     const swagger = JSON.parse((await document.json()).bytes.toString());
     expect(swagger).toMatchObject({ swagger: '2.0', info: { title: 'Kubernetes', version: '1.36' } });
     expect(dangling(swagger, swagger.definitions, '#/definitions/')).toEqual([]);
@@ -265,14 +265,14 @@ describe('OpenAPI v2', () => {
     });
   });
 
-  it('names in types of every group the kinds of all of them', async () => {
+  it('lists the kinds of all groups in types of every group', async () => {
     const { definitions } = JSON.parse((await document.json()).bytes.toString());
     const kinds = definitions['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']['x-kubernetes-group-version-kind'];
     expect(kinds).toContainEqual({ group: 'stable.example.com', kind: 'DeleteOptions', version: 'v1' });
     expect(kinds).toContainEqual({ group: '', kind: 'DeleteOptions', version: 'v1' });
   });
 
-  it('says less where a custom resource takes anything, as kube-apiserver does', () => {
+  it('has no constraints for members of custom resources that may be anything, as in kube-apiserver', () => {
     const spec = (SCHEMA['properties'] as JsonObject)['spec'] as JsonObject;
     expect(schemaToV2(spec)['properties']).toEqual({
       size: { type: 'integer', minimum: 1 },
@@ -295,7 +295,7 @@ describe('OpenAPI v2', () => {
     });
   });
 
-  it('is JSON unless a client takes protobuf only, and has one tag in both', async () => {
+  it('is JSON unless a client accepts protobuf only, with the same ETag in both', async () => {
     const ask = (accept: string) => openApiV2Reply(exchangeFor('/openapi/v2', { accept }), document);
     const json = await ask('*/*');
     expect(bodyOf(json)).toHaveProperty('swagger', '2.0');
@@ -308,7 +308,7 @@ describe('OpenAPI v2', () => {
     expect(await openApiV2Reply(exchangeFor('/openapi/v3'), document)).toBeUndefined();
   });
 
-  it('follows what is served', async () => {
+  it('changes with the served resources', async () => {
     const v3 = documentsOf([]);
     const follower = new OpenApiV2(v3);
     const before = await follower.json();

@@ -1,18 +1,27 @@
+import { createHash } from 'node:crypto';
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { headerValues } from '../../http/headers.js';
+import { headerList } from '../../http/headers.js';
+import {
+  documentReply,
+  jsonDocument,
+  KUBE_APISERVER_GZIP,
+  NOT_CACHED,
+  ReadyDocument,
+} from '../../http/ready-document.js';
 import { type AggregatedVersion as AggregatedForm, aggregatedParams, discoveryForms } from '../../kube/accept.js';
 import type { GroupDiscovery, GroupDiscoveryList } from '../../kube/discovery.js';
+import { apiPath } from '../../kube/gvr.js';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../../kube/legacy-discovery.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { ServedResources } from '../registry/served-resources.js';
-import { byGroupVersion, groupDiscovery, type VersionResources } from './group-discovery.js';
-import { jsonBytes, ReadyBytes, replyWith } from './ready-bytes.js';
-import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './served-legacy-discovery.js';
-import { type ServerVersion, versionDocument } from './server-version.js';
+import { byGroupVersion, groupDiscovery, resourceDiscovery, type VersionResources } from './group-discovery.js';
+import { versionDocument } from './server-version.js';
 
 export interface DiscoveryOptions {
   /** `host:port` under which clients reach this server. */
   readonly serverAddress: string;
-  readonly version: ServerVersion;
+  /** `v1.36.0+straddle.2`: the Kubernetes version that is served, then the build. */
+  readonly gitVersion: string;
   /** Paths besides those of the API that `/` lists: health, metrics, OpenAPI. */
   readonly otherPaths: readonly string[];
 }
@@ -20,15 +29,15 @@ export interface DiscoveryOptions {
 type Root = 'core' | 'groups';
 
 /**
- * Discovery of one server in all its forms, for one state of what it serves: a new state is a new one. Documents are
- * made when first asked for; there are at most as many as there are groups and versions.
+ * Discovery of one server in all its forms, for one state of its resources. Documents are made on
+ * first use; there are at most a few per group and version.
  */
 export class DiscoveryDocuments {
   readonly core: readonly GroupDiscovery[];
   readonly groups: readonly GroupDiscovery[];
   readonly #versions: ReadonlyMap<string, VersionResources>;
   readonly #options: DiscoveryOptions;
-  readonly #made = new Map<string, ReadyBytes>();
+  readonly #made = new Map<string, ReadyDocument>();
 
   constructor(served: ServedResources, options: DiscoveryOptions) {
     const all = groupDiscovery(served);
@@ -39,7 +48,7 @@ export class DiscoveryDocuments {
     this.#options = options;
   }
 
-  aggregated(root: Root, version: AggregatedForm): ReadyBytes {
+  aggregated(root: Root, version: AggregatedForm): ReadyDocument {
     return this.#make(`aggregated/${root}/${version}`, () => {
       const list: GroupDiscoveryList = {
         kind: 'APIGroupDiscoveryList',
@@ -47,47 +56,48 @@ export class DiscoveryDocuments {
         metadata: {},
         items: this[root],
       };
-      return jsonBytes(list, `application/json${aggregatedParams(version)}`);
+      return json(list, `application/json${aggregatedParams(version)}`);
     });
   }
 
-  legacyRoot(root: Root): ReadyBytes {
-    return this.#make(`legacy/${root}`, () =>
-      jsonBytes(root === 'core' ? apiVersions(this.core[0], this.#options.serverAddress) : apiGroupList(this.groups)),
-    );
+  legacyRoot(root: Root): ReadyDocument {
+    return this.#make(`legacy/${root}`, () => {
+      if (root === 'groups') return json(apiGroupList(this.groups));
+      const versions = (this.core[0]?.versions ?? []).map(({ version }) => version);
+      return json(apiVersions(versions, [{ clientCIDR: '0.0.0.0/0', serverAddress: this.#options.serverAddress }]));
+    });
   }
 
-  /** Undefined where there is no such group. */
-  group(name: string): ReadyBytes | undefined {
-    const found = this.groups.find(({ metadata }) => metadata.name === name);
-    return found && this.#make(`group/${name}`, () => jsonBytes(apiGroup(found)));
+  /** Returns undefined if there is no such group. */
+  group(name: string): ReadyDocument | undefined {
+    const document = apiGroup(this.groups, name);
+    return document && this.#make(`group/${name}`, () => json(document));
   }
 
-  /** Undefined where this server does not serve the version itself: an APIService's server answers for it, or no one. */
-  version(group: string, version: string): ReadyBytes | undefined {
+  /** Returns undefined if this server does not serve the version itself. */
+  version(group: string, version: string): ReadyDocument | undefined {
     const found = this.#versions.get(`${group}/${version}`);
-    return found && this.#make(`version/${group}/${version}`, () => jsonBytes(apiResourceList(found)));
+    return found && this.#make(`version/${group}/${version}`, () => json(resourceList(found)));
   }
 
   /** `/version`. */
-  serverVersion(): ReadyBytes {
-    return this.#make('server-version', () => spaced(versionDocument(this.#options.version)));
+  serverVersion(): ReadyDocument {
+    return this.#make('server-version', () => spaced(versionDocument(this.#options.gitVersion)));
   }
 
-  /** `/`: every path there is, sorted. */
-  paths(): ReadyBytes {
+  /** `/`: all paths, sorted. */
+  paths(): ReadyDocument {
     return this.#make('paths', () => {
-      const core = this.core.flatMap(({ versions = [] }) => versions.map(({ version }) => `/api/${version}`));
-      const named = this.groups.flatMap(({ metadata: { name }, versions = [] }) => [
-        `/apis/${name}`,
-        ...versions.map(({ version }) => `/apis/${name}/${version}`),
+      const served = [...this.core, ...this.groups].flatMap(({ metadata: { name = '' }, versions = [] }) => [
+        ...(name === '' ? [] : [`/apis/${name}`]),
+        ...versions.map(({ version }) => apiPath(name, version)),
       ]);
-      const paths = new Set(['/api', '/apis', '/apis/', '/version', ...core, ...named, ...this.#options.otherPaths]);
+      const paths = new Set(['/api', '/apis', '/apis/', '/version', ...served, ...this.#options.otherPaths]);
       return spaced({ paths: [...paths].sort() });
     });
   }
 
-  #make(name: string, make: () => ReadyBytes): ReadyBytes {
+  #make(name: string, make: () => ReadyDocument): ReadyDocument {
     const known = this.#made.get(name);
     if (known) return known;
     const made = make();
@@ -96,14 +106,34 @@ export class DiscoveryDocuments {
   }
 }
 
-/** kube-apiserver writes these two for people. */
-function spaced(value: unknown): ReadyBytes {
-  return new ReadyBytes('application/json', Buffer.from(JSON.stringify(value, null, 2)));
+function json(value: unknown, contentType = 'application/json'): ReadyDocument {
+  return jsonDocument(value, contentType, KUBE_APISERVER_GZIP);
+}
+
+/** kube-apiserver indents `/version` and `/`, for people. */
+function spaced(value: unknown): ReadyDocument {
+  return new ReadyDocument('application/json', Buffer.from(JSON.stringify(value, null, 2)), KUBE_APISERVER_GZIP);
+}
+
+function resourceList(version: VersionResources) {
+  const stored = version.resources.filter((each) => 'storage' in each);
+  const hashes = new Map(
+    stored.map(({ resource, kind, storage }) => [resource, storageVersionHash(storage.apiVersion, kind)]),
+  );
+  return apiResourceList(version, version.resources.map(resourceDiscovery), (resource) => hashes.get(resource));
+}
+
+const HASH_BYTES = 8;
+
+/** Returns kube-apiserver's hash, by which clients compare how two servers store a resource. */
+export function storageVersionHash(apiVersion: string, kind: string): string {
+  const place = apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
+  return createHash('sha256').update(`${place}/${kind}`).digest().subarray(0, HASH_BYTES).toString('base64');
 }
 
 /**
- * The answer to a discovery request, `/version` and `/`. Undefined for every other path, and for groups and versions
- * that this server does not know: what else may answer those is not decided here.
+ * Replies to discovery requests, `/version` and `/`. Returns undefined for every other path, and
+ * for groups and versions that this server does not serve.
  */
 export async function discoveryReply(
   exchange: Pick<Exchange, 'method' | 'headers' | 'info'>,
@@ -115,15 +145,15 @@ export async function discoveryReply(
     throw new StatusError('MethodNotAllowed', 'the server does not allow this method on the requested resource');
   }
   if (found === 'core' || found === 'groups') return rootReply(exchange, documents, found);
-  const accepted = discoveryForms(acceptOf(exchange)).some(
+  const accepted = discoveryForms(headerList(exchange.headers, 'accept')).some(
     ({ encoding, aggregated }) => encoding === 'json' && aggregated === undefined,
   );
-  // kube-apiserver shows the list of paths to whoever asks.
+  // kube-apiserver replies with the list of paths for any Accept.
   if (!accepted && exchange.info.path !== '/') throw notAcceptable();
-  return replyWith(found, exchange);
+  return documentReply(found, exchange, NOT_CACHED, false);
 }
 
-function find(path: string, documents: DiscoveryDocuments): ReadyBytes | Root | undefined {
+function find(path: string, documents: DiscoveryDocuments): ReadyDocument | Root | undefined {
   if (path === '/') return documents.paths();
   const clean = path.endsWith('/') ? path.slice(0, -1) : path;
   if (clean === '/api') return 'core';
@@ -136,21 +166,16 @@ function find(path: string, documents: DiscoveryDocuments): ReadyBytes | Root | 
   return second === undefined ? documents.group(first) : documents.version(first, second);
 }
 
-/** The first form that can be made wins, so a client that prefers protobuf gets JSON if it takes that at all. */
+/** Replies in the first implemented form: JSON also for clients that prefer protobuf. */
 async function rootReply(
   exchange: Pick<Exchange, 'method' | 'headers'>,
   documents: DiscoveryDocuments,
   root: Root,
 ): Promise<Reply> {
-  const form = discoveryForms(acceptOf(exchange)).find(({ encoding }) => encoding === 'json');
+  const form = discoveryForms(headerList(exchange.headers, 'accept')).find(({ encoding }) => encoding === 'json');
   if (form === undefined) throw notAcceptable();
-  if (form.aggregated === undefined) return replyWith(documents.legacyRoot(root), exchange);
-  return replyWith(documents.aggregated(root, form.aggregated), exchange, { cacheControl: 'public', tagged: true });
-}
-
-function acceptOf({ headers }: Pick<Exchange, 'headers'>): string | undefined {
-  const values = headerValues(headers, 'accept');
-  return values.length === 0 ? undefined : values.join(',');
+  if (form.aggregated === undefined) return documentReply(documents.legacyRoot(root), exchange, NOT_CACHED, false);
+  return documentReply(documents.aggregated(root, form.aggregated), exchange, ['Cache-Control', 'public']);
 }
 
 function notAcceptable(): StatusError {

@@ -5,7 +5,7 @@ import { OpenApiV3, openApiV3Reply } from './openapi-v3.js';
 import { DiscoveryDocuments, type DiscoveryOptions, discoveryReply } from './served-discovery.js';
 import { OpenApiV2, openApiV2Reply } from './served-openapi-v2.js';
 
-/** Discovery and OpenAPI of this server, always of what it serves now. */
+/** Discovery and OpenAPI of the resources that this server serves at the moment. */
 export class ServedDocuments {
   readonly #served: () => ServedResources;
   readonly #options: DiscoveryOptions;
@@ -15,11 +15,11 @@ export class ServedDocuments {
   #current: { readonly of: ServedResources; readonly discovery: DiscoveryDocuments } | undefined;
 
   constructor(options: {
-    /** The same object as long as nothing changed. */
+    /** Returns the same object until a change. */
     readonly served: () => ServedResources;
     readonly discovery: DiscoveryOptions;
     readonly openApi: OpenApiSources;
-    /** OpenAPI documents that aggregated API servers have. */
+    /** Returns the OpenAPI documents of aggregated API servers: index path → URL. */
     readonly foreign: () => ReadonlyMap<string, string>;
   }) {
     this.#served = options.served;

@@ -11,7 +11,8 @@ import {
   textOf,
   tls,
 } from '../../http/tls/tls-server.fixture.js';
-import { OutboundCalls, type OutboundCallTarget } from './outbound-calls.js';
+import type { OutboundTarget } from './outbound.js';
+import { OutboundCalls } from './outbound-calls.js';
 import { OutboundCallError } from './outbound-error.js';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -33,7 +34,7 @@ function makeCalls(options: ConstructorParameters<typeof OutboundCalls>[0] = {})
   return calls;
 }
 
-function target(address: string, more: Partial<OutboundCallTarget> = {}): OutboundCallTarget {
+function target(address: string, more: Partial<OutboundTarget> = {}): OutboundTarget {
   return { address, serverName: 'kubernetes.default.svc', caBundle: ca.pem, ...more };
 }
 
@@ -53,7 +54,7 @@ async function failure(promise: Promise<unknown>): Promise<OutboundCallError> {
 }
 
 describe('calls to servers that users name', () => {
-  it('carry method, path, fields and body, and bring the whole answer', async () => {
+  it('send method, path, headers and body, and return the whole reply', async () => {
     const server = await serving((req, res) => {
       req.pipe(res.writeHead(201, { 'X-C': 'd' }));
     });
@@ -70,7 +71,7 @@ describe('calls to servers that users name', () => {
     expect(peerName(request!)).toBeUndefined();
   });
 
-  it('use connections again', async () => {
+  it('reuse connections', async () => {
     const server = await serving((_, res) => res.end());
     const calls = makeCalls();
     for (let i = 0; i < 10; i++) await calls.call(target(server.address), QUESTION);
@@ -78,7 +79,7 @@ describe('calls to servers that users name', () => {
     expect(server.connections.size).toBeLessThanOrEqual(2);
   });
 
-  it('show the front-proxy certificate only when told to', async () => {
+  it('send the front-proxy certificate only on the front-proxy lane', async () => {
     const server = await serving((_, res) => res.end());
     const calls = makeCalls({ clientCertificate: () => ({ cert: tls.cert!, key: tls.key! }) });
     await calls.call(target(server.address), QUESTION);
@@ -92,7 +93,7 @@ describe('calls to servers that users name', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('go only where the certificate is right', async () => {
+  it('are sent only to a server with a valid certificate', async () => {
     const server = await serving((_, res) => res.end());
     const calls = makeCalls();
     const strangers = await failure(
@@ -119,13 +120,13 @@ describe('calls to servers that users name', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('tell a broken authority from a server that is down', async () => {
+  it('reject with type tls for a malformed caBundle', async () => {
     const server = await serving((_, res) => res.end());
     const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
     expect((await failure(makeCalls().call(target(server.address, { caBundle: broken }), QUESTION))).type).toBe('tls');
   });
 
-  it('say what did not work', async () => {
+  it('reject with the messages of kube-apiserver', async () => {
     const closed = await closedAddress();
     expect(await failure(makeCalls().call(target(closed), QUESTION))).toMatchObject({
       type: 'connect',
@@ -138,7 +139,7 @@ describe('calls to servers that users name', () => {
     });
   });
 
-  it('end when their time is up, whatever the server does', async () => {
+  it('reject after the timeout, whatever the server does', async () => {
     const silent = await serveTcp(() => {});
     const hanging = await serving(() => {});
     const dripping = await serving((_, res) => res.write('x'));
@@ -152,13 +153,13 @@ describe('calls to servers that users name', () => {
     }
   });
 
-  it('read no more of an answer than allowed', async () => {
+  it('reject a reply beyond the bound on bytes', async () => {
     const server = await serving((_, res) => res.end(Buffer.alloc(5_000)));
     const calls = makeCalls({ answerBytesMax: 4_000 });
     expect((await failure(calls.call(target(server.address), QUESTION))).type).toBe('too-large');
   });
 
-  it('keep connections to so many servers and no more', async () => {
+  it('keep connections to a bounded number of servers', async () => {
     const servers = await Promise.all([1, 2, 3].map(() => serving((_, res) => res.end())));
     const calls = makeCalls({ destinationsMax: 2 });
     for (const { address } of servers) await calls.call(target(address), QUESTION);
@@ -185,7 +186,7 @@ describe('calls to servers that users name', () => {
   });
 });
 
-describe('requests that are sent on', () => {
+describe('proxied requests', () => {
   it('stream their answers', async () => {
     let end = () => {};
     const server = await serving((_, res) => {
@@ -206,7 +207,7 @@ describe('requests that are sent on', () => {
     expect(await textOf(await sent)).toBe('over 1.1');
   });
 
-  it('fail with the same words', async () => {
+  it('reject with the messages of kube-apiserver', async () => {
     const closed = await closedAddress();
     const calls = makeCalls();
     const refused = `dial tcp ${closed}: connect: connection refused`;

@@ -4,40 +4,24 @@ import { type Clock, systemClock } from '../../base/clock.js';
 import { BodyTooLargeError } from '../../http/body-stream.js';
 import { PooledDestination } from '../../http/client/pooled-destination.js';
 import type { Reply } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
 import type { OnAbort } from '../../http/on-abort.js';
 import type { OutgoingRequest } from '../../http/outgoing.js';
 import type { ConnectionTls } from '../../http/tls/connection-tls.js';
 import { wholeReply } from '../../http/whole-reply.js';
+import type { OutboundAnswer, OutboundRequest, OutboundTarget } from './outbound.js';
 import { OutboundCallError, outboundCallError } from './outbound-error.js';
 
-/** Servers that connections are kept to; beyond that the one longest unused is let go. */
-export const OUTBOUND_DESTINATIONS_MAX = 256;
-/** Answers to whole calls (reviews, discovery, OpenAPI documents) are read into memory up to this. */
-export const OUTBOUND_ANSWER_BYTES_MAX = 16 * 1024 * 1024;
+/** Bound on servers with open connections; the least recently used one is dropped. */
+const OUTBOUND_DESTINATIONS_MAX = 256;
+/** Bound on the answer to a call (reviews, discovery, OpenAPI documents). */
+const OUTBOUND_ANSWER_BYTES_MAX = 16 * 1024 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Short, because nothing is known of these servers; one that says when it closes is believed. */
+/** Short, because the timeouts of these servers are unknown; a `Keep-Alive` field replaces it. */
 const KEEP_ALIVE_MS = 30_000;
 
-export interface OutboundCallTarget {
-  /** host:port, an IPv6 host in brackets */
-  readonly address: string;
-  /** The name that the certificate must carry. */
-  readonly serverName: string;
-  /** PEM; undefined for the public authorities. */
-  readonly caBundle: string | undefined;
-  readonly insecureSkipVerify?: boolean;
-}
-
-export interface OutboundCall {
-  readonly method: string;
-  readonly path: string;
-  readonly headers: readonly string[];
-  readonly body: Uint8Array | null;
-  readonly timeoutMs: number;
-}
-
-export interface OutboundCallsOptions {
-  /** The front-proxy certificate, for what travels on the `front-proxy` lane. Asked again after `renew`. */
+interface OutboundCallsOptions {
+  /** Returns the certificate of the `front-proxy` lane. Called again after `renew`. */
   readonly clientCertificate?: () => { readonly cert: string; readonly key: string } | undefined;
   readonly answerBytesMax?: number;
   readonly destinationsMax?: number;
@@ -45,14 +29,14 @@ export interface OutboundCallsOptions {
 }
 
 /**
- * Connections to servers that users name: webhooks and aggregated API servers. Whole calls for small questions, streams
- * for requests that are sent on. Redirects are never followed: they would carry a review, or an identity that is
- * believed, to a server that nobody named. Everything rejects with OutboundCallError.
+ * Connections to servers that users name: webhooks and aggregated API servers. Redirects are never
+ * followed: they would send a review, or a trusted identity, to a server that nobody named. All
+ * methods reject with OutboundCallError.
  */
 export class OutboundCalls {
   readonly #options: OutboundCallsOptions;
   readonly #clock: Clock;
-  /** In order of use, the longest unused first. */
+  /** Least recently used first. */
   readonly #destinations = new Map<string, PooledDestination>();
 
   constructor(options: OutboundCallsOptions = {}) {
@@ -60,8 +44,8 @@ export class OutboundCalls {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** One question, answered whole. `frontProxy` shows the front-proxy certificate. */
-  async call(target: OutboundCallTarget, call: OutboundCall, frontProxy = false) {
+  /** Sends a request and reads the whole reply. `frontProxy` shows the front-proxy certificate. */
+  async call(target: OutboundTarget, call: OutboundRequest, frontProxy = false): Promise<OutboundAnswer> {
     const late = () => new OutboundCallError('timeout', 'context deadline exceeded');
     const bytesMax = this.#options.answerBytesMax ?? OUTBOUND_ANSWER_BYTES_MAX;
     const send = (onAbort: OnAbort): Promise<Reply> =>
@@ -82,19 +66,19 @@ export class OutboundCalls {
     }
   }
 
-  /** A request sent on; the answer's body streams. */
-  async send(target: OutboundCallTarget, request: OutgoingRequest): Promise<Reply> {
+  /** Sends a request; the body of the reply is a stream. */
+  async send(target: OutboundTarget, request: OutgoingRequest): Promise<Reply> {
     return this.#translated(target, () => this.#destination(target).send(request));
   }
 
-  /** A request that asks to switch protocols; a refusal comes back as an ordinary reply. */
-  async upgrade(target: OutboundCallTarget, request: OutgoingRequest): Promise<Reply> {
+  /** Sends a request to switch protocols; a refusal is an ordinary reply. */
+  async upgrade(target: OutboundTarget, request: OutgoingRequest): Promise<Reply> {
     return this.#translated(target, () => this.#destination(target).upgrade(request));
   }
 
-  /** The front-proxy certificate changed: connections made from now on show the new one. */
+  /** Called after a change of the front-proxy certificate: new connections use the new one. */
   renew(): void {
-    for (const destination of this.#destinations.values()) letGo(destination);
+    for (const destination of this.#destinations.values()) destination.renewConnections();
     this.#destinations.clear();
   }
 
@@ -104,7 +88,7 @@ export class OutboundCalls {
     await Promise.all(all.map((destination) => destination.close()));
   }
 
-  async #translated(target: OutboundCallTarget, send: () => Promise<Reply>): Promise<Reply> {
+  async #translated(target: OutboundTarget, send: () => Promise<Reply>): Promise<Reply> {
     try {
       return await send();
     } catch (error) {
@@ -112,7 +96,7 @@ export class OutboundCalls {
     }
   }
 
-  #destination(target: OutboundCallTarget): PooledDestination {
+  #destination(target: OutboundTarget): PooledDestination {
     const key = keyOf(target);
     let destination = this.#destinations.get(key);
     if (destination) {
@@ -135,11 +119,12 @@ export class OutboundCalls {
     for (const [key, destination] of this.#destinations) {
       if (this.#destinations.size < max) return;
       this.#destinations.delete(key);
-      letGo(destination);
+      // Requests in flight end normally; the connections close after them.
+      destination.renewConnections();
     }
   }
 
-  #tlsFor(target: OutboundCallTarget): ConnectionTls {
+  #tlsFor(target: OutboundTarget): ConnectionTls {
     const { caBundle, serverName, insecureSkipVerify } = target;
     if (
       caBundle !== undefined &&
@@ -159,17 +144,12 @@ export class OutboundCalls {
   }
 }
 
-/** What is under way ends well, the connections close after it. */
-function letGo(destination: PooledDestination): void {
-  destination.renewConnections();
-}
-
-function keyOf({ address, serverName, caBundle, insecureSkipVerify }: OutboundCallTarget): string {
+function keyOf({ address, serverName, caBundle, insecureSkipVerify }: OutboundTarget): string {
   const bundle = caBundle === undefined ? '' : createHash('sha256').update(caBundle).digest('base64');
   return `${address} ${serverName} ${bundle} ${insecureSkipVerify === true}`;
 }
 
-function withHost(headers: readonly string[], { address, serverName }: OutboundCallTarget): readonly string[] {
-  for (let i = 0; i < headers.length; i += 2) if (headers[i]!.toLowerCase() === 'host') return headers;
+function withHost(headers: readonly string[], { address, serverName }: OutboundTarget): readonly string[] {
+  if (headerValue(headers, 'host') !== undefined) return headers;
   return ['Host', formatHostPort({ host: serverName, port: parseHostPort(address).port }), ...headers];
 }

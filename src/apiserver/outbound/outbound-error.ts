@@ -17,8 +17,8 @@ export class OutboundCallError extends Error {
 }
 
 /**
- * Says it in the words that kube-apiserver's clients know, because they end up in the answers that users read and search
- * for: `dial tcp 10.0.0.1:443: connect: connection refused`.
+ * Converts an error to the message of kube-apiserver's client, because it is shown to users, who
+ * search for it: `dial tcp 10.0.0.1:443: connect: connection refused`.
  */
 export function outboundCallError(address: string, error: unknown): OutboundCallError {
   if (error instanceof OutboundCallError) return error;
@@ -47,7 +47,7 @@ export function outboundCallError(address: string, error: unknown): OutboundCall
   return new OutboundCallError(attempt?.type ?? 'protocol', cause.message || String(error), error);
 }
 
-/** What a name was resolved to, the last one where several were tried. */
+/** Returns the address to which a name was resolved, the last one of several. */
 function dialledAddress(cause: Error): string | undefined {
   const last = cause instanceof AggregateError ? cause.errors.at(-1) : cause;
   const { address, port } = last as { readonly address?: string; readonly port?: number };

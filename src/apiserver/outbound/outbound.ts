@@ -1,14 +1,16 @@
-/** Calls to servers that users name: webhooks, aggregated API servers. Injected, because this folder opens no sockets. */
+import type { WholeReply } from '../../http/whole-reply.js';
+
+/** Calls to servers that users name: webhooks, aggregated API servers. */
 export interface Outbound {
-  /** Rejects with an Error whose message has kube-apiserver's words. Bodies are bounded by the callee. */
+  /** Rejects with an Error that has kube-apiserver's message. Replies are bounded in size. */
   call(target: OutboundTarget, request: OutboundRequest): Promise<OutboundAnswer>;
 }
 
-/** Where to: a URL, or a service of the cluster. */
+/** The address and TLS settings of a server. */
 export interface OutboundTarget {
-  /** host:port to connect to. */
+  /** host:port to dial, an IPv6 host in brackets. */
   readonly address: string;
-  /** The name that the certificate must carry. */
+  /** The name that the certificate must have. */
   readonly serverName: string;
   /** PEM; undefined for the public authorities. */
   readonly caBundle: string | undefined;
@@ -24,8 +26,4 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
 }
 
-export interface OutboundAnswer {
-  readonly status: number;
-  readonly headers: readonly string[];
-  readonly body: Buffer;
-}
+export type OutboundAnswer = WholeReply;

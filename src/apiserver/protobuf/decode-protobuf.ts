@@ -3,28 +3,28 @@ import { type Json, type JsonObject, setMember } from '../../kube/json.js';
 import { isEnveloped, openEnvelope } from '../../kube/protobuf-envelope.js';
 import { BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 import { type Field, type FieldType, jsonSchemaMessage, kindMessage, type Message } from './message-table.js';
-import { intOrString, json, microTime, quantity, rawBytes, time } from './plain-forms.js';
+import { isPlain, PLAIN_FORMS, rawBytes, type SchemaType } from './plain-forms.js';
 
 /** Deeper messages are refused, so that no input can exhaust the stack. */
 export const PROTOBUF_LEVELS_MAX = 200;
 /**
- * Two bytes can stand for an object with all its empty fields: what a document unfolds to is bounded too, by all the fields that
- * the kinds of its messages have. It is enough for ten times the containers that an object can hold.
+ * Bound on the fields of all messages in a document, empty ones included: two bytes can expand to
+ * an object with all its empty fields. Enough for ten times the containers that an object can hold.
  */
-export const PROTOBUF_FIELDS_MAX = 500_000;
+const PROTOBUF_FIELDS_MAX = 500_000;
 
 const NOTHING = Buffer.alloc(0);
 
 export interface DecodedObject {
   readonly apiVersion: string;
   readonly kind: string;
-  /** As Go would write it as JSON, with `kind` and `apiVersion`. */
+  /** Equal to Go's JSON of the object, with `kind` and `apiVersion`. */
   readonly object: JsonObject;
 }
 
 /**
- * An object out of its envelope. `expected` is what an envelope that names no kind is taken to hold.
- * Throws ProtobufError for bytes that are no object of a built-in kind.
+ * Decodes an object with its envelope. `expected` is the type if the envelope has none. Throws
+ * ProtobufError for bytes that are not an object of a built-in kind.
  */
 export function decodeProtobuf(
   bytes: Buffer,
@@ -33,7 +33,7 @@ export function decodeProtobuf(
   return new Decoding().envelope(bytes, 0, expected);
 }
 
-/** What was read of one field: the last scalar, or all the pieces of a message, list or map. */
+/** The values of one field: the last scalar, or all pieces of a message, list or map. */
 type Found = { scalar: Json } | { pieces: Buffer[] } | { scalars: Json[] };
 
 class Decoding {
@@ -74,7 +74,7 @@ class Decoding {
     return target;
   }
 
-  /** Several pieces of one message are one message: they add to each other. */
+  /** Several pieces of one message are merged. */
   #value(field: Field, found: Found, level: number): Json | undefined {
     if ('scalar' in found) return found.scalar;
     if ('scalars' in found) return found.scalars;
@@ -92,27 +92,12 @@ class Decoding {
   #single(type: FieldType, bytes: Buffer, level: number): Json | undefined {
     if ('scalar' in type) return type.scalar === 'bytes' ? bytes.toString('base64') : bytes.toString('utf8');
     if ('message' in type) return this.#object(type.message, bytes, level);
-    switch (type.special) {
-      case 'Time':
-        return time.read(bytes);
-      case 'MicroTime':
-        return microTime.read(bytes);
-      case 'Quantity':
-        return quantity.read(bytes);
-      case 'IntOrString':
-        return intOrString.read(bytes);
-      case 'JSON':
-      case 'FieldsV1':
-        return json.read(bytes);
-      case 'RawExtension': {
-        const raw = rawBytes(bytes);
-        return isEnveloped(raw) ? this.envelope(raw, level + 1).object : json.read(bytes);
-      }
-      case 'JSONSchemaPropsOrArray':
-      case 'JSONSchemaPropsOrBool':
-      case 'JSONSchemaPropsOrStringArray':
-        return this.#schemaOr(type.special, bytes, level);
+    if (!isPlain(type.special)) return this.#schemaOr(type.special, bytes, level);
+    if (type.special === 'RawExtension') {
+      const raw = rawBytes(bytes);
+      if (isEnveloped(raw)) return this.envelope(raw, level + 1).object;
     }
+    return PLAIN_FORMS[type.special].read(bytes);
   }
 
   #object(message: Message, bytes: Buffer, level: number): Json {
@@ -132,11 +117,7 @@ class Decoding {
   }
 
   /** A schema, or what may stand in its place: more schemas, yes or no, names. */
-  #schemaOr(
-    type: 'JSONSchemaPropsOrArray' | 'JSONSchemaPropsOrBool' | 'JSONSchemaPropsOrStringArray',
-    bytes: Buffer,
-    level: number,
-  ): Json {
+  #schemaOr(type: SchemaType, bytes: Buffer, level: number): Json {
     const isBool = type === 'JSONSchemaPropsOrBool';
     const reader = new WireReader(bytes);
     const schema: Buffer[] = [];
@@ -157,7 +138,7 @@ class Decoding {
     return isBool ? allows : null;
   }
 
-  /** What Go writes for a field that it never leaves out. */
+  /** Returns Go's JSON of the zero value, for a field that is always written. */
   #zero(field: Field, level: number): Json {
     const { type } = field;
     if (field.isPointer || field.shape !== 'one') return null;
@@ -218,7 +199,7 @@ function numeric(reader: WireReader, type: FieldType): Json {
   return scalar === 'int32' ? reader.int32() : reader.number();
 }
 
-/** Keys and values of maps are fields 1 and 2 of a message; no built-in type has a map of numbers. */
+/** Keys and values of maps are fields 1 and 2; no built-in type has a map of numbers. */
 function entry(bytes: Buffer): { key: string; value: Buffer } {
   const reader = new WireReader(bytes);
   let key = '';

@@ -2,14 +2,14 @@ import { ProtobufError, WireWriter } from '../../base/protobuf-wire.js';
 import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
 import { closeEnvelope } from '../../kube/protobuf-envelope.js';
 import { type Field, jsonSchemaMessage, kindMessage, type Message, type SpecialType } from './message-table.js';
-import { intOrString, json, microTime, type PlainForm, quantity, time } from './plain-forms.js';
+import { isPlain, PLAIN_FORMS } from './plain-forms.js';
 
-/** Enough for most objects. */
+/** Initial size, enough for most objects. */
 const OBJECT_BYTES = 4_096;
 
 /**
- * An object in its envelope; undefined where its kind has no message, as that of a custom resource.
- * Throws ProtobufError where a field is not of the type that its kind says.
+ * Encodes an object with its envelope; undefined for a kind without a message, such as custom
+ * resources. Throws ProtobufError for a field of the wrong type.
  */
 export function encodeProtobuf(object: JsonObject): Buffer | undefined {
   const { apiVersion, kind } = object;
@@ -21,7 +21,7 @@ export function encodeProtobuf(object: JsonObject): Buffer | undefined {
   return closeEnvelope({ apiVersion, kind, raw: writer.finish() });
 }
 
-/** The same for a list whose items are encoded one at a time, yielding after each. */
+/** Encodes a list whose items are encoded one at a time; yields after each. */
 export function encodeProtobufList(
   head: JsonObject,
   name: string,
@@ -84,7 +84,7 @@ function writeField(writer: WireWriter, field: Field, value: Json): void {
   } else if (field.shape === 'map') {
     if (value !== null) writeMap(writer, field, value);
   } else if (value !== null) writeSingle(writer, field, value);
-  // Of what is no pointer Go writes the empty value too.
+  // Go writes the zero value of fields that are not pointers.
   else if (!field.isPointer) writeZero(writer, field);
 }
 
@@ -93,7 +93,7 @@ function writeList(writer: WireWriter, field: Field, value: Json): void {
   for (const item of value) writeSingle(writer, field, item);
 }
 
-/** In the order of the keys, as Go writes maps. */
+/** Sorted by key, as in Go. */
 function writeMap(writer: WireWriter, field: Field, value: Json): void {
   if (!isObject(value)) throw new ProtobufError(`${field.name}: not a map`);
   const keys = Object.keys(value).map((key) => ({ key, bytes: Buffer.from(key, 'utf8') }));
@@ -142,20 +142,9 @@ function writeDelimited(writer: WireWriter, { number, type }: Pick<Field, 'numbe
   else writer.text(number, value ?? '');
 }
 
-const PLAIN_FORMS: Partial<Readonly<Record<SpecialType, PlainForm>>> = {
-  Time: time,
-  MicroTime: microTime,
-  Quantity: quantity,
-  IntOrString: intOrString,
-  JSON: json,
-  FieldsV1: json,
-  RawExtension: json,
-};
-
 function writeSpecial(writer: WireWriter, special: SpecialType, value: Json): void {
-  const form = PLAIN_FORMS[special];
-  if (form === undefined) schemaOr(writer, value, special === 'JSONSchemaPropsOrBool');
-  else form.write(writer, value);
+  if (isPlain(special)) PLAIN_FORMS[special].write(writer, value);
+  else schemaOr(writer, value, special === 'JSONSchemaPropsOrBool');
 }
 
 /** A schema, or what may stand in its place: more schemas, yes or no, names. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 
-export type ScalarType = 'string' | 'bytes' | 'bool' | 'int32' | 'int64' | 'double';
+type ScalarType = 'string' | 'bytes' | 'bool' | 'int32' | 'int64' | 'double';
 
-/** Types that JSON writes in a way of their own. */
+/** Types with a special form in JSON. */
 export type SpecialType =
   | 'Time'
   | 'MicroTime'
@@ -21,14 +21,14 @@ export type FieldType =
   | { readonly message: Message };
 
 export interface Field {
-  /** As in JSON. Empty where the field is inlined, and for the one list of a message that is a list. */
+  /** As in JSON. Empty for an inlined field, and for the field of a list message. */
   readonly name: string;
   readonly number: number;
-  /** The members of the message stand in the object itself. */
+  /** The members of the message are members of the object itself. */
   readonly isInlined: boolean;
-  /** An empty value is not the same as none. */
+  /** An empty value differs from an absent one. */
   readonly isPointer: boolean;
-  /** There even when empty. */
+  /** Written even if empty. */
   readonly isWritten: boolean;
   readonly shape: 'one' | 'list' | 'map';
   readonly type: FieldType;
@@ -36,9 +36,9 @@ export interface Field {
 
 export interface Message {
   readonly name: string;
-  /** In JSON a list, and nothing around it. */
+  /** The message is a list in JSON. */
   readonly isList: boolean;
-  /** In the order in which Go declares, and so writes, them as JSON. */
+  /** In the order of Go's declaration, which is that of its JSON. */
   readonly fields: readonly Field[];
   readonly byNumber: ReadonlyMap<number, Field>;
 }
@@ -72,7 +72,7 @@ const SPECIALS: ReadonlyMap<string, SpecialType> = new Map([
   ),
 ]);
 
-/** The messages of the built-in kinds, recorded by test/real/record-protobuf.ts. Made when first asked for. */
+/** Messages of built-in kinds, recorded by test/real/record-protobuf.ts; parsed on first use. */
 class MessageTable {
   readonly #file: MessagesFile;
   readonly #kinds = new Map<string, string>();
@@ -85,7 +85,7 @@ class MessageTable {
     }
   }
 
-  /** Kinds of meta (DeleteOptions, Status) are kinds of every version of every group. */
+  /** Kinds of meta (DeleteOptions, Status) belong to every group-version. */
   kind(apiVersion: string, kind: string): Message | undefined {
     const name = this.#kinds.get(`${apiVersion}/${kind}`) ?? this.#kinds.get(`${META_API_VERSION}/${kind}`);
     return name === undefined ? undefined : this.message(name);
@@ -99,7 +99,7 @@ class MessageTable {
     const facts = this.#file.packages[owner]!.messages[fullName.slice(dot + 1)]!;
     const fields: Field[] = [];
     const byNumber = new Map<number, Field>();
-    // Entered before it is filled: messages hold themselves.
+    // Stored before it is filled: messages may contain themselves.
     const message = { name: fullName, isList: facts.startsWith('=') && !facts.includes('^'), fields, byNumber };
     this.#messages.set(fullName, message);
     for (const text of facts.split(' ')) {
@@ -140,7 +140,7 @@ function messages(): MessageTable {
   return table;
 }
 
-/** The message of a kind; undefined where it has none, as custom resources. */
+/** Returns the message of a kind; undefined for a kind without one, such as custom resources. */
 export function kindMessage(apiVersion: string, kind: string): Message | undefined {
   return messages().kind(apiVersion, kind);
 }

@@ -1,7 +1,8 @@
-/** Types that are messages in protobuf and plain text or numbers in JSON. */
+/** Types that are messages in protobuf, and strings, numbers or JSON in JSON. */
 import { ProtobufError, WireReader, type WireWriter } from '../../base/protobuf-wire.js';
 import type { Json } from '../../kube/json.js';
 import { canonicalQuantity } from '../values/quantity.js';
+import type { SpecialType } from './message-table.js';
 
 const MICROSECOND_NANOS = 1_000;
 const SECOND_NANOS = 1_000_000_000;
@@ -11,13 +12,13 @@ const SECONDS_MAX = 253_402_300_799;
 const ZERO_TIME = '0001-01-01T00:00:00Z';
 const INT32_MAX = 2 ** 31 - 1;
 
-export interface PlainForm {
-  /** Undefined where Go has its zero value, and nothing that JSON could say. */
+interface PlainForm {
+  /** Undefined for Go's zero value if JSON has no form of it. */
   read(bytes: Buffer): Json | undefined;
   write(writer: WireWriter, value: Json): void;
 }
 
-export const time: PlainForm = {
+const time: PlainForm = {
   read(bytes) {
     const parts = timestamp(bytes);
     return parts && `${wholeSeconds(parts.seconds)}Z`;
@@ -25,7 +26,7 @@ export const time: PlainForm = {
   write: (writer, value) => writeTimestamp(writer, value, false),
 };
 
-export const microTime: PlainForm = {
+const microTime: PlainForm = {
   read(bytes) {
     const parts = timestamp(bytes);
     if (parts === undefined) return undefined;
@@ -36,9 +37,9 @@ export const microTime: PlainForm = {
   write: (writer, value) => writeTimestamp(writer, value, true),
 };
 
-export const quantity: PlainForm = {
+const quantity: PlainForm = {
   read(bytes) {
-    const text = textField(bytes, 1);
+    const text = rawBytes(bytes).toString();
     try {
       return text === '' ? '0' : canonicalQuantity(text);
     } catch (error) {
@@ -51,7 +52,7 @@ export const quantity: PlainForm = {
   },
 };
 
-export const intOrString: PlainForm = {
+const intOrString: PlainForm = {
   read(bytes) {
     const reader = new WireReader(bytes);
     let type = 0;
@@ -76,7 +77,7 @@ export const intOrString: PlainForm = {
   },
 };
 
-/** JSON within a message, as bytes at its first field. */
+/** Returns the bytes of JSON within a message: its first field. */
 export function rawBytes(message: Buffer): Buffer {
   const reader = new WireReader(message);
   let raw: Buffer = Buffer.alloc(0);
@@ -84,7 +85,7 @@ export function rawBytes(message: Buffer): Buffer {
   return raw;
 }
 
-export const json: PlainForm = {
+const json: PlainForm = {
   read(bytes) {
     const raw = rawBytes(bytes);
     if (raw.length === 0) return undefined;
@@ -98,6 +99,23 @@ export const json: PlainForm = {
     writer.text(1, JSON.stringify(value));
   },
 };
+
+export const PLAIN_FORMS = {
+  Time: time,
+  MicroTime: microTime,
+  Quantity: quantity,
+  IntOrString: intOrString,
+  JSON: json,
+  FieldsV1: json,
+  RawExtension: json,
+} satisfies Partial<Record<SpecialType, PlainForm>>;
+
+/** The special types that are a schema, or something else in its place. */
+export type SchemaType = Exclude<SpecialType, keyof typeof PLAIN_FORMS>;
+
+export function isPlain(type: SpecialType): type is keyof typeof PLAIN_FORMS {
+  return Object.hasOwn(PLAIN_FORMS, type);
+}
 
 function timestamp(bytes: Buffer): { seconds: number; nanos: number } | undefined {
   if (bytes.length === 0) return undefined;
@@ -127,11 +145,4 @@ function writeTimestamp(writer: WireWriter, value: Json, withMicroseconds: boole
   writer
     .number(1, milliseconds / 1000)
     .number(2, withMicroseconds ? Number(fraction.padEnd(6, '0').slice(0, 6)) * MICROSECOND_NANOS : 0);
-}
-
-function textField(bytes: Buffer, number: number): string {
-  const reader = new WireReader(bytes);
-  let text = '';
-  while (reader.next()) if (reader.field === number) text = reader.text();
-  return text;
 }

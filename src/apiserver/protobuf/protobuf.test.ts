@@ -63,7 +63,7 @@ describe('malformed bytes', () => {
     );
   });
 
-  it('are refused for what is no object', () => {
+  it('are refused if they are not an object', () => {
     expect(() => decodeProtobuf(Buffer.from('x'))).toThrow('expected prefix [107 56 115 0]');
     expect(() => decodeRaw('Container', Buffer.alloc(0))).toThrow('no kind "Container" is registered for version "v1"');
     expect(() => decodeRaw('Widget', Buffer.alloc(0), 'example.com/v1')).toThrow(ProtobufError);
@@ -95,7 +95,7 @@ describe('malformed bytes', () => {
     expect(() => decodeProtobuf(bytes)).toThrow('exceeded max depth');
   });
 
-  it('are refused where few bytes unfold to very many objects', () => {
+  it('are refused if few bytes expand to very many objects', () => {
     const containers = Buffer.alloc(2 * 50_000);
     for (let at = 0; at < containers.length; at += 2) containers[at] = (2 << 3) | 2;
     const raw = message((writer) => writer.bytes(2, containers));
@@ -118,7 +118,7 @@ describe('decodeProtobuf', () => {
     expect(roundTrip(object)).toEqual(object);
   });
 
-  it('leaves out what Go leaves out, and writes what Go always writes', () => {
+  it('omits and writes empty fields as Go does', () => {
     expect(decodeRaw('Pod', Buffer.alloc(0))).toEqual({
       kind: 'Pod',
       apiVersion: 'v1',
@@ -128,7 +128,7 @@ describe('decodeProtobuf', () => {
     });
   });
 
-  it('adds several pieces of one message to each other', () => {
+  it('merges several pieces of one message', () => {
     const piece = (number: number, text: string): Buffer => message((writer) => writer.text(number, text));
     const raw = message((writer) => {
       writer.bytes(1, piece(1, 'a'));
@@ -137,7 +137,7 @@ describe('decodeProtobuf', () => {
     expect(decodeRaw('ConfigMap', raw)['metadata']).toEqual({ name: 'a', namespace: 'ns' });
   });
 
-  it('passes over fields that it does not know', () => {
+  it('skips unknown fields', () => {
     const raw = message((writer) => {
       writer.text(1000, 'new');
       writer.number(1001, -1);
@@ -176,7 +176,7 @@ describe('decodeProtobuf', () => {
 });
 
 describe('encodeProtobuf', () => {
-  it('has no bytes for kinds without a message', () => {
+  it('returns undefined for kinds without a message', () => {
     expect(encodeProtobuf({ apiVersion: 'example.com/v1', kind: 'Widget' })).toBeUndefined();
     expect(encodeProtobuf({})).toBeUndefined();
   });

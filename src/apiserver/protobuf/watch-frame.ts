@@ -5,12 +5,12 @@ import { encodeProtobuf } from './encode-protobuf.js';
 export const PROTOBUF_WATCH_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf;stream=watch';
 
 const LENGTH_BYTES = 4;
-/** More than the fields around the object take. */
+/** Bound on the fields around the object. */
 const EVENT_BYTES = 64;
 
 /**
- * One event of a watch: its length, then the event without an envelope, which holds the object in one.
- * Undefined where the kind of the object has no message.
+ * Encodes one watch event: its length, then the event without an envelope, with the object in one.
+ * Returns undefined for an object whose kind has no message.
  */
 export function encodeWatchFrame(type: string, object: JsonObject): Buffer | undefined {
   const raw = encodeProtobuf(object);

@@ -1,22 +1,22 @@
+import { child, objects, text, texts } from '../../kube/fields.js';
 import { isObject, type JsonObject, member } from '../../kube/json.js';
 import type { Attributes } from '../authorization/authorizer.js';
-import { text } from '../authorization/policy-rule.js';
 import type { User } from '../contracts/user.js';
 import type { FieldProblem } from '../schema/validate.js';
 import { parseFieldSelector } from '../select/field-selector.js';
 import { labelSelectorFromObject, parseLabelSelector } from '../select/label-selector.js';
 import { labelKeyProblems, labelValueProblems } from '../values/object-meta.js';
 import { forbiddenField, invalidField, requiredField } from './review.js';
-import { objects, part, pick, texts } from './review-object.js';
+import { pick } from './review-object.js';
 
 const RESOURCE_PATH = 'spec.resourceAttributes';
 const RESOURCE_KEYS = ['namespace', 'verb', 'group', 'version', 'resource', 'subresource', 'name'];
 
-/** What an access review asks about; its checks come first. */
+/** Returns the action of an access review, which was validated before. */
 export function attributesOf(spec: JsonObject, user: User): Attributes {
-  const resource = part(spec, 'resourceAttributes');
+  const resource = child(spec, 'resourceAttributes');
   if (!resource) {
-    const path = part(spec, 'nonResourceAttributes') ?? {};
+    const path = child(spec, 'nonResourceAttributes') ?? {};
     return { user, verb: text(path, 'verb'), path: text(path, 'path') };
   }
   return {
@@ -31,25 +31,25 @@ export function attributesOf(spec: JsonObject, user: User): Attributes {
   };
 }
 
-/** The two kinds of attributes in the form they are answered in. */
+/** Returns both kinds of attributes in the form of the answer. */
 export function answeredAttributes(spec: JsonObject): JsonObject {
   const answered: JsonObject = {};
-  const resource = part(spec, 'resourceAttributes');
+  const resource = child(spec, 'resourceAttributes');
   if (resource) {
     const selectors = ['fieldSelector', 'labelSelector'].flatMap((key) => {
-      const selector = part(resource, key);
+      const selector = child(resource, key);
       return selector ? [[key, pick(selector, ['rawSelector', 'requirements'])] as const] : [];
     });
     answered.resourceAttributes = { ...pick(resource, RESOURCE_KEYS), ...Object.fromEntries(selectors) };
   }
-  const path = part(spec, 'nonResourceAttributes');
+  const path = child(spec, 'nonResourceAttributes');
   if (path) answered.nonResourceAttributes = pick(path, ['path', 'verb']);
   return answered;
 }
 
 export function attributeProblems(spec: JsonObject): FieldProblem[] {
-  const resource = part(spec, 'resourceAttributes');
-  const path = part(spec, 'nonResourceAttributes');
+  const resource = child(spec, 'resourceAttributes');
+  const path = child(spec, 'nonResourceAttributes');
   if (resource && path) {
     const problem = 'cannot be specified in combination with resourceAttributes';
     return [invalidField('spec.nonResourceAttributes', shownPath(path), problem)];
@@ -59,13 +59,13 @@ export function attributeProblems(spec: JsonObject): FieldProblem[] {
   return [invalidField(RESOURCE_PATH, null, problem)];
 }
 
-/** As kube-apiserver prints its inner structure. */
+/** kube-apiserver prints its internal structure. */
 export function shownPath(path: JsonObject): JsonObject {
   return { Path: text(path, 'path'), Verb: text(path, 'verb') };
 }
 
 export function selectorProblems(spec: JsonObject): FieldProblem[] {
-  const resource = part(spec, 'resourceAttributes');
+  const resource = child(spec, 'resourceAttributes');
   if (!resource) return [];
   return [
     ...problemsOfSelector(resource, 'fieldSelector', fieldRequirementProblems),
@@ -76,7 +76,7 @@ export function selectorProblems(spec: JsonObject): FieldProblem[] {
 type Check = (requirement: JsonObject, path: string) => FieldProblem[];
 
 function problemsOfSelector(resource: JsonObject, key: string, check: Check): FieldProblem[] {
-  const selector = part(resource, key);
+  const selector = child(resource, key);
   if (!selector) return [];
   const path = `${RESOURCE_PATH}.${key}`;
   const problems: FieldProblem[] = [];
@@ -108,7 +108,7 @@ function labelRequirementProblems(requirement: JsonObject, path: string): FieldP
   ];
 }
 
-/** Operators that nobody knows may come from newer clients and are let through. */
+/** Unknown operators may be from newer clients and are accepted. */
 function valuesProblems(requirement: JsonObject, path: string): FieldProblem[] {
   const operator = text(requirement, 'operator');
   const hasValues = texts(requirement, 'values').length > 0;
@@ -121,9 +121,9 @@ function valuesProblems(requirement: JsonObject, path: string): FieldProblem[] {
   return [];
 }
 
-/** What could not be understood of the selectors, and so was not taken into account; empty for nothing. */
+/** Returns which selectors could not be parsed, and so were ignored; empty for none. */
 export function selectorWarnings(spec: JsonObject): string {
-  const resource = part(spec, 'resourceAttributes');
+  const resource = child(spec, 'resourceAttributes');
   if (!resource) return '';
   const selectors = [
     ['fieldSelector', isFieldText, isFieldRequirement],
@@ -131,7 +131,7 @@ export function selectorWarnings(spec: JsonObject): string {
   ] as const;
   return selectors
     .flatMap(([key, isText, isRequirement]) => {
-      const selector = part(resource, key);
+      const selector = child(resource, key);
       const ignored = selector && ignoredPart(selector, isText, isRequirement);
       return ignored ? [`${RESOURCE_PATH}.${key} ${ignored} due to parse error`] : [];
     })
@@ -176,9 +176,9 @@ function succeeds(parse: () => unknown): boolean {
   }
 }
 
-/** Whom a SubjectAccessReview is about. */
+/** Returns the user that a SubjectAccessReview names. */
 export function subjectOf(spec: JsonObject): User {
-  const extra = part(spec, 'extra') ?? {};
+  const extra = child(spec, 'extra') ?? {};
   const keys = Object.keys(extra).filter((key) => Array.isArray(member(extra, key)));
   return {
     name: text(spec, 'user'),
@@ -188,7 +188,7 @@ export function subjectOf(spec: JsonObject): User {
   };
 }
 
-/** In the order they are shown in. */
+/** In the order of messages. */
 const METADATA_KEYS = [
   'name',
   'generateName',
@@ -206,7 +206,7 @@ const METADATA_KEYS = [
   'finalizers',
 ];
 
-/** What is wrong with metadata where none belongs; managed fields are the server's own doing. */
+/** Returns problems of metadata that must be empty; managed fields are ignored. */
 export function metadataProblems(object: JsonObject, allowed: readonly string[], problem: string): FieldProblem[] {
   const metadata = member(object, 'metadata');
   if (!isObject(metadata)) return [];

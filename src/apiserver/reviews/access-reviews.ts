@@ -1,6 +1,6 @@
+import { child, text, texts } from '../../kube/fields.js';
 import type { JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
-import { text } from '../authorization/policy-rule.js';
 import { missingText } from '../authorization/rbac.js';
 import type { User } from '../contracts/user.js';
 import type { FieldProblem } from '../schema/validate.js';
@@ -15,23 +15,23 @@ import {
   subjectOf,
 } from './access-attributes.js';
 import { invalid, invalidField, type ReviewDependencies, type ReviewHandler } from './review.js';
-import { part, pick, texts, typeOf } from './review-object.js';
+import { pick, typeOf } from './review-object.js';
 
 const NO_METADATA = 'must be empty';
 
-/** May somebody else do something? */
+/** Decides about an action of a named user. */
 export const subjectAccessReview: ReviewHandler = async ({ object, admit }, dependencies) => {
-  const spec = part(object, 'spec') ?? {};
+  const spec = child(object, 'spec') ?? {};
   refuse([...subjectProblems(spec), ...metadataProblems(object, [], NO_METADATA)]);
   await admit(object);
   return { ...answered(object, spec), status: accessStatus(spec, subjectOf(spec), dependencies) };
 };
 
-/** The same, asked by somebody who may ask about one namespace only. */
+/** Decides about an action of a named user in the namespace of the path. */
 export const localSubjectAccessReview: ReviewHandler = async ({ object, namespace, admit }, dependencies) => {
-  const spec = part(object, 'spec') ?? {};
-  const metadata = part(object, 'metadata') ?? {};
-  // Filled in from the path before anything is checked, like that of every object.
+  const spec = child(object, 'spec') ?? {};
+  const metadata = child(object, 'metadata') ?? {};
+  // Defaults to that of the path before any check, as for every object.
   const own = text(metadata, 'namespace') || namespace;
   if (own !== namespace) {
     const problem = 'the namespace of the provided object does not match the namespace sent on the request';
@@ -47,9 +47,9 @@ export const localSubjectAccessReview: ReviewHandler = async ({ object, namespac
   return { ...answered(filled, spec), status: accessStatus(spec, subjectOf(spec), dependencies) };
 };
 
-/** May I? */
+/** Decides about an action of the user of the request. */
 export const selfSubjectAccessReview: ReviewHandler = async ({ object, user, admit }, dependencies) => {
-  const spec = part(object, 'spec') ?? {};
+  const spec = child(object, 'spec') ?? {};
   refuse([...attributeProblems(spec), ...selectorProblems(spec), ...metadataProblems(object, [], NO_METADATA)]);
   await admit(object);
   return {
@@ -60,9 +60,9 @@ export const selfSubjectAccessReview: ReviewHandler = async ({ object, user, adm
   };
 };
 
-/** What may I do in a namespace? */
+/** Returns the rules of the user of the request in a namespace. */
 export const selfSubjectRulesReview: ReviewHandler = async ({ object, user, admit }, { rulesFor }) => {
-  const namespace = text(part(object, 'spec'), 'namespace');
+  const namespace = text(child(object, 'spec'), 'namespace');
   if (namespace === '') throw new StatusError('BadRequest', 'no namespace on request');
   await admit(object);
   const { rules, missingRoles } = rulesFor(user, namespace);
@@ -76,7 +76,7 @@ export const selfSubjectRulesReview: ReviewHandler = async ({ object, user, admi
   return {
     ...typeOf(object),
     metadata: {},
-    // kube-apiserver answers without what was asked.
+    // kube-apiserver's answer has an empty spec.
     spec: {},
     status: { resourceRules, nonResourceRules, incomplete: false, ...evaluationError },
   };
@@ -98,12 +98,12 @@ function subjectProblems(spec: JsonObject): FieldProblem[] {
 
 function localProblems(spec: JsonObject, namespace: string): FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const resource = part(spec, 'resourceAttributes');
+  const resource = child(spec, 'resourceAttributes');
   const asked = text(resource, 'namespace');
   if (resource && asked !== namespace) {
     problems.push(invalidField('spec.resourceAttributes.namespace', asked, 'must match metadata.namespace'));
   }
-  const path = part(spec, 'nonResourceAttributes');
+  const path = child(spec, 'nonResourceAttributes');
   if (path) {
     problems.push(invalidField('spec.nonResourceAttributes', shownPath(path), 'disallowed on this kind of request'));
   }
@@ -115,7 +115,7 @@ function refuse(problems: readonly FieldProblem[]): void {
 }
 
 function answered(object: JsonObject, spec: JsonObject): JsonObject {
-  const metadata = part(object, 'metadata') ?? {};
+  const metadata = child(object, 'metadata') ?? {};
   return {
     ...typeOf(object),
     metadata: pick(metadata, ['namespace']),

@@ -1,13 +1,13 @@
 import { authorizationBearer } from '../../http/bearer.js';
+import { child, text, texts } from '../../kube/fields.js';
 import type { JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { timestamp } from '../../kube/timestamp.js';
 import { TokenError } from '../authentication/token-error.js';
-import { text } from '../authorization/policy-rule.js';
 import type { ReviewDependencies, ReviewHandler } from './review.js';
-import { part, pick, texts, typeOf, userInfo } from './review-object.js';
+import { pick, typeOf, userInfo } from './review-object.js';
 
-/** Who am I? */
+/** Returns the user of the request. */
 export const selfSubjectReview: ReviewHandler = async ({ object, user, admit }, { tokens }) => {
   await admit(object);
   return {
@@ -17,26 +17,26 @@ export const selfSubjectReview: ReviewHandler = async ({ object, user, admit }, 
   };
 };
 
-/** Whose token is this? */
+/** Returns the user of a token. */
 export const tokenReview: ReviewHandler = async ({ object, admit }, dependencies) => {
-  const spec = part(object, 'spec') ?? {};
+  const spec = child(object, 'spec') ?? {};
   const token = text(spec, 'token');
   if (token === '') throw new StatusError('BadRequest', 'token is required for TokenReview in authentication');
   await admit(object);
   return {
     ...typeOf(object),
-    metadata: pick(part(object, 'metadata') ?? {}, METADATA_KEYS),
+    metadata: pick(child(object, 'metadata') ?? {}, METADATA_KEYS),
     spec: pick(spec, ['token', 'audiences']),
     status: tokenStatus(token, texts(spec, 'audiences'), dependencies),
   };
 };
 
-/** What a client may have set and gets back. */
+/** Metadata of the client that the answer repeats. */
 const METADATA_KEYS = ['name', 'generateName', 'labels', 'annotations'];
 
 function tokenStatus(token: string, wanted: readonly string[], { authenticator }: ReviewDependencies): JsonObject {
   const audiences = wanted.length > 0 ? wanted : authenticator.apiAudiences;
-  // Read as it would be from a request: what comes after a space is not part of it.
+  // Parsed like the field of a request: a space ends the token.
   const sent = authorizationBearer(`Bearer ${token}`);
   if (sent === undefined) return { user: {} };
   try {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../../kube/json.js';
 
-/** The members that a review has even where its client leaves them out, by kind. */
+/** Statuses of new reviews, by kind. */
 const STATUSES: Readonly<Record<string, JsonObject>> = {
   SelfSubjectAccessReview: { allowed: false },
   SubjectAccessReview: { allowed: false },
@@ -13,12 +13,12 @@ const STATUSES: Readonly<Record<string, JsonObject>> = {
 
 const TOKEN_REQUEST_SPEC: JsonObject = { audiences: null, expirationSeconds: 3600, boundObjectRef: null };
 
-/** A review as admission sees it first: its defaults set, its status empty whatever the client sent. */
+/** Returns a review as the first admission plugin gets it: with defaults and an empty status. */
 export function reviewForm(kind: string, sent: JsonObject): JsonObject {
   const { spec: sentSpec, status: _, ...rest } = sent;
   const spec = isObject(sentSpec) ? sentSpec : {};
   const status = STATUSES[kind] ?? {};
-  // It has nothing to ask about but the user.
+  // A SelfSubjectReview has no spec.
   if (kind === 'SelfSubjectReview') return { ...rest, status };
   const filled = kind === 'TokenRequest' ? { ...TOKEN_REQUEST_SPEC, ...spec } : (sentSpec ?? {});
   return { ...rest, spec: filled, status };

@@ -1,8 +1,8 @@
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
-import { text } from '../authorization/policy-rule.js';
+import { text } from '../../kube/fields.js';
+import { type Json, type JsonObject, member } from '../../kube/json.js';
 import type { User } from '../contracts/user.js';
 
-/** The members of `object` in this order, without those that are missing or empty: the form they are answered in. */
+/** Returns the members `keys` in this order, without empty ones: the form of an answer. */
 export function pick(object: JsonObject, keys: readonly string[]): JsonObject {
   const picked: JsonObject = {};
   for (const key of keys) {
@@ -12,27 +12,12 @@ export function pick(object: JsonObject, keys: readonly string[]): JsonObject {
   return picked;
 }
 
-export function part(object: Json | undefined, key: string): JsonObject | undefined {
-  const value = isObject(object) ? member(object, key) : undefined;
-  return isObject(value) ? value : undefined;
-}
-
-export function texts(object: Json | undefined, key: string): string[] {
-  const value = isObject(object) ? member(object, key) : undefined;
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
-export function objects(object: Json | undefined, key: string): JsonObject[] {
-  const value = isObject(object) ? member(object, key) : undefined;
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-/** `apiVersion` and `kind` as they came. */
+/** Returns `kind` and `apiVersion` as sent. */
 export function typeOf(object: JsonObject): JsonObject {
   return { kind: text(object, 'kind'), apiVersion: text(object, 'apiVersion') };
 }
 
-/** `authentication.k8s.io`'s UserInfo. */
+/** Makes a UserInfo of `authentication.k8s.io`. */
 export function userInfo({ name, uid, groups, extra }: User): JsonObject {
   const info: JsonObject = { username: name };
   if (uid !== '') info.uid = uid;

@@ -9,33 +9,28 @@ import type { User } from '../contracts/user.js';
 import { type FieldProblem, formatProblems } from '../schema/validate.js';
 import { goQuote } from '../values/go-quote.js';
 
-/** What reviews are answered from. */
+/** Sources of the answers to reviews. */
 export interface ReviewDependencies {
   readonly objects: ObjectReader;
   readonly authorizer: Authorizer;
   rulesFor(user: User, namespace: string): HeldRules;
   readonly authenticator: TokenAuthenticator;
   readonly tokens: ServiceAccountTokens;
-  /** `--service-account-max-token-expiration`; undefined for no limit but that of the API. */
-  readonly tokenExpirationSecondsMax?: number;
-  /** `--service-account-extend-token-expiration`, true by default there. */
-  readonly extendsTokenExpiration: boolean;
 }
 
 export interface ReviewRequest {
-  /** As it was sent, in the version that the path names; not changed. */
+  /** As sent, in the version of the path. Not changed by handlers. */
   readonly object: JsonObject;
   readonly user: User;
-  /** From the path; empty for what has none. */
+  /** From the path; empty if it has none. */
   readonly namespace: string;
-  /** From the path: the object whose subresource is asked; empty without. */
+  /** From the path: the object whose subresource is requested; empty without. */
   readonly name: string;
-  warn(text: string): void;
-  /** Asks validating admission about the checked and completed object; a handler awaits it before it answers. */
+  /** Runs validating admission on the completed object; awaited before the answer. */
   admit(object: JsonObject): Promise<void>;
 }
 
-/** Answers what is asked by creating an object that is never stored. Throws StatusError. */
+/** Answers the creation of an object that is never stored. Throws StatusError. */
 export type ReviewHandler = (request: ReviewRequest, dependencies: ReviewDependencies) => Promise<JsonObject>;
 
 /** `kind` is empty where kube-apiserver has forgotten it by the time it finds the problems. */

@@ -10,7 +10,7 @@ import { tokenRequest } from './token-request.js';
 
 export type { ReviewDependencies, ReviewHandler, ReviewRequest } from './review.js';
 
-/** Who answers a POST, by `group/resource` (`/resource/subresource` for the core group's); all answer 201. */
+/** Handlers of POST, by `group/resource` or `/resource/subresource`; all reply 201. */
 export const reviews: ReadonlyMap<string, ReviewHandler> = new Map([
   ['authentication.k8s.io/tokenreviews', tokenReview],
   ['authentication.k8s.io/selfsubjectreviews', selfSubjectReview],

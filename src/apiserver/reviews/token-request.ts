@@ -1,20 +1,20 @@
+import { child, text, texts } from '../../kube/fields.js';
 import { type JsonObject, member } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { timestamp } from '../../kube/timestamp.js';
 import type { BoundObject } from '../authentication/service-account-tokens.js';
-import { text } from '../authorization/policy-rule.js';
 import type { ObjectReader } from '../contracts/object-reader.js';
 import type { FieldProblem } from '../schema/validate.js';
 import { goQuote } from '../values/go-quote.js';
-import { invalid, invalidField, type ReviewDependencies, type ReviewHandler, type ReviewRequest } from './review.js';
-import { part, pick, texts, typeOf } from './review-object.js';
+import { invalid, invalidField, type ReviewHandler, type ReviewRequest } from './review.js';
+import { pick, typeOf } from './review-object.js';
 
 const GROUP = 'authentication.k8s.io';
 const KIND = 'TokenRequest';
 const DEFAULT_SECONDS = 3600;
 const SECONDS_MIN = 600;
 const SECONDS_MAX = 2 ** 32;
-/** What kubelets ask for where a pod says nothing; such tokens live longer for clients that never read them again. */
+/** The kubelet's default. Such tokens live longer, for clients that never read the file again. */
 const KUBELET_SECONDS = 3607;
 const EXTENDED_SECONDS = 365 * 24 * 3600;
 
@@ -23,28 +23,28 @@ interface Stored {
   readonly uid: string;
 }
 
-/** A token for a service account: the `token` subresource. */
+/** Issues a token for a service account: the `token` subresource. */
 export const tokenRequest: ReviewHandler = async (request, dependencies) => {
   checkNames(request);
   const account = serviceAccount(request, dependencies.objects);
-  const spec = part(request.object, 'spec') ?? {};
+  const spec = child(request.object, 'spec') ?? {};
   const wanted = texts(spec, 'audiences');
   const audiences = wanted.length > 0 ? wanted : dependencies.tokens.apiAudiences;
-  const asked = expirationSeconds(spec);
-  const ref = part(spec, 'boundObjectRef');
+  const seconds = expirationSeconds(spec);
+  const ref = child(spec, 'boundObjectRef');
   const nowMs = dependencies.tokens.nowMs;
   const metadata = { ...account, namespace: request.namespace, creationTimestamp: timestamp(nowMs) };
   const boundObjectRef = ref ? pick(ref, ['kind', 'apiVersion', 'name', 'uid']) : null;
   await request.admit({
     ...request.object,
-    metadata: { ...part(request.object, 'metadata'), ...metadata },
-    spec: { audiences: [...audiences], expirationSeconds: asked, boundObjectRef },
+    metadata: { ...child(request.object, 'metadata'), ...metadata },
+    spec: { audiences: [...audiences], expirationSeconds: seconds, boundObjectRef },
     status: { token: '', expirationTimestamp: null },
   });
   const bound = ref && boundObject(ref, request, dependencies.objects);
-  const seconds = shortened(asked, request, dependencies);
-  const extended = bound?.kind === 'Pod' && isExtended(seconds, audiences, dependencies);
-  const { token } = dependencies.tokens.issue({
+  const isForApi = audiences.every((audience) => dependencies.tokens.apiAudiences.includes(audience));
+  const extended = bound?.kind === 'Pod' && seconds === KUBELET_SECONDS && isForApi;
+  const token = dependencies.tokens.issue({
     namespace: request.namespace,
     ...account,
     audiences,
@@ -56,13 +56,13 @@ export const tokenRequest: ReviewHandler = async (request, dependencies) => {
     ...typeOf(request.object),
     metadata,
     spec: { audiences: [...audiences], expirationSeconds: seconds, boundObjectRef },
-    // What was asked for, even where the token lives longer.
+    // The requested lifetime, even if that of the token is extended.
     status: { token, expirationTimestamp: timestamp(nowMs + seconds * 1000) },
   };
 };
 
 function checkNames({ object, name, namespace }: ReviewRequest): void {
-  const metadata = part(object, 'metadata');
+  const metadata = child(object, 'metadata');
   const ownNamespace = text(metadata, 'namespace');
   if (ownNamespace !== '' && ownNamespace !== namespace) {
     const problem = 'the namespace of the provided object does not match the namespace sent on the request';
@@ -76,7 +76,7 @@ function checkNames({ object, name, namespace }: ReviewRequest): void {
 
 function serviceAccount({ object, name, namespace }: ReviewRequest, objects: ObjectReader): Stored {
   const { uid } = stored(objects, 'serviceaccounts', namespace, name);
-  const wanted = text(part(object, 'metadata'), 'uid');
+  const wanted = text(child(object, 'metadata'), 'uid');
   if (wanted !== '' && wanted !== uid) {
     const problem = `the UID in the token request (${wanted}) does not match the UID of the service account (${uid})`;
     throw conflict({ group: GROUP, kind: KIND, name }, problem);
@@ -99,24 +99,12 @@ function expirationSeconds(spec: JsonObject): number {
   return seconds;
 }
 
-function shortened(asked: number, request: ReviewRequest, { tokenExpirationSecondsMax }: ReviewDependencies): number {
-  const secondsMax = tokenExpirationSecondsMax ?? 0;
-  if (secondsMax <= 0 || asked <= secondsMax) return asked;
-  request.warn(`requested expiration of ${asked} seconds shortened to ${secondsMax} seconds`);
-  return secondsMax;
-}
-
-function isExtended(seconds: number, audiences: readonly string[], dependencies: ReviewDependencies): boolean {
-  if (!dependencies.extendsTokenExpiration || seconds !== KUBELET_SECONDS) return false;
-  return audiences.every((audience) => dependencies.tokens.apiAudiences.includes(audience));
-}
-
 function boundObject(ref: JsonObject, { name: account, namespace }: ReviewRequest, objects: ObjectReader): BoundObject {
   const kind = boundKind(ref);
   const name = text(ref, 'name');
   const resource = `${kind.toLowerCase()}s`;
   const found = stored(objects, resource, kind === 'Node' ? '' : namespace, name);
-  const podSpec = kind === 'Pod' ? (part(found.object, 'spec') ?? {}) : undefined;
+  const podSpec = kind === 'Pod' ? (child(found.object, 'spec') ?? {}) : undefined;
   if (podSpec && text(podSpec, 'serviceAccountName') !== account) {
     const problem = `cannot bind token for serviceaccount ${goQuote(account)} to pod running with different serviceaccount name.`;
     throw new StatusError('BadRequest', problem);
@@ -139,7 +127,7 @@ function boundKind(ref: JsonObject): BoundObject['kind'] {
   throw new StatusError('BadRequest', `cannot bind token to object of type ${groupVersion}, Kind=${kind}`);
 }
 
-/** A node that is not there is told by its name alone. */
+/** A node that does not exist has a name only. */
 function nodeOf(podSpec: JsonObject, objects: ObjectReader): Stored | undefined {
   const name = text(podSpec, 'nodeName');
   if (name === '') return undefined;

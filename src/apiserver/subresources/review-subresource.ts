@@ -40,9 +40,8 @@ export async function review(
     options: writeOptions('CreateOptions', call.query),
   };
   const { namespace, name } = info;
-  const warn = (text: string): void => void call.warnings.add(text);
   const answer = await admitCreation(creation, (object, admit) =>
-    handler({ object, user, namespace, name, warn, admit }, dependencies),
+    handler({ object, user, namespace, name, admit }, dependencies),
   );
   return plainAnswer(call, 201, answer);
 }

@@ -1,9 +1,7 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import { dump } from 'js-yaml';
-import { takesGzip } from '../../http/accept-encoding.js';
 import { chunkedBody } from '../../http/chunked-body.js';
 import type { Reply } from '../../http/exchange.js';
+import { gzipFor, KUBE_APISERVER_GZIP } from '../../http/ready-document.js';
 import type { JsonObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { encodeProtobuf } from '../protobuf/encode-protobuf.js';
@@ -16,10 +14,6 @@ import type { ApiCall } from './api-call.js';
 import { checkNumber, isPretty, notAcceptable, outputForm, PROTOBUF_MEDIA_TYPE } from './output-form.js';
 import { reserveReply } from './reserve-reply.js';
 
-const gzipped = promisify(gzip);
-/** Smaller replies are not compressed; the threshold of kube-apiserver. */
-const GZIP_BYTES_MIN = 128 * 1024;
-const GZIP_LEVEL = 1;
 const WARNING_CHARS_MAX = 4_096;
 /** Bytes of memory that a document and its encoding take for each byte of JSON. */
 export const DOCUMENT_BYTES_FACTOR = 3;
@@ -82,16 +76,15 @@ export function bytesAnswer(
 ): Answer {
   const headers = ['Content-Type', contentType, 'Cache-Control', 'no-cache, private'];
   if (warnings.size > 0) headers.push(...warningHeaders(warnings));
-  if (bytes.byteLength >= GZIP_BYTES_MIN && takesGzip(exchange.headers))
-    return compressedAnswer(status, headers, bytes);
-  headers.push('Content-Length', String(bytes.byteLength));
-  return { status, headers, body: chunkedBody(bytes) };
+  const compressing = gzipFor(exchange.headers, bytes, KUBE_APISERVER_GZIP);
+  if (compressing === undefined) return withBody(status, headers, bytes);
+  headers.push('Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding');
+  return compressing.then((body) => withBody(status, headers, body));
 }
 
-async function compressedAnswer(status: number, headers: readonly string[], bytes: Buffer): Promise<Reply> {
-  const body = await gzipped(bytes, { level: GZIP_LEVEL });
-  const coding = ['Content-Encoding', 'gzip', 'Vary', 'Accept-Encoding', 'Content-Length', String(body.byteLength)];
-  return { status, headers: [...headers, ...coding], body: chunkedBody(body) };
+function withBody(status: number, headers: string[], body: Buffer): Reply {
+  headers.push('Content-Length', String(body.byteLength));
+  return { status, headers, body: chunkedBody(body) };
 }
 
 /** Returns an object, its table or its metadata. */

@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.js';
 import { rawQuery } from '../../base/target.js';
 import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
-import { headerValues } from '../../http/headers.js';
+import { headerList } from '../../http/headers.js';
+import { documentReply, ReadyDocument } from '../../http/ready-document.js';
 import {
   type AggregatedVersion,
   type DiscoveryForm,
@@ -15,7 +16,6 @@ import { type DiscoveryPath, parseDiscoveryPath, pathOf } from '../discovery/dis
 import type { LegacyAnswer, LegacyDiscovery } from '../discovery/legacy-discovery.js';
 import { onBehalfOf } from '../discovery/on-behalf-of.js';
 import type { AuthorizeDocument } from '../discovery/permission.js';
-import { answerWith, ReadyDocument } from '../discovery/ready-document.js';
 import type { DiscoveryRoot, DiscoveryView, ViewCache } from '../discovery/view-cache.js';
 
 export interface DiscoveryFilterOptions {
@@ -29,8 +29,6 @@ export interface DiscoveryFilterOptions {
 }
 
 const PUBLIC = ['Cache-Control', 'public'];
-/** Cache-Control of kube-apiserver for everything but aggregated discovery. */
-const PRIVATE = ['Cache-Control', 'no-cache, private'];
 
 /** Replies to discovery requests for the whole control plane; the API server authorizes them. */
 export function discoveryFilter(options: DiscoveryFilterOptions): Filter {
@@ -84,8 +82,8 @@ function answerRoot(
   encoding: DocumentEncoding,
   aggregated: AggregatedVersion | undefined,
 ): Promise<Reply> {
-  if (aggregated) return answerWith(view.aggregated(root, aggregated, encoding), exchange, PUBLIC);
-  return answerWith(options.legacy.groupList(view, encoding), exchange, PRIVATE);
+  if (aggregated) return documentReply(view.aggregated(root, aggregated, encoding), exchange, PUBLIC);
+  return documentReply(options.legacy.groupList(view, encoding), exchange);
 }
 
 function answerLegacy(
@@ -97,7 +95,7 @@ function answerLegacy(
   if (document === 'departed') {
     throw new StatusError('ServiceUnavailable', `the servers of ${exchange.info.path} have departed`);
   }
-  if (document !== 'absent') return answerWith(document, exchange, PRIVATE);
+  if (document !== 'absent') return documentReply(document, exchange);
   const unread = options.views.unread();
   // A 404 here would make clients conclude that the API was removed.
   if (unread.length === 0) return next(exchange);
@@ -119,7 +117,7 @@ async function answerApiVersions(
   if (own.status !== 200 || own.body === null) return own;
   const completed = await options.legacy.apiVersions(options.views.required(), own, encoding);
   stop();
-  return completed instanceof ReadyDocument ? answerWith(completed, exchange, PRIVATE) : { ...own, ...completed };
+  return completed instanceof ReadyDocument ? documentReply(completed, exchange) : { ...own, ...completed };
 }
 
 /** Replies to `/apis/apidiscovery.k8s.io/v2`, the merged document for people, for any Accept. */
@@ -137,13 +135,12 @@ async function answerMerged(options: DiscoveryFilterOptions, next: Handler, exch
   }
   const refusal = await options.authorize(exchange, next, '/apis');
   if (refusal) return refusal;
-  return answerWith(options.views.required().aggregated('groups', 'v2'), exchange, PUBLIC);
+  return documentReply(options.views.required().aggregated('groups', 'v2'), exchange, PUBLIC);
 }
 
 /** Returns the best form that can be encoded here, else the best one, which the host encodes. */
 function pickForm(exchange: Exchange, asked: DiscoveryPath): DiscoveryForm | undefined {
-  const accept = headerValues(exchange.headers, 'accept');
-  const forms = discoveryForms(accept.length === 0 ? undefined : accept.join(','));
+  const forms = discoveryForms(headerList(exchange.headers, 'accept'));
   // Only the roots have an aggregated form.
   const possible = asked.kind === 'root' ? forms : forms.filter((form) => !form.aggregated);
   return possible.find((form) => canEncode(form.encoding)) ?? possible[0];

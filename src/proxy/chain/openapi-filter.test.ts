@@ -3,13 +3,13 @@ import { silentLogger } from '../../base/logger.js';
 import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
+import { hashOf as contentHash } from '../../http/ready-document.js';
 import { DocumentFetcher, FETCH_LIMITS } from '../discovery/document-fetch.js';
 import { exchangeFor } from '../discovery/exchange.fixture.js';
 import { OPENAPI_V2_FRESH_MS, OPENAPI_V2_TIMEOUT_MS, OpenApiV2 } from '../discovery/merged-openapi-v2.js';
 import { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
 import { INDEX_FRESH_MS, OpenApiIndexReader } from '../discovery/openapi-v3-index.js';
 import { permission } from '../discovery/permission.js';
-import { etagOf } from '../discovery/ready-document.js';
 import { group, surfaceOf, version } from '../discovery/surface.fixture.js';
 import { tableOf } from '../discovery/table.fixture.js';
 import { ViewCache } from '../discovery/view-cache.js';
@@ -37,7 +37,7 @@ const swagger = (...names: string[]) => ({
   definitions: Object.fromEntries(names.map((name) => [name, {}])),
 });
 const bytesOf = (value: object) => Buffer.from(JSON.stringify(value));
-const hashOf = (value: object) => etagOf(bytesOf(value)).slice(1, -1);
+const hashOf = (value: object) => contentHash(bytesOf(value));
 
 function serve(server: FakeServer, target: string, headers: readonly string[]): Reply | Promise<Reply> {
   const instead = server.answer?.(target);

@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.js';
 import { rawQuery } from '../../base/target.js';
 import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
+import { documentReply, NOT_CACHED } from '../../http/ready-document.js';
 import { StatusError } from '../../kube/status-error.js';
 import { DocumentError } from '../discovery/document-fetch.js';
-import { findVersion } from '../discovery/legacy-resource-list.js';
+import { findVersion } from '../discovery/merge.js';
 import { OPENAPI_V2_TARGET, type OpenApiV2 } from '../discovery/merged-openapi-v2.js';
 import { chooseOpenApiEncoding } from '../discovery/openapi-encoding.js';
 import type { OpenApiV3Documents } from '../discovery/openapi-v3-document.js';
@@ -16,7 +17,6 @@ import {
   type OpenApiIndexReader,
 } from '../discovery/openapi-v3-index.js';
 import type { AuthorizeDocument } from '../discovery/permission.js';
-import { answerWith } from '../discovery/ready-document.js';
 import type { DiscoveryView, ViewCache } from '../discovery/view-cache.js';
 
 export interface OpenApiFilterOptions {
@@ -32,7 +32,6 @@ export interface OpenApiFilterOptions {
   readonly clock: Clock;
 }
 
-const NO_CACHE = ['Cache-Control', 'no-cache, private'];
 const ONE_YEAR_MS = 365 * 24 * 3_600_000;
 
 /** Replies to OpenAPI requests for the whole control plane; the API server authorizes them. */
@@ -56,7 +55,7 @@ async function answerIndex(options: OpenApiFilterOptions, next: Handler, exchang
   const refusal = await options.authorize(exchange, next, INDEX_TARGET);
   if (refusal) return refusal;
   const { document } = await options.index.current(options.views.required().servers);
-  return answerWith(document, exchange, NO_CACHE);
+  return documentReply(document, exchange);
 }
 
 async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
@@ -88,10 +87,10 @@ async function answerV3(options: OpenApiFilterOptions, next: Handler, exchange: 
     throw asStatus(error);
   });
   if (!made) return next(exchange);
-  return answerWith(
+  return documentReply(
     made.document,
     exchange,
-    hash && made.complete ? immutableFor(ONE_YEAR_MS, options.clock) : NO_CACHE,
+    hash && made.complete ? immutableFor(ONE_YEAR_MS, options.clock) : NOT_CACHED,
   );
 }
 
@@ -139,7 +138,7 @@ async function answerV2(options: OpenApiFilterOptions, next: Handler, exchange: 
   const answer = await options.v2.get(options.views.required().servers, encoding).catch((error: unknown) => {
     throw asStatus(error);
   });
-  if ('document' in answer) return answerWith(answer.document, exchange, NO_CACHE);
+  if ('document' in answer) return documentReply(answer.document, exchange);
   return next(exchange);
 }
 

@@ -1,6 +1,12 @@
+import { type GzipOptions, jsonDocument, ReadyDocument } from '../../http/ready-document.js';
 import type { DiscoveryEncoding } from '../../kube/accept.js';
 import { type DiscoveryDocument, encodeDiscoveryProtobuf } from './discovery-protobuf.js';
-import { jsonDocument, ReadyDocument } from './ready-document.js';
+
+/**
+ * From the size on at which compression saves a packet. The level is fixed: every server must make
+ * the same bytes, and zlib's header has neither time nor name.
+ */
+export const MERGED_GZIP: GzipOptions = { level: 5, bytesMin: 1_024 };
 
 /** The encodings implemented here; CBOR is left to the host. */
 export type DocumentEncoding = Exclude<DiscoveryEncoding, 'cbor'>;
@@ -19,6 +25,6 @@ const MEDIA_TYPES: Readonly<Record<DocumentEncoding, string>> = {
 export function encodeDocument(document: DiscoveryDocument, encoding: DocumentEncoding, params = ''): ReadyDocument {
   const contentType = `${MEDIA_TYPES[encoding]}${params}`;
   return encoding === 'protobuf'
-    ? new ReadyDocument(contentType, encodeDiscoveryProtobuf(document))
-    : jsonDocument(document, contentType);
+    ? new ReadyDocument(contentType, encodeDiscoveryProtobuf(document), MERGED_GZIP)
+    : jsonDocument(document, contentType, MERGED_GZIP);
 }

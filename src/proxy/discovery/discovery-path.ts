@@ -1,3 +1,5 @@
+import { apiPath } from '../../kube/gvr.js';
+
 /** A parsed discovery path. */
 export type DiscoveryPath =
   | { readonly kind: 'root'; readonly root: 'core' | 'groups' }
@@ -42,6 +44,6 @@ export function pathOf(asked: DiscoveryPath): string {
     case 'group':
       return `/apis/${asked.group}`;
     case 'version':
-      return asked.group === '' ? `/api/${asked.version}` : `/apis/${asked.group}/${asked.version}`;
+      return apiPath(asked.group, asked.version);
   }
 }

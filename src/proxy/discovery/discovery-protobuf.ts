@@ -26,54 +26,35 @@ const OBJECT_META: Message = [
   ['creationTimestamp', 8, []],
 ];
 
-const AGGREGATED_LIST: Message = [
-  [
-    'metadata',
-    1,
-    [
-      ['selfLink', 1, 'text'],
-      ['resourceVersion', 2, 'text'],
-      ['continue', 3, 'text'],
-    ],
-  ],
-  [
-    'items',
-    2,
-    [
-      ['metadata', 1, OBJECT_META],
-      [
-        'versions',
-        2,
-        [
-          ['version', 1, 'text'],
-          [
-            'resources',
-            2,
-            [
-              ['resource', 1, 'text'],
-              ['responseKind', 2, KIND],
-              ['scope', 3, 'text'],
-              ['singularResource', 4, 'text'],
-              ['verbs', 5, 'texts'],
-              ['shortNames', 6, 'texts'],
-              ['categories', 7, 'texts'],
-              [
-                'subresources',
-                8,
-                [
-                  ['subresource', 1, 'text'],
-                  ['responseKind', 2, KIND],
-                  ['acceptedTypes', 3, KIND],
-                  ['verbs', 4, 'texts'],
-                ],
-              ],
-            ],
-          ],
-          ['freshness', 3, 'text'],
-        ],
-      ],
-    ],
-  ],
+const AGGREGATED_SUBRESOURCE: Message = [
+  ['subresource', 1, 'text'],
+  ['responseKind', 2, KIND],
+  ['acceptedTypes', 3, KIND],
+  ['verbs', 4, 'texts'],
+];
+const AGGREGATED_RESOURCE: Message = [
+  ['resource', 1, 'text'],
+  ['responseKind', 2, KIND],
+  ['scope', 3, 'text'],
+  ['singularResource', 4, 'text'],
+  ['verbs', 5, 'texts'],
+  ['shortNames', 6, 'texts'],
+  ['categories', 7, 'texts'],
+  ['subresources', 8, AGGREGATED_SUBRESOURCE],
+];
+const AGGREGATED_VERSION: Message = [
+  ['version', 1, 'text'],
+  ['resources', 2, AGGREGATED_RESOURCE],
+  ['freshness', 3, 'text'],
+];
+const AGGREGATED_GROUP: Message = [
+  ['metadata', 1, OBJECT_META],
+  ['versions', 2, AGGREGATED_VERSION],
+];
+const LIST_META: Message = [
+  ['selfLink', 1, 'text'],
+  ['resourceVersion', 2, 'text'],
+  ['continue', 3, 'text'],
 ];
 
 const GROUP_VERSION: Message = [
@@ -105,7 +86,10 @@ const RESOURCE: Message = [
 ];
 
 const MESSAGES: Readonly<Record<string, Message>> = {
-  APIGroupDiscoveryList: AGGREGATED_LIST,
+  APIGroupDiscoveryList: [
+    ['metadata', 1, LIST_META],
+    ['items', 2, AGGREGATED_GROUP],
+  ],
   APIGroupList: [['groups', 1, GROUP]],
   APIGroup: GROUP,
   APIResourceList: [

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ReadyDocument } from '../../http/ready-document.js';
+import { MERGED_GZIP } from './discovery-encoding.js';
 import { DocumentCache } from './document-cache.js';
-import { ReadyDocument } from './ready-document.js';
 
-const documentOf = (bytes: number) => new ReadyDocument('x/y', Buffer.alloc(bytes));
+const documentOf = (bytes: number) => new ReadyDocument('x/y', Buffer.alloc(bytes), MERGED_GZIP);
 
 describe('DocumentCache', () => {
   it('makes a document once for concurrent calls, and caches it', async () => {

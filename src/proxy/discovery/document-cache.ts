@@ -1,4 +1,4 @@
-import type { ReadyDocument } from './ready-document.js';
+import type { ReadyDocument } from '../../http/ready-document.js';
 
 export interface MadeDocument {
   readonly document: ReadyDocument;

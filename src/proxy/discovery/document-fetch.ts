@@ -9,8 +9,9 @@ import { headerValue, type RawHeaders } from '../../http/headers.js';
 import type { OnAbort } from '../../http/on-abort.js';
 
 /**
- * Sends a GET to one server of the control plane in Straddle's own name, to the host itself if `server` is this one.
- * The server must answer for itself only (a Straddle on the way is told so). Rejects if the server is not known.
+ * Sends a GET to one server of the control plane in Straddle's name, to the host if `server` is
+ * this one. The reply is the server's local view, also through its Straddle. Rejects if the server
+ * is unknown.
  */
 export type SendTo = (server: string, target: string, headers: RawHeaders, onAbort: OnAbort) => Promise<Reply>;
 
@@ -18,8 +19,8 @@ export interface FetchLimits {
   readonly timeoutMs: number;
   readonly bodyBytesMax: number;
   /**
-   * After a failure a server is left alone for this long, so that its hanging costs one wait: for everything if it did
-   * not answer, for the one document if it answered wrongly.
+   * Pause after a failure, so that a server that hangs costs one timeout: for all documents of a
+   * server that did not reply, for one document after a wrong reply.
    */
   readonly restMs: number;
   readonly restingMax: number;
@@ -32,7 +33,7 @@ export const FETCH_LIMITS: FetchLimits = {
   restingMax: 1_024,
 };
 
-/** A short error page is read, which keeps the connection; anything longer is cut. */
+/** Bound on an error page that is drained to keep the connection. */
 const ERROR_PAGE_BYTES_MAX = 64 * 1024;
 
 export interface FetchedDocument {
@@ -64,17 +65,17 @@ export interface DocumentRequest {
   readonly server: string;
   readonly target: string;
   readonly headers: RawHeaders;
-  /** The answer must have one of these, parameters aside. */
+  /** Media types that the reply may have; parameters are ignored. */
   readonly mediaTypes: readonly string[];
-  /** For a document that takes a server longer to make than others. */
+  /** Replaces the default, for a document that is slow to make. */
   readonly timeoutMs?: number;
 }
 
-/** Reads whole documents from servers, within bounds: a document arrives complete and of the right type, or not at all. */
+/** Reads whole documents from servers, with bounds on size and time. */
 export class DocumentFetcher {
   readonly #options: DocumentFetcherOptions;
   readonly #limits: FetchLimits;
-  /** Until when a server is left alone, by server, or by server and target. */
+  /** End of the pause, by server, or by server and target. */
   readonly #restingUntilMs = new Map<string, number>();
 
   constructor(options: DocumentFetcherOptions) {
@@ -82,7 +83,7 @@ export class DocumentFetcher {
     this.#limits = options.limits ?? FETCH_LIMITS;
   }
 
-  /** Rejects with DocumentError, after logging and counting the fault. 304, 404 and 406 are answers, not faults. */
+  /** Rejects with DocumentError, logged and counted. 304, 404 and 406 are replies. */
   async fetch(request: DocumentRequest): Promise<FetchedDocument> {
     if (this.#rests(request.server) || this.#rests(`${request.server} ${request.target}`)) {
       throw new DocumentError('resting', `${request.server} failed to answer ${request.target} a moment ago`);
@@ -102,7 +103,7 @@ export class DocumentFetcher {
     return false;
   }
 
-  /** For content that turned out to be wrong only when it was parsed. */
+  /** Reports content that failed to parse. */
   reportMalformed(request: Pick<DocumentRequest, 'server' | 'target'>, why: string): DocumentError {
     return this.#noteFault(request, new DocumentError('malformed', why));
   }

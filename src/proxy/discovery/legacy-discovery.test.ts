@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GroupDiscovery } from '../../kube/discovery.js';
+import { apiGroup, apiGroupList } from '../../kube/legacy-discovery.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
 import { serves } from '../../kube/surface.js';
-import { legacyGroupDocument, legacyGroupList } from './legacy-group-list.js';
-import { findVersion, legacyResourceList } from './legacy-resource-list.js';
-import { mergeDiscovery } from './merge.js';
+import { sortedResourceList } from './legacy-discovery.js';
+import { findVersion, mergeDiscovery } from './merge.js';
 import { arbitraryServers, group, resource, server, surfaceOf, version } from './surface.fixture.js';
 
 const NO_HASHES = new Map<string, string>();
@@ -24,7 +24,7 @@ describe('legacy discovery', () => {
     const surface = surfaceOf([group('apps', version('v1', resource('deployments', { subresources: [scale] })))]);
     const merged = mergeDiscovery([server('a', surface)]);
     const at = { group: 'apps', version: 'v1' };
-    expect(legacyResourceList(at, findVersion(merged, 'apps', 'v1')!, NO_HASHES).resources[1]).toEqual({
+    expect(sortedResourceList(at, findVersion(merged, 'apps', 'v1')!, NO_HASHES).resources[1]).toEqual({
       name: 'deployments/scale',
       singularName: '',
       namespaced: true,
@@ -38,7 +38,7 @@ describe('legacy discovery', () => {
   it('omits a resource that is only the parent of subresources', () => {
     const parent = resource('pods', { verbs: [], subresources: [{ subresource: 'metric', verbs: ['get'] }] });
     const merged = mergeDiscovery([server('a', surfaceOf([group('m.io', version('v1', parent))]))]);
-    const list = legacyResourceList({ group: 'm.io', version: 'v1' }, findVersion(merged, 'm.io', 'v1')!, NO_HASHES);
+    const list = sortedResourceList({ group: 'm.io', version: 'v1' }, findVersion(merged, 'm.io', 'v1')!, NO_HASHES);
     expect(list.resources.map((r) => r.name)).toEqual(['pods/metric']);
   });
 
@@ -46,12 +46,12 @@ describe('legacy discovery', () => {
     fc.assert(
       fc.property(arbitraryServers, (servers) => {
         const merged = mergeDiscovery(servers);
-        const list = legacyGroupList(merged);
+        const list = apiGroupList(merged.groups);
         expect(list.groups.map((g) => g.name)).toEqual(merged.groups.map((g) => g.metadata.name));
         for (const [i, g] of list.groups.entries()) {
           expect(g.versions.map((v) => v.version)).toEqual(merged.groups[i]!.versions!.map((v) => v.version));
           expect(g.preferredVersion).toEqual(g.versions[0]);
-          expect(legacyGroupDocument(merged, g.name)).toMatchObject(g);
+          expect(apiGroup(merged.groups, g.name)).toMatchObject(g);
         }
       }),
     );
@@ -63,7 +63,7 @@ describe('legacy discovery', () => {
         const merged = mergeDiscovery(servers);
         for (const at of [...everyVersion(merged.core), ...everyVersion(merged.groups)]) {
           const aggregated = findVersion(merged, at.group, at.version)!;
-          const { resources } = legacyResourceList(at, aggregated, NO_HASHES);
+          const { resources } = sortedResourceList(at, aggregated, NO_HASHES);
           const expected = (aggregated.resources ?? []).flatMap((r) => [
             r.resource,
             ...(r.subresources ?? []).map((s) => `${r.resource}/${s.subresource}`),

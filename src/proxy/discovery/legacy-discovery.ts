@@ -1,11 +1,12 @@
 import { readBody } from '../../http/body-stream.js';
 import type { Reply } from '../../http/exchange.js';
+import type { ReadyDocument } from '../../http/ready-document.js';
+import type { VersionDiscovery } from '../../kube/discovery.js';
+import { parsedObject } from '../../kube/json.js';
+import { apiGroup, apiGroupList, apiResourceList, apiVersions } from '../../kube/legacy-discovery.js';
 import type { Surface } from '../../kube/surface.js';
 import { type DocumentEncoding, encodeDocument } from './discovery-encoding.js';
-import { completeApiVersions } from './legacy-api-versions.js';
-import { legacyGroupDocument, legacyGroupList } from './legacy-group-list.js';
-import { findVersion, legacyResourceList } from './legacy-resource-list.js';
-import type { ReadyDocument } from './ready-document.js';
+import { findVersion } from './merge.js';
 import type { StorageHashReader } from './storage-hashes.js';
 import type { DiscoveryView } from './view-cache.js';
 
@@ -24,11 +25,11 @@ export class LegacyDiscovery {
   }
 
   groupList(view: DiscoveryView, encoding: DocumentEncoding): ReadyDocument {
-    return view.document(`legacy/apis/${encoding}`, () => encodeDocument(legacyGroupList(view.merged), encoding));
+    return view.document(`legacy/apis/${encoding}`, () => encodeDocument(apiGroupList(view.merged.groups), encoding));
   }
 
   group(view: DiscoveryView, group: string, encoding: DocumentEncoding): LegacyAnswer {
-    const document = legacyGroupDocument(view.merged, group);
+    const document = apiGroup(view.merged.groups, group);
     if (!document) return 'absent';
     if (!view.servers.some((s) => !s.departed && groupOf(s.surface, group))) return 'departed';
     return view.document(`legacy/apis/${group}/${encoding}`, () => encodeDocument(document, encoding));
@@ -47,7 +48,7 @@ export class LegacyDiscovery {
     const known = view.known(name);
     if (known) return known;
     const { hashes, complete } = await this.#hashes.of(view.servers, at);
-    const make = () => encodeDocument(legacyResourceList(at, version, hashes), encoding);
+    const make = () => encodeDocument(sortedResourceList(at, version, hashes), encoding);
     // Without the hashes of some server the list is correct but incomplete: not cached, so that the
     // next request retries.
     return complete ? view.document(name, make) : make();
@@ -63,8 +64,12 @@ export class LegacyDiscovery {
     encoding: DocumentEncoding,
   ): Promise<ReadyDocument | { readonly body: Buffer }> {
     const body = await readBody(own.body, API_VERSIONS_BYTES_MAX);
-    const document = completeApiVersions(parsed(body), view.merged);
-    return document ? encodeDocument(document, encoding) : { body };
+    const { kind, versions, serverAddressByClientCIDRs: addresses } = parsedObject(body.toString());
+    if (kind !== 'APIVersions') return { body };
+    const known = Array.isArray(versions) ? versions.filter((version) => typeof version === 'string') : [];
+    const all = view.merged.core.flatMap((group) => (group.versions ?? []).map(({ version }) => version));
+    const document = apiVersions([...new Set([...all, ...known])], Array.isArray(addresses) ? addresses : []);
+    return encodeDocument(document, encoding);
   }
 }
 
@@ -72,10 +77,12 @@ function groupOf(surface: Surface, name: string) {
   return surface.groups.some((group) => group.metadata.name === name && (group.versions ?? []).length > 0);
 }
 
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
-  }
+/** Makes a list sorted by name: merged bytes must not depend on the order of a server. */
+export function sortedResourceList(
+  at: { readonly group: string; readonly version: string },
+  { resources = [] }: VersionDiscovery,
+  storageVersionHashes: ReadonlyMap<string, string>,
+) {
+  const list = apiResourceList(at, resources, (resource) => storageVersionHashes.get(resource));
+  return { ...list, resources: list.resources.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)) };
 }

@@ -5,9 +5,9 @@ import type {
   SubresourceDiscovery,
   VersionDiscovery,
 } from '../../kube/discovery.js';
+import { compareApiVersions, compareServerVersions } from '../../kube/kube-version.js';
 import type { Surface } from '../../kube/surface.js';
 import { mergeOrders, orderByFirst } from './group-order.js';
-import { compareApiVersions, compareServerVersions } from './kube-version.js';
 
 /** The surface of one server as input of a merge. */
 export interface ServerSurface {
@@ -36,6 +36,16 @@ export function mergeDiscovery(servers: readonly ServerSurface[]): MergedDiscove
     core: mergeGroups(ranked, (surface) => surface.core),
     groups: mergeGroups(ranked, (surface) => surface.groups),
   };
+}
+
+/** Finds a group-version in merged discovery, or in that of one server. */
+export function findVersion(
+  { core, groups }: MergedDiscovery,
+  group: string,
+  version: string,
+): VersionDiscovery | undefined {
+  const found = (group === '' ? core : groups).find(({ metadata }) => (metadata.name ?? '') === group);
+  return found?.versions?.find((candidate) => candidate.version === version);
 }
 
 /** Sorts servers by precedence, independent of their order. */

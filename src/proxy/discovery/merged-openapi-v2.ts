@@ -1,11 +1,11 @@
 import type { Clock } from '../../base/clock.js';
 import { headerValue } from '../../http/headers.js';
+import { hashOf } from '../../http/ready-document.js';
 import { DocumentCache, type MadeDocument } from './document-cache.js';
-import { DocumentError, type DocumentFetcher } from './document-fetch.js';
+import { DocumentError, type DocumentFetcher, type FetchedDocument } from './document-fetch.js';
 import { rankServers, type ServerSurface } from './merge.js';
 import { combinedHash, type OpenApiEncoding, openApiMediaType } from './openapi-encoding.js';
 import { mergeSources, type SourceDocument } from './openapi-merge.js';
-import { etagOf } from './ready-document.js';
 
 export const OPENAPI_V2_TARGET = '/openapi/v2';
 /**
@@ -30,7 +30,7 @@ interface ServerDocument {
   readonly reached: boolean;
 }
 
-/** `same`: the servers that have the same document and are reachable, if all documents are equal. */
+/** `same`: the reachable servers with the document, if all documents are equal. */
 export type OpenApiV2Answer = MadeDocument | { readonly same: readonly string[] };
 
 interface Recent {
@@ -92,8 +92,7 @@ export class OpenApiV2 {
     const headers = known === undefined ? [] : ['If-None-Match', known];
     const fetched = await this.#fetch(server, encoding, headers).catch(() => undefined);
     if (fetched?.status === 200) {
-      const etag = headerValue(fetched.headers, 'etag') ?? etagOf(fetched.body);
-      return { server, etag, bytes: fetched.body, reached: true };
+      return { server, etag: etagOf(fetched), bytes: fetched.body, reached: true };
     }
     // 404: the server has no document (any more).
     if (known === undefined || fetched?.status === 404) return undefined;
@@ -119,7 +118,7 @@ export class OpenApiV2 {
     return made;
   }
 
-  /** Returns the bytes just received, or fetches them again from a server that confirmed the ETag. */
+  /** Returns the bytes just received, or fetches them from a server that confirmed the ETag. */
   async #source(candidates: readonly ServerDocument[], encoding: OpenApiEncoding): Promise<SourceDocument | undefined> {
     const inHand = candidates.find(({ bytes }) => bytes !== undefined);
     const reject = (server: string) => (why: string) =>
@@ -129,8 +128,7 @@ export class OpenApiV2 {
       if (!reached) continue;
       const fetched = await this.#fetch(server, encoding, []).catch(() => undefined);
       if (fetched?.status !== 200) continue;
-      const exact = (headerValue(fetched.headers, 'etag') ?? etagOf(fetched.body)) === etag;
-      return { bytes: fetched.body, exact, reject: reject(server) };
+      return { bytes: fetched.body, exact: etagOf(fetched) === etag, reject: reject(server) };
     }
     return undefined;
   }
@@ -145,6 +143,10 @@ export class OpenApiV2 {
       timeoutMs: OPENAPI_V2_TIMEOUT_MS,
     });
   }
+}
+
+function etagOf({ headers, body }: FetchedDocument): string {
+  return headerValue(headers, 'etag') ?? `"${hashOf(body)}"`;
 }
 
 function unquoted(etag: string): string {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import type { Exchange } from '../../http/exchange.js';
-import { headerValues } from '../../http/headers.js';
+import { headerList } from '../../http/headers.js';
+import { hashOf } from '../../http/ready-document.js';
 import { chooseMediaType } from '../../kube/accept.js';
 
 export type OpenApiVersion = 'v2' | 'v3';
@@ -17,10 +17,9 @@ export function openApiMediaType(version: OpenApiVersion, encoding: OpenApiEncod
  * the protobuf type.
  */
 export function chooseOpenApiEncoding(exchange: Exchange, version: OpenApiVersion): OpenApiEncoding | undefined {
-  const accept = headerValues(exchange.headers, 'accept');
   const protobuf = openApiMediaType(version, 'protobuf');
   const offered = ['application/json', protobuf, protobuf.replace('.v1.0', '@v1.0')];
-  const chosen = chooseMediaType(accept.length === 0 ? undefined : accept.join(','), offered);
+  const chosen = chooseMediaType(headerList(exchange.headers, 'accept'), offered);
   return chosen === undefined ? undefined : chosen === 'application/json' ? 'json' : 'protobuf';
 }
 
@@ -29,9 +28,5 @@ export function chooseOpenApiEncoding(exchange: Exchange, version: OpenApiVersio
  * every server. `hashes` are in order of precedence, which is part of the content.
  */
 export function combinedHash(hashes: readonly string[]): string {
-  if (hashes.length === 1) return hashes[0]!;
-  return createHash('sha512')
-    .update(`merged\n${hashes.join('\n')}`)
-    .digest('hex')
-    .toUpperCase();
+  return hashes.length === 1 ? hashes[0]! : hashOf(`merged\n${hashes.join('\n')}`);
 }

@@ -6,7 +6,7 @@
 
 import { DELIMITED, WireReader, WireWriter } from '../../base/protobuf-wire.js';
 
-/** Per field number: a list of named items (whose field 1 is the name) or a message with such lists inside. */
+/** Per field number: a list of named items (field 1 is the name), or a message with such lists. */
 interface Union {
   readonly [field: number]: 'named' | Union;
 }

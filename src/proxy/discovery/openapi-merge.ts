@@ -1,9 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
+import { ReadyDocument } from '../../http/ready-document.js';
+import type { JsonObject } from '../../kube/json.js';
+import { MERGED_GZIP } from './discovery-encoding.js';
 import type { MadeDocument } from './document-cache.js';
 import { type OpenApiEncoding, type OpenApiVersion, openApiMediaType } from './openapi-encoding.js';
 import { mergeOpenApi, parseOpenApi } from './openapi-merge-json.js';
 import { mergeOpenApiProtobuf } from './openapi-merge-protobuf.js';
-import { etagOf, ReadyDocument } from './ready-document.js';
 
 /** The document of one server as received. `reject` reports it as malformed. */
 export interface SourceDocument {
@@ -26,12 +28,12 @@ export async function mergeSources(
   const merged = form.encoding === 'json' ? await mergeJson(had) : mergeProtobuf(form.version, had);
   if (!merged) return undefined;
   const complete = merged.left === sources.length && had.every((source) => source.exact);
-  const etag = complete ? `"${hash}"` : etagOf(merged.bytes);
-  return { document: new ReadyDocument(openApiMediaType(form.version, form.encoding), merged.bytes, etag), complete };
+  const mediaType = openApiMediaType(form.version, form.encoding);
+  return { document: new ReadyDocument(mediaType, merged.bytes, MERGED_GZIP, complete ? hash : undefined), complete };
 }
 
 async function mergeJson(sources: readonly SourceDocument[]) {
-  const parsed: { readonly bytes: Buffer; readonly value: Readonly<Record<string, unknown>> }[] = [];
+  const parsed: { readonly bytes: Buffer; readonly value: JsonObject }[] = [];
   for (const source of sources) {
     const value = parseOpenApi(source.bytes.toString());
     if (value) parsed.push({ bytes: source.bytes, value });

@@ -1,9 +1,10 @@
 import type { Clock } from '../../base/clock.js';
 import { rawQuery } from '../../base/target.js';
+import { jsonDocument, type ReadyDocument } from '../../http/ready-document.js';
+import { MERGED_GZIP } from './discovery-encoding.js';
 import type { DocumentFetcher } from './document-fetch.js';
 import { rankServers, type ServerSurface } from './merge.js';
 import { combinedHash } from './openapi-encoding.js';
-import { jsonDocument, type ReadyDocument } from './ready-document.js';
 
 /** One content of a document, and the servers that have it. */
 export interface DocumentSource {
@@ -147,7 +148,7 @@ function makeIndex(
   const paths = Object.fromEntries(
     [...entries.values()].map((entry) => [entry.path, { serverRelativeURL: documentUrl(entry) }]),
   );
-  return { entries, unreachable, document: jsonDocument({ paths }, 'application/json') };
+  return { entries, unreachable, document: jsonDocument({ paths }, 'application/json', MERGED_GZIP) };
 }
 
 export function documentUrl(entry: IndexEntry): string {

@@ -12,7 +12,7 @@ import { StatusError } from '../../kube/status-error.js';
 import { onBehalfOf } from './on-behalf-of.js';
 
 export interface PermissionLimits {
-  /** How long a yes is believed; a right that is taken away works no longer than that. */
+  /** Cache lifetime of a permission; a revoked right works no longer than that. */
   readonly allowedForMs: number;
   readonly callersMax: number;
   readonly judgeTimeoutMs: number;
@@ -24,23 +24,24 @@ export const PERMISSION_LIMITS: PermissionLimits = {
   judgeTimeoutMs: 10_000,
 };
 
-/** Undefined when the caller may read the path; else the API server's own refusal, to be passed on. */
+/** Resolves with undefined if the caller may read the path, else with the API server's refusal. */
 export type AuthorizeDocument = (exchange: Exchange, judge: Handler, path: string) => Promise<Reply | undefined>;
 
 const REFUSAL_BYTES_MAX = 64 * 1024;
-/** The largest document that is read to the end (and thrown away) to keep its connection; larger ones are cut off. */
+/** Bound on a document that is drained to keep its connection. */
 const DISCARDED_BYTES_MAX = 8 * 1024 * 1024;
-/** One entry a root path; a path beyond that is judged unconditionally. */
+/** Bound on remembered ETags; other paths are requested unconditionally. */
 const ETAGS_MAX = 64;
 
 const NO_DOCUMENT = 'application/x-straddle-none';
 
 /**
- * Merged documents are made here, but who may read them is the API server's to say: it is asked the same path in the
- * caller's name, and only the yes is kept, for a short time. Callers who ask at the same time share one question.
+ * Makes a function that asks the API server whether a caller may read a merged document: by a
+ * request for the same path in the caller's name. Only permissions are cached, for a short time.
+ * Concurrent calls for one caller share one request.
  */
 export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_LIMITS): AuthorizeDocument {
-  /** When each yes ends. Insertion order is age, so the first key is the one to drop. */
+  /** Expiry of each permission, oldest first. */
   const allowedUntilMs = new Map<string, number>();
   const asking = new Map<string, Promise<Reply | undefined>>();
   const etags = new Map<string, string>();
@@ -101,10 +102,10 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
   };
 }
 
-/** What makes the API server answer with few bytes, or none. */
+/** Returns headers for the smallest reply. */
 function smallestAnswer(path: string, etag: string | undefined): RawHeaders {
-  // OpenAPI is made when it is asked for, which takes seconds where there are thousands of CRDs. A type that it does not
-  // come in is refused with 406 before that, and after authorization; the index has one type only, and an ETag.
+  // Making OpenAPI takes seconds with thousands of CRDs. An unknown type is refused with 406 before that, and after
+  // authorization; the index has one type only, and an ETag.
   if (path.startsWith('/openapi/')) return ['Accept', NO_DOCUMENT, 'If-None-Match', '*'];
   if (path !== '/api' && path !== '/apis') return ['Accept', 'application/json'];
   const accept = `${NO_PEER_VIEW},${AGGREGATED_V2BETA1};q=0.9,application/json;q=0.8`;
@@ -117,10 +118,10 @@ interface KnownCaller {
   readonly key: string;
 }
 
-/** Who asked last on a connection. Most connections have one caller only, who is then compared instead of hashed. */
+/** The last caller of each connection, mostly the only one: comparing is cheaper than hashing. */
 const lastCallers = new WeakMap<ClientConnection, KnownCaller>();
 
-/** Everything the API server could tell callers apart by. */
+/** Returns a key of everything by which the API server could distinguish callers. */
 function callerKey({ identity, headers, connection }: Exchange): string {
   const carried: string[] = [];
   for (let i = 0; i < headers.length; i += 2) {
@@ -138,7 +139,7 @@ function callerKey({ identity, headers, connection }: Exchange): string {
   return key;
 }
 
-/** A connection's certificate is one identity object for its whole life; what else there is, is compared by its fields. */
+/** A connection's certificate is one identity object; others are compared by fields. */
 function sameIdentity(a: Identity, b: Identity): boolean {
   return a === b || (a.kind === 'carried' && b.kind === 'carried' && a.flow === b.flow);
 }

@@ -1,6 +1,7 @@
+import { apiPath } from '../../kube/gvr.js';
 import type { Surface } from '../../kube/surface.js';
 import { DocumentError, type DocumentFetcher } from './document-fetch.js';
-import { rankServers, type ServerSurface } from './merge.js';
+import { findVersion, rankServers, type ServerSurface } from './merge.js';
 
 /** Storage version hashes by resource. `complete` is false if a server could not be read. */
 export interface StorageHashes {
@@ -33,14 +34,15 @@ export class StorageHashReader {
     let complete = true;
     for (const server of rankServers(servers)) {
       if (server.departed) continue;
-      const own = resourcesOf(server.surface, at).filter((name) => !covered.has(name));
-      if (own.length === 0) continue;
+      const { resources = [] } = findVersion(server.surface, at.group, at.version) ?? {};
+      const names = resources.map(({ resource }) => resource).filter((name) => !covered.has(name));
+      if (names.length === 0) continue;
       const read = await this.#read(server, at).catch(() => undefined);
       if (!read) {
         complete = false;
         continue;
       }
-      for (const name of own) {
+      for (const name of names) {
         covered.add(name);
         const hash = read.get(name);
         if (hash) hashes.set(name, hash);
@@ -66,7 +68,7 @@ export class StorageHashReader {
   }
 
   async #fetch(server: string, at: GroupVersion): Promise<ReadonlyMap<string, string>> {
-    const target = at.group === '' ? `/api/${at.version}` : `/apis/${at.group}/${at.version}`;
+    const target = apiPath(at.group, at.version);
     const request = { server, target, headers: ['Accept', 'application/json'], mediaTypes: ['application/json'] };
     const { status, body } = await this.#fetcher.fetch(request);
     // The surface contains this group-version, so a 404 means that the surface is about to change.
@@ -90,11 +92,4 @@ function parseHashes(body: Buffer): ReadonlyMap<string, string> | undefined {
   } catch {
     return undefined;
   }
-}
-
-function resourcesOf(surface: Surface, at: GroupVersion): string[] {
-  const groups = at.group === '' ? surface.core : surface.groups;
-  const group = groups.find((candidate) => (candidate.metadata.name ?? '') === at.group);
-  const version = group?.versions?.find((candidate) => candidate.version === at.version);
-  return (version?.resources ?? []).map((resource) => resource.resource);
 }

@@ -1,3 +1,4 @@
+import type { ReadyDocument } from '../../http/ready-document.js';
 import { type AggregatedVersion, aggregatedParams } from '../../kube/accept.js';
 import type { GroupDiscoveryList } from '../../kube/discovery.js';
 import { StatusError } from '../../kube/status-error.js';
@@ -5,7 +6,6 @@ import type { Surface } from '../../kube/surface.js';
 import type { PeerTable } from '../peers/peer-table.js';
 import { type DocumentEncoding, encodeDocument } from './discovery-encoding.js';
 import { type MergedDiscovery, mergeDiscovery, type ServerSurface } from './merge.js';
-import type { ReadyDocument } from './ready-document.js';
 
 /** One of the two roots: `/api` (the core group) or `/apis` (the named groups). */
 export type DiscoveryRoot = 'core' | 'groups';

@@ -37,7 +37,7 @@ export class EmbeddedHost implements Host {
   handle = (exchange: Exchange): Promise<Reply> => this.#options.server.handle(exchange);
 
   fetch: SurfaceFetch = (path, headers, onAbort) =>
-    this.#options.server.client.send('GET', path, headers, undefined, onAbort);
+    this.#options.server.client.send('GET', path, headers, null, onAbort);
 
   onSurfaceChange = (listener: () => void): void => this.#options.server.onSurfaceChange(listener);
 

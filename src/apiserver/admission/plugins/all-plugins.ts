@@ -1,7 +1,6 @@
 import type { Authorizer } from '../../authorization/authorizer.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import type { AdmissionPlugin } from '../admission.js';
-import { certificateRequester } from './certificate-requester.js';
 import {
   certificateApproval,
   certificateSigning,
@@ -19,7 +18,7 @@ import { serviceAccount } from './service-account.js';
 import { taintNodesByCondition } from './taint-nodes.js';
 import { defaultTolerationSeconds } from './toleration-seconds.js';
 
-/** In kube-apiserver's order. Webhooks come after them. */
+/** Returns the plugins in kube-apiserver's order. Webhooks are called after them. */
 export function builtInAdmission(objects: ObjectReader, authorizer: Authorizer): AdmissionPlugin[] {
   return [
     namespaceLifecycle(objects),
@@ -39,17 +38,3 @@ export function builtInAdmission(objects: ObjectReader, authorizer: Authorizer):
     notEnforced(),
   ];
 }
-
-export {
-  certificateRequester,
-  defaultIngressClass,
-  defaultStorageClass,
-  defaultTolerationSeconds,
-  limitRanger,
-  namespaceLifecycle,
-  priority,
-  runtimeClass,
-  serviceAccount,
-  storageObjectInUseProtection,
-  taintNodesByCondition,
-};

@@ -4,7 +4,8 @@ import { StatusError } from '../../../kube/status-error.js';
 import { FakeObjects } from '../../contracts/object-reader.fixture.js';
 import type { ResourceType } from '../../registry/resource-type.js';
 import type { AdmissionRequest } from '../admission.js';
-import { builtInAdmission, certificateRequester } from './all-plugins.js';
+import { builtInAdmission } from './all-plugins.js';
+import { certificateRequester } from './certificate-requester.js';
 
 interface Asked {
   readonly operation: AdmissionRequest['operation'];

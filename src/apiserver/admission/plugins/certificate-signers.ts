@@ -19,7 +19,7 @@ const isPartOfRequest = ({ type, subresource }: AdmissionRequest, part: string):
 
 const signerOf = (object: JsonObject | undefined): string => text(child(object, 'spec'), 'signerName');
 
-/** Requires the right to `approve` for the signer of a certificate request that is approved or denied. */
+/** Requires the right to `approve` for the signer of an approved or denied request. */
 export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
   return {
     name: 'CertificateApproval',
@@ -32,7 +32,7 @@ export function certificateApproval(authorizer: Authorizer): AdmissionPlugin {
   };
 }
 
-/** Requires the right to `sign` for the signer of a certificate request whose certificate or conditions change. */
+/** Requires the right to `sign` for the signer if the certificate or conditions change. */
 export function certificateSigning(authorizer: Authorizer): AdmissionPlugin {
   return {
     name: 'CertificateSigning',

@@ -1,56 +1,65 @@
+import { child, text } from '../../../kube/fields.js';
 import type { JsonObject } from '../../../kube/json.js';
-import { child, childOrNew, has, text, textMap } from '../../builtin/fields.js';
+import { metadataOf, nameOf } from '../../../kube/metadata-of.js';
+import { childOrNew, has, textMap } from '../../builtin/fields.js';
 import type { GroupResource, ObjectReader } from '../../contracts/object-reader.js';
 import type { AdmissionPlugin } from '../admission.js';
-import { isAbout } from './refusal.js';
+import { created } from './refusal.js';
 
-const annotationsOf = (object: JsonObject): Readonly<Record<string, string>> =>
-  textMap(child(object, 'metadata'), 'annotations');
-
-/** Those that are marked as the default, newest first, then by name. */
-function defaults(objects: ObjectReader, what: GroupResource, annotations: readonly string[]): JsonObject[] {
-  const made = (object: JsonObject): string => text(child(object, 'metadata'), 'creationTimestamp');
-  const nameOf = (object: JsonObject): string => text(child(object, 'metadata'), 'name');
-  return objects
-    .list(what)
-    .filter((each) => annotations.some((key) => annotationsOf(each)[key] === 'true'))
-    .sort((left, right) => made(right).localeCompare(made(left)) || nameOf(left).localeCompare(nameOf(right)));
+interface DefaultedClass {
+  readonly name: string;
+  /** Resource that names a class: in `field` of the spec or, formerly, in `oldAnnotation`. */
+  readonly of: GroupResource;
+  readonly field: string;
+  readonly oldAnnotation: string;
+  readonly classes: GroupResource;
+  /** Annotations that mark a class as the default. */
+  readonly marks: readonly string[];
 }
 
-/** Claims that name no class get the default one. */
-export function defaultStorageClass(objects: ObjectReader): AdmissionPlugin {
+const STORAGE_CLASS: DefaultedClass = {
+  name: 'DefaultStorageClass',
+  of: { group: '', resource: 'persistentvolumeclaims' },
+  field: 'storageClassName',
+  oldAnnotation: 'volume.beta.kubernetes.io/storage-class',
+  classes: { group: 'storage.k8s.io', resource: 'storageclasses' },
+  marks: ['storageclass.kubernetes.io/is-default-class', 'storageclass.beta.kubernetes.io/is-default-class'],
+};
+const INGRESS_CLASS: DefaultedClass = {
+  name: 'DefaultIngressClass',
+  of: { group: 'networking.k8s.io', resource: 'ingresses' },
+  field: 'ingressClassName',
+  oldAnnotation: 'kubernetes.io/ingress.class',
+  classes: { group: 'networking.k8s.io', resource: 'ingressclasses' },
+  marks: ['ingressclass.kubernetes.io/is-default-class'],
+};
+
+export const defaultStorageClass = (objects: ObjectReader): AdmissionPlugin => defaultClass(objects, STORAGE_CLASS);
+export const defaultIngressClass = (objects: ObjectReader): AdmissionPlugin => defaultClass(objects, INGRESS_CLASS);
+
+/** Sets the default class, the newest of several, on new objects that name none. */
+function defaultClass(objects: ObjectReader, defaulted: DefaultedClass): AdmissionPlugin {
+  const { name, of, field, oldAnnotation, classes, marks } = defaulted;
   return {
-    name: 'DefaultStorageClass',
+    name,
     mutate: (request) => {
-      const { object: claim, operation } = request;
-      if (!isAbout(request, '', 'persistentvolumeclaims') || operation !== 'CREATE' || claim === undefined) return;
-      const hasOldClass = Object.hasOwn(annotationsOf(claim), 'volume.beta.kubernetes.io/storage-class');
-      const spec = childOrNew(claim, 'spec');
-      if (hasOldClass || has(spec, 'storageClassName')) return;
-      const [found] = defaults(objects, { group: 'storage.k8s.io', resource: 'storageclasses' }, [
-        'storageclass.kubernetes.io/is-default-class',
-        'storageclass.beta.kubernetes.io/is-default-class',
-      ]);
-      if (found !== undefined) spec['storageClassName'] = text(child(found, 'metadata'), 'name');
+      const object = created(request, of.group, of.resource);
+      if (object === undefined || Object.hasOwn(annotationsOf(object), oldAnnotation)) return;
+      const spec = childOrNew(object, 'spec');
+      if (has(spec, field)) return;
+      const [found] = objects
+        .list(classes)
+        .filter((each) => marks.some((key) => annotationsOf(each)[key] === 'true'))
+        .sort((left, right) => madeAt(right).localeCompare(madeAt(left)) || nameOf(left).localeCompare(nameOf(right)));
+      if (found !== undefined) spec[field] = nameOf(found);
     },
   };
 }
 
-/** Ingresses that name no class get the default one. */
-export function defaultIngressClass(objects: ObjectReader): AdmissionPlugin {
-  return {
-    name: 'DefaultIngressClass',
-    mutate: (request) => {
-      const { object: ingress, operation } = request;
-      if (!isAbout(request, 'networking.k8s.io', 'ingresses') || operation !== 'CREATE' || ingress === undefined)
-        return;
-      const spec = childOrNew(ingress, 'spec');
-      const hasOldClass = Object.hasOwn(annotationsOf(ingress), 'kubernetes.io/ingress.class');
-      if (hasOldClass || has(spec, 'ingressClassName')) return;
-      const [found] = defaults(objects, { group: 'networking.k8s.io', resource: 'ingressclasses' }, [
-        'ingressclass.kubernetes.io/is-default-class',
-      ]);
-      if (found !== undefined) spec['ingressClassName'] = text(child(found, 'metadata'), 'name');
-    },
-  };
+function annotationsOf(object: JsonObject): Readonly<Record<string, string>> {
+  return textMap(child(object, 'metadata'), 'annotations');
+}
+
+function madeAt(object: JsonObject): string {
+  return text(metadataOf(object), 'creationTimestamp');
 }

@@ -1,6 +1,6 @@
 import { childOrNew, texts } from '../../builtin/fields.js';
 import type { AdmissionPlugin } from '../admission.js';
-import { isAbout } from './refusal.js';
+import { created } from './refusal.js';
 
 const FINALIZERS: readonly (readonly [group: string, resource: string, finalizer: string])[] = [
   ['', 'persistentvolumeclaims', 'kubernetes.io/pvc-protection'],
@@ -8,15 +8,14 @@ const FINALIZERS: readonly (readonly [group: string, resource: string, finalizer
   ['storage.k8s.io', 'volumeattributesclasses', 'kubernetes.io/vac-protection'],
 ];
 
-/** Volumes and claims don't go while somebody uses them. */
+/** Adds the finalizers that keep volumes and claims in use from being removed. */
 export function storageObjectInUseProtection(): AdmissionPlugin {
   return {
     name: 'StorageObjectInUseProtection',
     mutate: (request) => {
-      const { object, operation } = request;
-      if (operation !== 'CREATE' || object === undefined) return;
       for (const [group, resource, finalizer] of FINALIZERS) {
-        if (!isAbout(request, group, resource)) continue;
+        const object = created(request, group, resource);
+        if (object === undefined) continue;
         const metadata = childOrNew(object, 'metadata');
         const finalizers = texts(metadata, 'finalizers');
         if (!finalizers.includes(finalizer)) metadata['finalizers'] = [...finalizers, finalizer];

@@ -12,21 +12,19 @@ import { podQuality } from '../../builtin/quality-of-service.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import { parseQuantity } from '../../values/quantity.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
-import { isAbout, refused } from './refusal.js';
+import { created, isAbout, isWrite, refused } from './refusal.js';
 
 const LIMIT_RANGES = { group: '', resource: 'limitranges' };
 const ANNOTATION = 'kubernetes.io/limit-ranger';
 
 type Amounts = ReadonlyMap<string, string>;
 
-/** Containers and claims get what a namespace says they should have, and not what it says they must not. */
+/** Sets the defaults of LimitRanges on new pods; refuses pods and claims outside the limits. */
 export function limitRanger(objects: ObjectReader): AdmissionPlugin {
   const rangesOf = (request: AdmissionRequest): JsonObject[] => {
-    const { object, operation } = request;
-    const isPod = isAbout(request, '', 'pods') && operation === 'CREATE';
-    const isClaim =
-      isAbout(request, '', 'persistentvolumeclaims') && (operation === 'CREATE' || operation === 'UPDATE');
-    return object !== undefined && (isPod || isClaim) ? [...objects.list(LIMIT_RANGES, request.namespace)] : [];
+    const isPod = created(request, '', 'pods') !== undefined;
+    const isClaim = isAbout(request, '', 'persistentvolumeclaims') && isWrite(request) && request.object !== undefined;
+    return isPod || isClaim ? [...objects.list(LIMIT_RANGES, request.namespace)] : [];
   };
   return {
     name: 'LimitRanger',
@@ -64,7 +62,7 @@ function setDefaults(pod: JsonObject, range: JsonObject): void {
   ];
   if (notes.length === 0) return;
   childOrNew(childOrNew(pod, 'metadata'), 'annotations')[ANNOTATION] = `LimitRanger plugin set: ${notes.join('; ')}`;
-  // What a pod is promised has changed.
+  // Requests and limits decide the class of service.
   childOrNew(pod, 'status')['qosClass'] = podQuality(pod);
 }
 
@@ -104,7 +102,7 @@ function podProblems(pod: JsonObject, item: JsonObject): string[] {
   return constraintProblems(item, { requests: podAmounts(spec, 'requests'), limits: podAmounts(spec, 'limits') });
 }
 
-/** The sum of what runs together, or what one that runs before needs, if that is more. */
+/** Returns the sum of all containers, or the maximum of an init container if that is higher. */
 function podAmounts(spec: JsonObject | undefined, key: string): Amounts {
   const sum: QuantityMap = new Map();
   for (const each of objectsOf(spec, 'containers')) addQuantities(sum, quantities(child(each, 'resources'), key));
@@ -137,10 +135,7 @@ interface Constraint {
 
 function constraintProblems(item: JsonObject, { requests, limits }: { requests: Amounts; limits: Amounts }): string[] {
   const type = text(item, 'type');
-  const each = (
-    key: string,
-    check: (constraint: Constraint, request: string | undefined, limit: string | undefined) => string | undefined,
-  ): (string | undefined)[] =>
+  const each = (key: string, check: Check): (string | undefined)[] =>
     [...quantities(item, key)].map(([name, enforced]) =>
       check({ type, name, enforced }, requests.get(name), limits.get(name)),
     );
@@ -151,39 +146,29 @@ function constraintProblems(item: JsonObject, { requests, limits }: { requests: 
   ].filter((problem) => problem !== undefined);
 }
 
-function minimumProblem(
-  { type, name, enforced }: Constraint,
-  request: string | undefined,
-  limit: string | undefined,
-): string | undefined {
+type Check = (constraint: Constraint, request: string | undefined, limit: string | undefined) => string | undefined;
+
+const minimumProblem: Check = ({ type, name, enforced }, request, limit) => {
   const about = `minimum ${name} usage per ${type} is ${enforced}`;
   if (request === undefined) return `${about}.  No request is specified`;
   if (compareAmounts(request, enforced) < 0) return `${about}, but request is ${request}`;
   if (limit !== undefined && compareAmounts(limit, enforced) < 0) return `${about}, but limit is ${limit}`;
   return undefined;
-}
+};
 
-function maximumProblem(
-  { type, name, enforced }: Constraint,
-  request: string | undefined,
-  limit: string | undefined,
-): string | undefined {
+const maximumProblem: Check = ({ type, name, enforced }, request, limit) => {
   const about = `maximum ${name} usage per ${type} is ${enforced}`;
   if (limit === undefined) return `${about}.  No limit is specified`;
   if (compareAmounts(limit, enforced) > 0) return `${about}, but limit is ${limit}`;
   if (request !== undefined && compareAmounts(request, enforced) > 0) return `${about}, but request is ${request}`;
   return undefined;
-}
+};
 
-function ratioProblem(
-  { type, name, enforced }: Constraint,
-  request: string | undefined,
-  limit: string | undefined,
-): string | undefined {
+const ratioProblem: Check = ({ type, name, enforced }, request, limit) => {
   const about = `${name} max limit to request ratio per ${type} is ${enforced}, but`;
   if (request === undefined || isZeroAmount(request)) return `${about} no request is specified or request is 0`;
   if (limit === undefined || isZeroAmount(limit)) return `${about} no limit is specified or limit is 0`;
   const amount = (value: string): number => Number(parseQuantity(value).billionths) / 1e9;
   const ratio = amount(limit) / amount(request);
   return ratio > amount(enforced) ? `${about} provided ratio is ${ratio.toFixed(6)}` : undefined;
-}
+};

@@ -7,7 +7,7 @@ import { isAbout, refused } from './refusal.js';
 const NAMESPACES = { group: '', resource: 'namespaces' };
 const UNDELETABLE = new Set(['default', 'kube-system', 'kube-public']);
 
-/** Nothing is made where there is no namespace, or where it is leaving; some namespaces stay. */
+/** Refuses changes in missing namespaces, and creations in those that are being deleted. */
 export function namespaceLifecycle(objects: ObjectReader): AdmissionPlugin {
   return {
     name: 'NamespaceLifecycle',
@@ -16,7 +16,7 @@ export function namespaceLifecycle(objects: ObjectReader): AdmissionPlugin {
       if (operation === 'DELETE' && isAbout(request, '', 'namespaces') && UNDELETABLE.has(name)) {
         throw refused(request, 'this namespace may not be deleted');
       }
-      // Reviews may ask about what does not exist; what is there may always go.
+      // Reviews may name a namespace that does not exist; deletions are always allowed.
       const isReview = type.group === 'authorization.k8s.io' && type.resource === 'localsubjectaccessreviews';
       if (!type.namespaced || namespace === '' || operation === 'DELETE' || isReview) return;
       const found = objects.get(NAMESPACES, '', namespace);

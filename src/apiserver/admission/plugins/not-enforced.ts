@@ -12,7 +12,7 @@ interface Unenforced {
   readonly group: string;
   readonly resource: string;
   readonly warning: string;
-  /** Which objects have an effect in kube-apiserver; all without it. */
+  /** Returns whether an object has an effect in kube-apiserver; by default all have one. */
   readonly hasEffect?: (object: JsonObject) => boolean;
 }
 
@@ -47,7 +47,7 @@ function policyRow(kind: string, consequence: string, instead: string): Unenforc
   };
 }
 
-/** Warns whoever writes an object that kube-apiserver would enforce and this server does not. */
+/** Warns clients that write an object which only kube-apiserver would enforce. */
 export function notEnforced(): AdmissionPlugin {
   return {
     name: 'NotEnforced',

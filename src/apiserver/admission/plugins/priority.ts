@@ -2,11 +2,11 @@ import type { JsonObject } from '../../../kube/json.js';
 import { child, childOrNew, flag, has, number, restore, text } from '../../builtin/fields.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
-import { isAbout, refused } from './refusal.js';
+import { isAbout, isWrite, refused } from './refusal.js';
 
 const PRIORITY_CLASSES = { group: 'scheduling.k8s.io', resource: 'priorityclasses' };
 
-/** The class of a pod becomes its number; only one class can be everybody's. */
+/** Sets the priority of pods from their class, and refuses a second global default class. */
 export function priority(objects: ObjectReader): AdmissionPlugin {
   return {
     name: 'Priority',
@@ -21,9 +21,8 @@ export function priority(objects: ObjectReader): AdmissionPlugin {
     },
     validate: (request) => {
       const { object, operation, name } = request;
-      const isWrite = operation === 'CREATE' || operation === 'UPDATE';
-      if (!isAbout(request, 'scheduling.k8s.io', 'priorityclasses') || !isWrite || !flag(object, 'globalDefault'))
-        return;
+      if (!isAbout(request, 'scheduling.k8s.io', 'priorityclasses') || !isWrite(request)) return;
+      if (!flag(object, 'globalDefault')) return;
       const other = defaultClass(objects);
       const otherName = text(child(other, 'metadata'), 'name');
       if (other === undefined || (operation === 'UPDATE' && otherName === name)) return;
@@ -55,7 +54,7 @@ function setPriority(request: AdmissionRequest, spec: JsonObject, objects: Objec
   spec['preemptionPolicy'] = policy;
 }
 
-/** Of several, the one that promises least. */
+/** Returns the default class; of several, the one with the lowest value. */
 function defaultClass(objects: ObjectReader): JsonObject | undefined {
   return objects
     .list(PRIORITY_CLASSES)

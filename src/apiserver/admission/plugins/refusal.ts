@@ -1,24 +1,28 @@
+import type { JsonObject } from '../../../kube/json.js';
 import type { StatusDetails } from '../../../kube/status.js';
-import { StatusError } from '../../../kube/status-error.js';
+import type { StatusError } from '../../../kube/status-error.js';
+import { forbidden } from '../../authorization/forbidden.js';
 import type { AdmissionRequest } from '../admission.js';
 
-/** `pods "x" is forbidden: …`, as admission refuses. */
+/** Returns admission's refusal: `pods "x" is forbidden: …`. */
 export function refused(
-  { type: { group, resource }, name }: AdmissionRequest,
+  { type, name }: AdmissionRequest,
   why: string,
   causes?: NonNullable<StatusDetails['causes']>,
 ): StatusError {
-  const what = group === '' ? resource : `${resource}.${group}`;
-  const subject = name === '' ? what : `${what} ${JSON.stringify(name)}`;
-  return new StatusError('Forbidden', `${subject} is forbidden: ${why}`, {
-    ...(name === '' ? {} : { name }),
-    ...(group === '' ? {} : { group }),
-    kind: resource,
-    ...(causes === undefined ? {} : { causes }),
-  });
+  return forbidden(type, name, why, causes);
 }
 
-/** Whether a request is about objects of a resource themselves, none of their parts. */
+/** Returns whether a request is about objects of a resource, not about a subresource. */
 export function isAbout({ type, subresource }: AdmissionRequest, group: string, resource: string): boolean {
   return type.group === group && type.resource === resource && subresource === '';
+}
+
+/** Returns the object of a request that creates one of that resource, else undefined. */
+export function created(request: AdmissionRequest, group: string, resource: string): JsonObject | undefined {
+  return request.operation === 'CREATE' && isAbout(request, group, resource) ? request.object : undefined;
+}
+
+export function isWrite({ operation }: AdmissionRequest): boolean {
+  return operation === 'CREATE' || operation === 'UPDATE';
 }

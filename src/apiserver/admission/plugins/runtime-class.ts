@@ -2,11 +2,11 @@ import { type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { child, childOrNew, has, objects as objectsOf, text, textMap } from '../../builtin/fields.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
-import { isAbout, refused } from './refusal.js';
+import { created, refused } from './refusal.js';
 
 const RUNTIME_CLASSES = { group: 'node.k8s.io', resource: 'runtimeclasses' };
 
-/** What a runtime needs, and where it is, goes into the pods that run with it. */
+/** Copies overhead and scheduling constraints of a RuntimeClass into new pods that name it. */
 export function runtimeClass(objects: ObjectReader): AdmissionPlugin {
   return {
     name: 'RuntimeClass',
@@ -35,9 +35,8 @@ export function runtimeClass(objects: ObjectReader): AdmissionPlugin {
 }
 
 function podSpec(request: AdmissionRequest): JsonObject | undefined {
-  const { object, operation } = request;
-  if (!isAbout(request, '', 'pods') || operation !== 'CREATE' || object === undefined) return undefined;
-  return childOrNew(object, 'spec');
+  const pod = created(request, '', 'pods');
+  return pod && childOrNew(pod, 'spec');
 }
 
 function classOf(request: AdmissionRequest, spec: JsonObject, objects: ObjectReader): JsonObject | undefined {

@@ -2,29 +2,29 @@ import { randomInt } from 'node:crypto';
 import type { JsonObject } from '../../../kube/json.js';
 import { child, childOrNew, fill, has, objects as objectsOf, text, textMap } from '../../builtin/fields.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
-import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
-import { isAbout, refused } from './refusal.js';
+import type { AdmissionPlugin } from '../admission.js';
+import { created, refused } from './refusal.js';
 
 const SERVICE_ACCOUNTS = { group: '', resource: 'serviceaccounts' };
 const VOLUME_PREFIX = 'kube-api-access-';
 const MOUNT_PATH = '/var/run/secrets/kubernetes.io/serviceaccount';
 const MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
-/** An hour, and a little more by which such tokens are known. */
+/** An hour and 7 s, by which kube-apiserver recognises such tokens. */
 const TOKEN_SECONDS = 3_607;
-/** Without vowels and what looks alike: no words come out. */
+/** Without vowels and look-alikes, so that no words result, as in Kubernetes. */
 const SUFFIX_LETTERS = 'bcdfghjklmnpqrstvwxz2456789';
 
-/** Every pod acts as a service account, with a token in every container unless somebody does not want it. */
+/** Sets the service account of new pods, and mounts its token unless pod or account opts out. */
 export function serviceAccount(objects: ObjectReader): AdmissionPlugin {
   return {
     name: 'ServiceAccount',
     mutate: (request) => {
-      const { object: pod, operation } = request;
-      if (!isAbout(request, '', 'pods') || operation !== 'CREATE' || pod === undefined) return;
+      const pod = created(request, '', 'pods');
+      if (pod === undefined) return;
       const spec = childOrNew(pod, 'spec');
       if (Object.hasOwn(textMap(child(pod, 'metadata'), 'annotations'), MIRROR_ANNOTATION)) {
-        checkMirror(request, spec);
-        return;
+        if (text(spec, 'serviceAccountName') === '') return;
+        throw refused(request, 'a mirror pod may not reference service accounts');
       }
       fill(spec, { serviceAccountName: 'default' });
       const name = text(spec, 'serviceAccountName');
@@ -43,13 +43,7 @@ export function serviceAccount(objects: ObjectReader): AdmissionPlugin {
   };
 }
 
-function checkMirror(request: AdmissionRequest, spec: JsonObject): void {
-  if (text(spec, 'serviceAccountName') !== '') {
-    throw refused(request, 'a mirror pod may not reference service accounts');
-  }
-}
-
-/** The pod decides, then the account, then everybody. */
+/** The pod decides, then the account; the default is true. */
 function wantsToken(account: JsonObject, spec: JsonObject): boolean {
   for (const source of [spec, account]) {
     if (has(source, 'automountServiceAccountToken')) return source['automountServiceAccountToken'] === true;

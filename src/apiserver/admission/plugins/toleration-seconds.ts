@@ -1,18 +1,17 @@
 import { child, childOrNew, objects, text } from '../../builtin/fields.js';
 import type { AdmissionPlugin } from '../admission.js';
-import { isAbout } from './refusal.js';
+import { isAbout, isWrite } from './refusal.js';
 
 const TAINTS = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable'];
 const SECONDS = 300;
 
-/** Pods stay for some minutes with a node that is not well, unless they say how long. */
+/** Adds tolerations of 300 s for unready and unreachable nodes, unless a pod has others. */
 export function defaultTolerationSeconds(): AdmissionPlugin {
   return {
     name: 'DefaultTolerationSeconds',
     mutate: (request) => {
-      const { object: pod, operation } = request;
-      const isWrite = operation === 'CREATE' || operation === 'UPDATE';
-      if (!isAbout(request, '', 'pods') || !isWrite || pod === undefined) return;
+      const { object: pod } = request;
+      if (!isAbout(request, '', 'pods') || !isWrite(request) || pod === undefined) return;
       const tolerations = objects(child(pod, 'spec'), 'tolerations');
       const missing = TAINTS.filter(
         (key) =>

@@ -1,6 +1,6 @@
-import { isObject, type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
+import { isObject, type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { EXTRA, splitServiceAccountUserName } from '../../authentication/service-account-user.js';
-import type { Authorizer, ResourceAttributes } from '../../authorization/authorizer.js';
+import { type Authorizer, type ResourceAttributes, resourceRight } from '../../authorization/authorizer.js';
 import { forbiddenMessage } from '../../authorization/forbidden.js';
 import { child, objects, text } from '../../builtin/fields.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
@@ -12,17 +12,18 @@ import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
 const GROUP = 'resource.k8s.io';
 const ADMIN_LABEL = 'resource.kubernetes.io/admin-access';
 
-export interface ClaimRightsOptions {
+interface ClaimRightsOptions {
   readonly authorizer: Authorizer;
   readonly objects: ObjectReader;
-  /** Since 1.36 the parts of a claim's status need rights of their own. */
+  /** Since 1.36 the parts of a claim's status need separate rights. */
   readonly isGranular: boolean;
 }
 
 /**
- * Refuses claims of devices with administrative access outside of namespaces that are labelled for it, and changes of a
- * claim's status without the right to the part that changes: `resourceclaims/binding` for the allocation, and
- * `resourceclaims/driver` by the driver's name for what a driver reports.
+ * Refuses claims of devices with administrative access outside of namespaces that are labelled for
+ * it, and changes of a claim's status without the right on the part that changes:
+ * `resourceclaims/binding` for the allocation, and `resourceclaims/driver`, by the driver's name,
+ * for the status of a device.
  */
 export function claimRights(options: ClaimRightsOptions): AdmissionPlugin {
   return {
@@ -39,7 +40,7 @@ export function claimRights(options: ClaimRightsOptions): AdmissionPlugin {
   };
 }
 
-/** The path of the first request for administrative access in a claim or in a template of claims. */
+/** Returns the path of the first request for administrative access in a claim or template. */
 function requestedPath(resource: string, object: JsonObject): string | undefined {
   const isTemplate = resource === 'resourceclaimtemplates';
   if (!isTemplate && resource !== 'resourceclaims') return undefined;
@@ -59,12 +60,8 @@ function adminProblems(
   const found = stored.get({ group: '', resource: 'namespaces' }, '', namespace);
   const labels = child(child(found, 'metadata'), 'labels');
   if (labels?.[ADMIN_LABEL] === 'true') return [];
-  return [
-    forbiddenField(
-      field,
-      `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`,
-    ),
-  ];
+  const problem = `admin access to devices requires the \`${ADMIN_LABEL}: true\` label on the containing namespace`;
+  return [forbiddenField(field, problem)];
 }
 
 function statusProblems(request: AdmissionRequest, object: JsonObject, options: ClaimRightsOptions): FieldProblem[] {
@@ -80,31 +77,24 @@ function statusProblems(request: AdmissionRequest, object: JsonObject, options: 
   return problems;
 }
 
-function bindingProblems(
+type StatusCheck = (
   request: AdmissionRequest,
   status: JsonObject,
   before: JsonObject,
   authorizer: Authorizer,
-): FieldProblem[] {
-  const same = (key: string): boolean => jsonEqual(part(status, key), part(before, key));
+) => FieldProblem[];
+
+const bindingProblems: StatusCheck = (request, status, before, authorizer) => {
+  const same = (key: string): boolean => jsonEqual(status[key] ?? null, before[key] ?? null);
   if (same('allocation') && same('reservedFor')) return [];
   const refusal = refusalOf(authorizer, { ...rightOn(request, 'binding'), namespace: '', name: '' });
   if (refusal === undefined) return [];
   const needed = `resource="resourceclaims/binding", verb="${request.verb}" permission`;
-  return [
-    forbiddenField(
-      'status.allocation',
-      `changing status.allocation or status.reservedFor requires ${needed}: ${refusal}`,
-    ),
-  ];
-}
+  const problem = `changing status.allocation or status.reservedFor requires ${needed}: ${refusal}`;
+  return [forbiddenField('status.allocation', problem)];
+};
 
-function driverProblems(
-  request: AdmissionRequest,
-  status: JsonObject,
-  before: JsonObject,
-  authorizer: Authorizer,
-): FieldProblem[] {
+const driverProblems: StatusCheck = (request, status, before, authorizer) => {
   const prefixes = isOnAllocatedNode(request, status) ? ['associated-node', 'arbitrary-node'] : ['arbitrary-node'];
   const verbs = prefixes.map((prefix) => `${prefix}:${request.verb}`);
   return changedDrivers(status, before).flatMap((name) => {
@@ -117,9 +107,9 @@ function driverProblems(
     const needed = `resource="resourceclaims/driver", verb="[${verbs.join(' ')}]" permission`;
     return [forbiddenField('status.devices', `changing status.devices requires ${needed}: ${first}`)];
   });
-}
+};
 
-/** Names of the drivers whose entries were added, changed or removed. */
+/** Returns the names of drivers whose entries were added, changed or removed. */
 function changedDrivers(status: JsonObject, before: JsonObject): string[] {
   const keyOf = (each: JsonObject): string =>
     JSON.stringify(['driver', 'pool', 'device', 'shareID'].map((key) => text(each, key)));
@@ -134,7 +124,7 @@ function changedDrivers(status: JsonObject, before: JsonObject): string[] {
   return [...drivers].sort();
 }
 
-/** A service account whose token is bound to the one node that the claim is allocated on. */
+/** Returns whether the user's token is bound to the only node of the claim's allocation. */
 function isOnAllocatedNode({ user }: AdmissionRequest, status: JsonObject): boolean {
   const terms = objects(child(child(status, 'allocation'), 'nodeSelector'), 'nodeSelectorTerms');
   const [term] = terms;
@@ -142,24 +132,22 @@ function isOnAllocatedNode({ user }: AdmissionRequest, status: JsonObject): bool
   const fields = objects(term, 'matchFields');
   const [field] = fields;
   if (field === undefined || fields.length !== 1) return false;
-  const own = user.extra.get(EXTRA.nodeName) ?? [];
+  const nodes = user.extra.get(EXTRA.nodeName) ?? [];
   return (
     splitServiceAccountUserName(user.name) !== undefined &&
-    own.length === 1 &&
+    nodes.length === 1 &&
     text(field, 'key') === 'metadata.name' &&
     text(field, 'operator') === 'In' &&
-    jsonEqual(part(field, 'values'), [own[0]!])
+    jsonEqual(field['values'], [nodes[0]!])
   );
 }
 
 function rightOn({ user, verb, type, namespace, name }: AdmissionRequest, subresource: string): ResourceAttributes {
   const { group, version, resource } = type;
-  return { user, verb, group, version, resource, subresource, namespace, name };
+  return resourceRight(user, verb, { group, version, resource, subresource, namespace, name });
 }
 
 function refusalOf(authorizer: Authorizer, right: ResourceAttributes): string | undefined {
   const { allowed, reason } = authorizer.authorize(right);
   return allowed ? undefined : forbiddenMessage(right, reason);
 }
-
-const part = (object: JsonObject, key: string): Json => object[key] ?? null;

@@ -1,6 +1,7 @@
-import { isObject, type Json, type JsonObject, jsonEqual, member } from '../../../kube/json.js';
+import { child, text } from '../../../kube/fields.js';
+import { isObject, type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { StatusError } from '../../../kube/status-error.js';
-import type { Authorizer } from '../../authorization/authorizer.js';
+import { type Authorizer, resourceRight } from '../../authorization/authorizer.js';
 import { forbidden } from '../../authorization/forbidden.js';
 import {
   type PolicyRule,
@@ -16,18 +17,18 @@ import { MASTERS_GROUP, type User } from '../../contracts/user.js';
 import { goQuote, goQuoteList } from '../../values/go-quote.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
 
-/** More combinations of verbs, resources and names than anybody grants; looking at them must not stop the server. */
-export const RULE_PARTS_MAX = 50_000;
+/** Bound on combinations of verbs, resources and names in a role, for the event loop's sake. */
+const RULE_PARTS_MAX = 50_000;
 
-/** Everything on everything: who may use an aggregation rule, which can gather anything. */
+/** All rights, which an aggregation rule needs: it can gather any role. */
 const FULL_AUTHORITY: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
 ];
 
 /**
- * What is wrong with granting `wanted` for somebody who holds `held`, in kube-apiserver's words; undefined for nothing.
- * `resource` is what is being written.
+ * Returns why a user with the rules `held` may not grant `wanted`, in kube-apiserver's words;
+ * undefined if allowed. `resource` is the one that is written.
  */
 export function escalationProblem(
   user: User,
@@ -49,13 +50,13 @@ export function escalationProblem(
 }
 
 /**
- * Nobody may write a role with rights that they do not have, nor bind one, unless they may `escalate` or `bind` it.
- * `rbac` knows what somebody holds; `authorizer` (the same, or a union with it) decides about the two verbs.
+ * Refuses writing or binding a role with rights that the user does not have, unless the user may
+ * `escalate` or `bind` it. `rbac` has the rules of a user; `authorizer` (the same, or a union with
+ * it) decides about the two verbs.
  */
 export function rbacEscalationPlugin(rbac: RbacAuthorizer, authorizer: Authorizer = rbac): AdmissionPlugin {
   return {
     name: 'RBACEscalation',
-    // After all that may change the object.
     validate(request) {
       const { type, object, user } = request;
       if (type.group !== RBAC_GROUP || !object || request.subresource !== '') return;
@@ -74,17 +75,9 @@ function checkRole(request: AdmissionRequest, role: JsonObject, rbac: RbacAuthor
   const { user, namespace, oldObject } = request;
   if (oldObject && onlyCollectorFieldsDiffer(role, oldObject)) return;
   const what = { group: RBAC_GROUP, resource: request.type.resource };
-  const { allowed } = authorizer.authorize({
-    user,
-    verb: 'escalate',
-    ...what,
-    version: '*',
-    subresource: '',
-    namespace,
-    // A POST names no object in its path, so a right to escalate by name never covers it.
-    name: request.pathName,
-  });
-  if (allowed) return;
+  // A POST names no object in its path, so a right to escalate by name never covers it.
+  const right = resourceRight(user, 'escalate', { ...what, namespace, name: request.pathName });
+  if (authorizer.authorize(right).allowed) return;
   const held = rbac.rulesFor(user, namespace);
   const problem = escalationProblem(user, held, rulesOf(role), what.resource);
   if (problem) throw forbidden(what, nameOf(request), problem);
@@ -115,8 +108,7 @@ function mayBind(user: User, ref: RoleRef, namespace: string, authorizer: Author
   if (ref.kind !== 'Role' && ref.kind !== 'ClusterRole') return false;
   const resource = ref.kind === 'Role' ? 'roles' : 'clusterroles';
   const { apiGroup: group, name } = ref;
-  return authorizer.authorize({ user, verb: 'bind', group, version: '*', resource, subresource: '', namespace, name })
-    .allowed;
+  return authorizer.authorize(resourceRight(user, 'bind', { group, resource, namespace, name })).allowed;
 }
 
 function roleNotFound(ref: RoleRef, resource: string): StatusError {
@@ -128,33 +120,30 @@ function roleNotFound(ref: RoleRef, resource: string): StatusError {
 }
 
 function nameOf(request: AdmissionRequest): string {
-  const metadata = request.object && member(request.object, 'metadata');
-  const name = isObject(metadata) ? member(metadata, 'name') : undefined;
-  return typeof name === 'string' ? name : request.name;
+  return text(child(request.object, 'metadata'), 'name') || request.name;
 }
 
 function hasAggregationRule(role: JsonObject): boolean {
-  const rule = member(role, 'aggregationRule');
-  const selectors = isObject(rule) ? member(rule, 'clusterRoleSelectors') : undefined;
+  const selectors = child(role, 'aggregationRule')?.['clusterRoleSelectors'];
   return Array.isArray(selectors) && selectors.length > 0;
 }
 
-/** What a garbage collector changes so that an object goes away; it need not hold the rights in it. */
+/** Fields that a garbage collector changes; it need not have the rights of the role. */
 const COLLECTOR_FIELDS: ReadonlySet<string> = new Set(['ownerReferences', 'finalizers', 'selfLink', 'managedFields']);
 
-/** Whether an update changes at most the fields by which a garbage collector lets an object go. */
+/** Returns whether an update changes at most the fields of a garbage collector. */
 export function onlyCollectorFieldsDiffer(object: JsonObject, old: JsonObject): boolean {
   return jsonEqual(withoutEmpty(strip(object)), withoutEmpty(strip(old)));
 }
 
 function strip(object: JsonObject): JsonObject {
-  const metadata = member(object, 'metadata');
-  if (!isObject(metadata)) return object;
+  const metadata = child(object, 'metadata');
+  if (!metadata) return object;
   const kept = Object.entries(metadata).filter(([key]) => !COLLECTOR_FIELDS.has(key));
   return { ...object, metadata: Object.fromEntries(kept) };
 }
 
-/** Missing and empty are the same to kube-apiserver. */
+/** Removes empty values, which are the same as missing ones to kube-apiserver. */
 function withoutEmpty(value: Json): Json | undefined {
   if (value === null) return undefined;
   if (Array.isArray(value)) return value.length > 0 ? value : undefined;

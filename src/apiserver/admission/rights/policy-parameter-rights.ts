@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, jsonEqual } from '../../../kube/json.js';
-import type { Authorizer, ResourceAttributes } from '../../authorization/authorizer.js';
+import { type Authorizer, type ResourceAttributes, resourceRight } from '../../authorization/authorizer.js';
 import { child, text } from '../../builtin/fields.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import { MASTERS_GROUP, type User } from '../../contracts/user.js';
@@ -10,21 +10,22 @@ import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
 
 const GROUP = 'admissionregistration.k8s.io';
 const POLICIES: ReadonlySet<string> = new Set(['validatingadmissionpolicies', 'mutatingadmissionpolicies']);
-/** Bindings, and the policies that they are for. */
+/** Bindings, with the policies that they bind. */
 const BINDINGS: ReadonlyMap<string, string> = new Map([
   ['validatingadmissionpolicybindings', 'validatingadmissionpolicies'],
   ['mutatingadmissionpolicybindings', 'mutatingadmissionpolicies'],
 ]);
 
-export interface PolicyParameterOptions {
+interface PolicyParameterOptions {
   readonly authorizer: Authorizer;
   readonly objects: ObjectReader;
   readonly registry: TypeRegistry;
 }
 
 /**
- * Refuses admission policies with a parameter kind to a user who may not read all objects of that kind, and bindings to
- * a user who may not read the parameters: a policy shows its parameters in the messages of its refusals.
+ * Refuses admission policies with a parameter kind to a user who may not read all objects of that
+ * kind, and bindings to a user who may not read the parameters: a policy shows its parameters in
+ * its messages.
  */
 export function policyParameterRights(options: PolicyParameterOptions): AdmissionPlugin {
   return {
@@ -84,10 +85,10 @@ function checkBinding(
   refuseInvalid(request.type, request.name, [forbiddenField('spec.paramRef', problem)]);
 }
 
-/** The right on all that a kind may be: on everything where it is not known. */
+/** Returns the right on the resource of a kind; on all resources if the kind is unknown. */
 function rightOn(paramKind: JsonObject | undefined, user: User, registry: TypeRegistry): ResourceAttributes {
   const apiVersion = text(paramKind, 'apiVersion');
-  const any = { user, verb: '', group: '*', version: '*', resource: '*', subresource: '', namespace: '', name: '' };
+  const any = resourceRight(user, '', { group: '*', resource: '*' });
   const parts = apiVersion.split('/');
   if (apiVersion === '' || parts.length > 2) return any;
   const [version, group = ''] = parts.reverse() as [string, string?];
@@ -97,7 +98,7 @@ function rightOn(paramKind: JsonObject | undefined, user: User, registry: TypeRe
   return { ...any, group, version, resource: found?.resource ?? '*' };
 }
 
-/** A user as Go prints one. */
+/** Formats a user as Go's `%v` does. */
 function goUser({ name, uid, groups, extra }: User): string {
   const pairs = [...extra].sort(([a], [b]) => (a < b ? -1 : 1)).map(([key, values]) => `${key}:[${values.join(' ')}]`);
   return `&{${name} ${uid} [${groups.join(' ')}] map[${pairs.join(' ')}]}`;

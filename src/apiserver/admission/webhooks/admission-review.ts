@@ -1,47 +1,42 @@
+import { child, text, texts } from '../../../kube/fields.js';
 import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
-import type { AdmissionRequest } from '../admission.js';
+import { userInfo } from '../../reviews/review-object.js';
+import type { AdmissionRequest, AdmissionType } from '../admission.js';
 import { type Invocation, kindOf } from './invocation.js';
 import type { VersionedObjects } from './review-versions.js';
 
 export type ReviewVersion = 'v1' | 'v1beta1';
 
-/** The first version on the webhook's list that this server speaks. */
+/** Returns the first version of the webhook's list that is implemented here. */
 export function reviewVersion(accepted: readonly string[]): ReviewVersion | undefined {
   return accepted.find((each) => each === 'v1' || each === 'v1beta1') as ReviewVersion | undefined;
 }
 
-/** All of a review's request but its uid and the objects. */
+/** Makes the request of a review without its uid and objects. */
 export function reviewRequest(
   request: AdmissionRequest,
   { type, kind }: Pick<Invocation, 'type' | 'kind'>,
 ): JsonObject {
-  const { user, subresource } = request;
+  const { subresource } = request;
   const asked = kindOf(request.type, subresource) ?? request.type;
   return {
     kind: { group: kind.group, version: kind.version, kind: kind.kind },
-    resource: { group: type.group, version: type.version, resource: type.resource },
+    resource: resourceOf(type),
     ...(subresource === '' ? {} : { subResource: subresource }),
     requestKind: { group: asked.group, version: asked.version, kind: asked.kind },
-    requestResource: {
-      group: request.type.group,
-      version: request.type.version,
-      resource: request.type.resource,
-    },
+    requestResource: resourceOf(request.type),
     ...(subresource === '' ? {} : { requestSubResource: subresource }),
     ...(request.name === '' ? {} : { name: request.name }),
     ...(request.namespace === '' ? {} : { namespace: request.namespace }),
     operation: request.operation,
-    userInfo: {
-      ...(user.name === '' ? {} : { username: user.name }),
-      ...(user.uid === '' ? {} : { uid: user.uid }),
-      ...(user.groups.length === 0 ? {} : { groups: [...user.groups] }),
-      ...(user.extra.size === 0
-        ? {}
-        : { extra: Object.fromEntries([...user.extra].map(([key, values]) => [key, [...values]])) }),
-    },
+    userInfo: userInfo(request.user),
     dryRun: request.dryRun,
     options: request.options,
   };
+}
+
+function resourceOf({ group, version, resource }: AdmissionType): JsonObject {
+  return { group, version, resource };
 }
 
 export interface ReviewParts {
@@ -59,7 +54,7 @@ export function admissionReview(request: AdmissionRequest, invocation: Invocatio
   };
 }
 
-/** What a webhook answered, checked. */
+/** The verified answer of a webhook. */
 export interface ReviewResponse {
   readonly allowed: boolean;
   readonly result: JsonObject | undefined;
@@ -69,32 +64,29 @@ export interface ReviewResponse {
   readonly patchType: string;
 }
 
-/** An answer that breaks the rules of reviews. The message says how, in kube-apiserver's words. */
+/** An answer that violates the rules of reviews. The message is kube-apiserver's. */
 export class ReviewResponseError extends Error {}
 
 export function verifyReview(review: JsonObject, asked: ReviewParts, mutating: boolean): ReviewResponse {
   const response = review['response'];
   if (!isObject(response)) throw new ReviewResponseError('webhook response was absent');
-  const patch = typeof response['patch'] === 'string' ? Buffer.from(response['patch'], 'base64').toString() : '';
+  const patch = Buffer.from(text(response, 'patch'), 'base64').toString();
   const patchType = response['patchType'];
   if (asked.version === 'v1') {
     verifyIdentity(review, response, asked.uid);
     verifyPatch(patch, patchType ?? undefined, mutating);
   }
-  const isOld = asked.version === 'v1beta1';
   return {
     allowed: response['allowed'] === true,
-    result: isObject(response['status']) ? response['status'] : undefined,
-    warnings: Array.isArray(response['warnings'])
-      ? response['warnings'].filter((each) => typeof each === 'string')
-      : [],
+    result: child(response, 'status'),
+    warnings: texts(response, 'warnings'),
     patch: mutating ? patch : '',
-    patchType: isOld ? 'JSONPatch' : typeof patchType === 'string' ? patchType : '',
+    patchType: asked.version === 'v1beta1' ? 'JSONPatch' : text(response, 'patchType'),
   };
 }
 
 function verifyIdentity(review: JsonObject, response: JsonObject, uid: string): void {
-  const answered = typeof response['uid'] === 'string' ? response['uid'] : '';
+  const answered = text(response, 'uid');
   if (answered !== uid) {
     throw new ReviewResponseError(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(answered)}`);
   }

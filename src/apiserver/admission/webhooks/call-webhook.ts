@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { formatHostPort, hostPortOf } from '../../../base/address.js';
-import { isObject, type JsonObject } from '../../../kube/json.js';
-import { resolveService, serverNameOf } from '../../aggregation/service-address.js';
-import type { OutboundTarget } from '../../outbound/outbound.js';
+import { child, number, text } from '../../../kube/fields.js';
+import type { JsonObject } from '../../../kube/json.js';
+import { decodedBundle, resolveService, serverNameOf } from '../../aggregation/service-address.js';
+import type { OutboundAnswer, OutboundTarget } from '../../outbound/outbound.js';
 import type { AdmissionRequest } from '../admission.js';
 import {
   admissionReview,
@@ -17,13 +18,13 @@ import type { Invocation } from './invocation.js';
 import type { ReviewVersions } from './review-versions.js';
 import type { Webhook } from './webhook.js';
 import type { WebhookDeps } from './webhook-deps.js';
-import { dryRunUnsupported, rejection, WebhookCallError } from './webhook-errors.js';
+import { dryRunUnsupported, internalError, rejection, WebhookCallError } from './webhook-errors.js';
 
-/** The API bounds `timeoutSeconds`; this bounds what was written past it. */
+/** Bound on `timeoutSeconds`, for objects that were stored without validation. */
 const TIMEOUT_SECONDS_MAX = 30;
 const SERVICE_PORT = 443;
 
-export interface WebhookCall {
+interface WebhookCall {
   readonly request: AdmissionRequest;
   readonly invocation: Invocation;
   readonly versions: ReviewVersions;
@@ -31,8 +32,22 @@ export interface WebhookCall {
 }
 
 /**
- * Asks a webhook and returns what it said when it allowed the request. Throws WebhookCallError when it can't be asked or
- * understood, StatusError when it refuses.
+ * Runs `work`, which calls a webhook. A WebhookCallError is logged or becomes an internal error, by
+ * the failure policy.
+ */
+export async function byFailurePolicy(deps: WebhookDeps, webhook: Webhook, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof WebhookCallError)) throw error;
+    if (webhook.failurePolicy !== 'Ignore') throw internalError(error.message);
+    deps.logger.warn('a webhook failed and is passed over', { webhook: webhook.name, error: error.message });
+  }
+}
+
+/**
+ * Calls a webhook and returns its response if it allowed the request. Throws WebhookCallError if it
+ * could not be called or its answer is malformed, StatusError if it refuses.
  */
 export async function callWebhook(deps: WebhookDeps, call: WebhookCall): Promise<ReviewResponse> {
   const { request, invocation, versions, mutating } = call;
@@ -53,7 +68,7 @@ export async function callWebhook(deps: WebhookDeps, call: WebhookCall): Promise
   return response;
 }
 
-/** A dry run must leave no trace, so a webhook that may leave one is not asked, and the request fails. */
+/** Throws for a webhook that may have side effects in a dry run. */
 function checkDryRun(webhook: Webhook): void {
   if (webhook.sideEffects === undefined) throw failure(webhook, 'Webhook SideEffects is nil');
   if (webhook.sideEffects !== 'None' && webhook.sideEffects !== 'NoneOnDryRun') throw dryRunUnsupported(webhook.name);
@@ -72,32 +87,31 @@ async function post(deps: WebhookDeps, webhook: Webhook, review: JsonObject, par
   const endpoint = endpointOf(webhook);
   const timeoutSeconds = Math.min(Math.max(webhook.timeoutSeconds, 1), TIMEOUT_SECONDS_MAX);
   const path = `${endpoint.path}?timeout=${timeoutSeconds}s`;
-  const answer = await send().catch((error: Error) => {
-    throw failure(webhook, `failed to call webhook: Post "https://${endpoint.authority}${path}": ${error.message}`);
-  });
+  const request = {
+    method: 'POST',
+    path,
+    headers: HEADERS,
+    body: Buffer.from(JSON.stringify(review)),
+    timeoutMs: timeoutSeconds * 1000,
+  };
+  let answer: OutboundAnswer;
+  try {
+    answer = await deps.outbound.call(targetOf(deps, webhook, endpoint), request);
+  } catch (error) {
+    const why = `Post "https://${endpoint.authority}${path}": ${(error as Error).message}`;
+    throw failure(webhook, `failed to call webhook: ${why}`);
+  }
   try {
     return decodeAnswer(answer, parts.version);
   } catch (error) {
     throw failure(webhook, `failed to call webhook: ${(error as Error).message}`);
   }
-
-  async function send() {
-    return deps.outbound.call(targetOf(deps, webhook, endpoint), {
-      method: 'POST',
-      path,
-      headers: [
-        'Content-Type',
-        'application/json',
-        'Accept',
-        'application/json, */*',
-        'User-Agent',
-        'straddle-admission',
-      ],
-      body: Buffer.from(JSON.stringify(review)),
-      timeoutMs: timeoutSeconds * 1000,
-    });
-  }
 }
+
+const HEADERS = [
+  ...['Content-Type', 'application/json', 'Accept', 'application/json, */*'],
+  ...['User-Agent', 'straddle-admission'],
+];
 
 interface Endpoint {
   /** host, and port where one is given, as errors show it. */
@@ -109,10 +123,11 @@ interface Endpoint {
 }
 
 function endpointOf(webhook: Webhook): Endpoint {
-  const { service, url } = webhook.clientConfig;
-  if (isObject(service)) {
-    const reference = { namespace: String(service['namespace'] ?? ''), name: String(service['name'] ?? '') };
-    const port = typeof service['port'] === 'number' ? service['port'] : SERVICE_PORT;
+  const { url } = webhook.clientConfig;
+  const service = child(webhook.clientConfig, 'service');
+  if (service) {
+    const reference = { namespace: text(service, 'namespace'), name: text(service, 'name') };
+    const port = number(service, 'port') ?? SERVICE_PORT;
     const host = serverNameOf(reference);
     return { authority: `${host}:${port}`, path: cleanPath(service['path']), host, port, service: reference };
   }
@@ -130,12 +145,9 @@ function endpointOf(webhook: Webhook): Endpoint {
 }
 
 function targetOf(deps: WebhookDeps, webhook: Webhook, { host, port, service }: Endpoint): OutboundTarget {
-  const { caBundle } = webhook.clientConfig;
-  const trust = {
-    caBundle: typeof caBundle === 'string' && caBundle !== '' ? Buffer.from(caBundle, 'base64').toString() : undefined,
-  };
-  if (service) return { ...resolveService(deps.objects, { ...service, port }), ...trust };
-  return { address: formatHostPort({ host, port }), serverName: host, ...trust };
+  const caBundle = decodedBundle(text(webhook.clientConfig, 'caBundle'));
+  if (service) return { ...resolveService(deps.objects, { ...service, port }), caBundle };
+  return { address: formatHostPort({ host, port }), serverName: host, caBundle };
 }
 
 function cleanPath(path: unknown): string {

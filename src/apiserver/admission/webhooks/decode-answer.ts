@@ -1,13 +1,21 @@
 import { headerValue } from '../../../http/headers.js';
-import { isDeeperThan, isObject, JSON_LEVELS_MAX, type Json, type JsonObject } from '../../../kube/json.js';
+import { text } from '../../../kube/fields.js';
+import {
+  isDeeperThan,
+  isObject,
+  JSON_LEVELS_MAX,
+  type Json,
+  type JsonObject,
+  parsedObject,
+} from '../../../kube/json.js';
 import type { OutboundAnswer } from '../../outbound/outbound.js';
 import { goJsonKind } from '../../values/go-text.js';
 import type { ReviewVersion } from './admission-review.js';
 
-/** A webhook's answer that is no review. The message is the one kube-apiserver's own client has for it. */
+/** A webhook's answer that is not a review. The message is that of kube-apiserver's client. */
 export class WebhookAnswerError extends Error {}
 
-/** How much of an answer in plain text is repeated in an error. */
+/** Bound on the part of a plain-text answer that an error repeats. */
 const REPEATED_BYTES_MAX = 2048;
 const GO_TYPE_META =
   'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
@@ -34,7 +42,7 @@ function parse(text: string): Json {
   try {
     document = JSON.parse(text) as Json;
   } catch {
-    // What does not look like JSON is taken for YAML there, in which any word is a text.
+    // kube-apiserver parses other texts as YAML, in which any word is a string.
     if (/^\s*[[{]/.test(text)) {
       throw new WebhookAnswerError(`couldn't get version/kind; json parse error: ${goSyntaxProblem(text)}`);
     }
@@ -44,7 +52,7 @@ function parse(text: string): Json {
   return document;
 }
 
-/** Go tells a text that ends too early from one that goes wrong. */
+/** Returns Go's message for malformed JSON, which differs for a text that ends too early. */
 export function goSyntaxProblem(text: string): string {
   try {
     JSON.parse(text);
@@ -73,7 +81,7 @@ function endsEarly(text: string, message: string): boolean {
 function checkKind(document: JsonObject, version: ReviewVersion): void {
   const apiVersion = String(document['apiVersion'] ?? '');
   const kind = String(document['kind'] ?? '');
-  // Without either it is taken for what was asked for, and the response is looked at.
+  // Without either, the answer counts as a review of the requested version.
   if (apiVersion === '' || kind === '') return;
   if (apiVersion === `admission.k8s.io/${version}` && kind === 'AdmissionReview') return;
   const isReview = kind === 'AdmissionReview' && /^admission\.k8s\.io\/v1(beta1)?$/.test(apiVersion);
@@ -137,13 +145,8 @@ const FAILURE_TEXTS: Readonly<Record<number, string>> = {
   504: 'the server was unable to return a response in the time allotted, but may still be processing the request',
 };
 
-/** A failure may say itself, as a Status, what it is. */
+/** Returns the message of a failure that is a Status. */
 function statusMessage(body: Buffer): string | undefined {
-  try {
-    const status = JSON.parse(body.toString()) as Json;
-    if (!isObject(status) || status['kind'] !== 'Status' || status['status'] !== 'Failure') return undefined;
-    return typeof status['message'] === 'string' ? status['message'] : '';
-  } catch {
-    return undefined;
-  }
+  const status = parsedObject(body.toString());
+  return status['kind'] === 'Status' && status['status'] === 'Failure' ? text(status, 'message') : undefined;
 }

@@ -1,5 +1,7 @@
-import { isObject, type JsonObject } from '../../../kube/json.js';
+import { child } from '../../../kube/fields.js';
+import type { JsonObject } from '../../../kube/json.js';
 import { StatusError } from '../../../kube/status-error.js';
+import { forbidden } from '../../authorization/forbidden.js';
 import { type Labels, matchesLabels } from '../../select/label-selector.js';
 import type { AdmissionRequest, AdmissionType } from '../admission.js';
 import { reviewRequest } from './admission-review.js';
@@ -10,7 +12,7 @@ import type { WebhookDeps } from './webhook-deps.js';
 import { internalError } from './webhook-errors.js';
 import { ruleMatches } from './webhook-rules.js';
 
-/** These decide who is asked; were they sent to webhooks, a broken one could never be removed. */
+/** Never sent to webhooks: a broken webhook could refuse its own removal. */
 const EXEMPT_KINDS: ReadonlySet<string> = new Set([
   'ValidatingWebhookConfiguration',
   'MutatingWebhookConfiguration',
@@ -26,8 +28,9 @@ export function isExempt({ type, subresource }: AdmissionRequest): boolean {
 }
 
 /**
- * Whether and how a webhook is to be asked. Selectors that can't be judged (a namespace that is gone) only count against
- * requests that the rules are about, so they are looked at first and complained of last. Throws StatusError.
+ * Returns how a webhook is called for a request; undefined if it is not. A selector that cannot be
+ * evaluated (a namespace that does not exist) is an error only for requests that match the rules.
+ * Throws StatusError.
  */
 export async function matchWebhook(
   deps: WebhookDeps,
@@ -74,8 +77,7 @@ function objectMatches(webhook: Webhook, { object, oldObject }: AdmissionRequest
 }
 
 function labelsOf(object: JsonObject | undefined): Labels {
-  const metadata = object?.['metadata'];
-  return isObject(metadata) && isObject(metadata['labels']) ? (metadata['labels'] as unknown as Labels) : {};
+  return (child(child(object, 'metadata'), 'labels') ?? {}) as unknown as Labels;
 }
 
 function matchRules(deps: WebhookDeps, webhook: Webhook, request: AdmissionRequest): Invocation | undefined {
@@ -119,19 +121,7 @@ async function conditionsHold(
   }
   if (problems.length === 0) return true;
   if (webhook.failurePolicy === 'Ignore') return false;
-  throw forbidden(request, aggregate(problems));
-}
-
-function aggregate(problems: readonly string[]): string {
   const different = [...new Set(problems)];
-  return different.length === 1 ? different[0]! : `[${different.join(', ')}]`;
-}
-
-function forbidden({ type, name }: AdmissionRequest, message: string): StatusError {
-  const resource = type.group === '' ? type.resource : `${type.resource}.${type.group}`;
-  return new StatusError('Forbidden', `${resource}${name === '' ? '' : ` "${name}"`} is forbidden: ${message}`, {
-    ...(name === '' ? {} : { name }),
-    ...(type.group === '' ? {} : { group: type.group }),
-    kind: type.resource,
-  });
+  const message = different.length === 1 ? different[0]! : `[${different.join(', ')}]`;
+  throw forbidden(request.type, request.name, message);
 }

@@ -1,6 +1,6 @@
 import { jsonEqual } from '../../../kube/json.js';
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
-import { callWebhook } from './call-webhook.js';
+import { byFailurePolicy, callWebhook } from './call-webhook.js';
 import type { Invocation } from './invocation.js';
 import { isExempt, matchWebhook } from './match-webhook.js';
 import { decodePatch, patchObject } from './patch-object.js';
@@ -10,8 +10,9 @@ import type { WebhookDeps } from './webhook-deps.js';
 import { internalError, WebhookCallError } from './webhook-errors.js';
 
 /**
- * Asks the mutating webhooks that a change concerns, one after the other, each seeing what those before it made of the
- * object. Webhooks that ask for it (`IfNeeded`) see the object once more when something changed it after them.
+ * Calls the mutating webhooks that match a change, one after the other, each with the object as the
+ * ones before changed it. Webhooks with reinvocation policy `IfNeeded` are called again if the
+ * object was changed after their call.
  */
 export function mutatingWebhooks(deps: WebhookDeps): AdmissionPlugin {
   const webhooks = webhookSource(deps.objects, 'mutatingwebhookconfigurations', deps.compileMatchCondition);
@@ -29,7 +30,7 @@ class MutatingRounds {
   readonly #deps: WebhookDeps;
   readonly #request: AdmissionRequest;
   readonly #versions: ReviewVersions;
-  /** Asked already, and to be asked again if something changes after them. By uid. */
+  /** Webhooks that were called, and are called again after another change. By uid. */
   #reinvocable = new Set<string>();
   readonly #askAgain = new Set<string>();
   #changed = false;
@@ -45,14 +46,14 @@ class MutatingRounds {
     if (!this.#changed) return;
     const { reinvokeBuiltIns } = this.#deps;
     if (reinvokeBuiltIns) {
-      // Plugins may change an object in place, so the one they get is a copy of what the webhooks left.
+      // A copy, because plugins may change an object in place.
       const before = this.#request.object;
       if (before !== undefined) this.#request.object = structuredClone(before);
       await reinvokeBuiltIns(this.#request);
       if (!jsonEqual(before, this.#request.object)) this.#askEarlierOnesAgain();
     }
     if (this.#askAgain.size === 0) return;
-    // One more round, and only one: webhooks that undo each other's changes would never end.
+    // One more round only: webhooks that undo each other's changes would never end.
     for (const webhook of webhooks) {
       if (this.#askAgain.has(webhook.uid)) await this.#ask(webhook);
     }
@@ -61,20 +62,15 @@ class MutatingRounds {
   async #ask(webhook: Webhook): Promise<void> {
     const invocation = await matchWebhook(this.#deps, webhook, this.#request, this.#versions);
     if (!invocation) return;
-    try {
-      if (await this.#mutate(invocation)) {
-        this.#changed = true;
-        this.#askEarlierOnesAgain();
-      }
-    } catch (error) {
-      if (!(error instanceof WebhookCallError)) throw error;
-      if (webhook.failurePolicy !== 'Ignore') throw internalError(error.message);
-      this.#deps.logger.warn('a webhook failed and is passed over', { webhook: webhook.name, error: error.message });
-    }
+    await byFailurePolicy(this.#deps, webhook, async () => {
+      if (!(await this.#mutate(invocation))) return;
+      this.#changed = true;
+      this.#askEarlierOnesAgain();
+    });
     if (webhook.reinvocationPolicy === 'IfNeeded') this.#reinvocable.add(webhook.uid);
   }
 
-  /** Whether the webhook changed the object. */
+  /** Returns whether the webhook changed the object. */
   async #mutate(invocation: Invocation): Promise<boolean> {
     const { webhook, type } = invocation;
     const request = this.#request;
@@ -92,8 +88,7 @@ class MutatingRounds {
       throw new WebhookCallError(webhook.name, `unsupported patch type ${JSON.stringify(response.patchType)}`);
     }
     const patched = patchObject(this.#deps, invocation, object, operations);
-    const changed = !jsonEqual(object, patched);
-    if (!changed) return false;
+    if (jsonEqual(object, patched)) return false;
     const defaulted = invocation.kind.kind === type.kind ? type.strategy.setDefaults(patched) : patched;
     request.object = await this.#versions.back(defaulted, type);
     return true;

@@ -8,7 +8,7 @@ import type { Invocation } from './invocation.js';
 import type { WebhookDeps } from './webhook-deps.js';
 import { internalError, unexplainedError, WebhookCallError } from './webhook-errors.js';
 
-/** A webhook's patch is its own mistake when it can't be read: that is what `failurePolicy` covers. */
+/** Parses a patch. Throws WebhookCallError for a malformed one, so `failurePolicy` decides. */
 export function decodePatch(webhookName: string, patch: string): readonly JsonPatchOperation[] {
   const undecodable = (problem: string) =>
     new WebhookCallError(webhookName, `received undecodable patch in webhook response: ${problem}`);
@@ -26,7 +26,7 @@ export function decodePatch(webhookName: string, patch: string): readonly JsonPa
   }
 }
 
-/** The patched object. What does not apply, or makes no object of that kind, is a StatusError whatever the policy. */
+/** Applies a patch. Throws StatusError, whatever the failure policy, if that fails. */
 export function patchObject(
   deps: WebhookDeps,
   invocation: Invocation,
@@ -49,7 +49,7 @@ export function patchObject(
   return result;
 }
 
-/** A kind that was taken away comes back; another one can't be stored in this place. */
+/** Restores a removed kind, and refuses another one. */
 function withKind(deps: WebhookDeps, { kind }: Invocation, patched: JsonObject): JsonObject {
   const apiVersion = groupVersion(kind.group, kind.version);
   const given = { apiVersion: patched['apiVersion'] ?? apiVersion, kind: patched['kind'] ?? kind.kind };
@@ -65,7 +65,7 @@ function withKind(deps: WebhookDeps, { kind }: Invocation, patched: JsonObject):
   );
 }
 
-/** The patch library tells which operation failed and why; ours tells why. */
+/** Returns Go's message, which names the failed operation. */
 function applyProblem(object: JsonObject, operations: readonly JsonPatchOperation[], error: PatchError): string {
   const { detail } = error;
   const failed = operations[firstFailure(object, operations)];
@@ -78,7 +78,7 @@ function applyProblem(object: JsonObject, operations: readonly JsonPatchOperatio
   return detail.startsWith('testing value') ? `${detail}: test failed` : detail;
 }
 
-/** By halves, because a patch may be long and every try copies the object. */
+/** Binary search: a patch may be long, and every attempt copies the object. */
 function firstFailure(object: JsonObject, operations: readonly JsonPatchOperation[]): number {
   let [applies, fails] = [0, operations.length];
   while (fails - applies > 1) {

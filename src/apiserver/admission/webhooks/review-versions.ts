@@ -9,7 +9,7 @@ export interface VersionedObjects {
   readonly oldObject: JsonObject | null;
 }
 
-/** Shows a request's objects in the versions that webhooks ask for; each conversion is made once. */
+/** Converts the objects of a request to the versions of webhooks; each conversion is made once. */
 export class ReviewVersions {
   readonly #request: AdmissionRequest;
   readonly #made = new Map<AdmissionType, { of: JsonObject | undefined; objects: VersionedObjects }>();
@@ -33,7 +33,7 @@ export class ReviewVersions {
     return objects;
   }
 
-  /** A changed object of that type as the request has it. */
+  /** Converts a changed object back to the version of the request. */
   async back(object: JsonObject, type: AdmissionType): Promise<JsonObject> {
     return this.#convert(object, type, this.#request.type);
   }

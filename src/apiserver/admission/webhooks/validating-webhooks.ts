@@ -1,13 +1,12 @@
 import type { AdmissionPlugin, AdmissionRequest } from '../admission.js';
-import { callWebhook } from './call-webhook.js';
+import { byFailurePolicy, callWebhook } from './call-webhook.js';
 import type { Invocation } from './invocation.js';
 import { isExempt, matchWebhook } from './match-webhook.js';
 import { ReviewVersions } from './review-versions.js';
 import { type Webhook, webhookSource } from './webhook.js';
 import type { WebhookDeps } from './webhook-deps.js';
-import { internalError, WebhookCallError } from './webhook-errors.js';
 
-/** Asks every validating webhook that a change concerns, all at once; one refusal is enough. */
+/** Calls all validating webhooks that match a change at once; one refusal is enough. */
 export function validatingWebhooks(deps: WebhookDeps): AdmissionPlugin {
   const webhooks = webhookSource(deps.objects, 'validatingwebhookconfigurations', deps.compileMatchCondition);
   return {
@@ -29,22 +28,13 @@ async function askAll(deps: WebhookDeps, webhooks: readonly Webhook[], request: 
     await versions.in(invocation.type);
     invocations.push(invocation);
   }
-  const outcomes = await Promise.allSettled(invocations.map((each) => ask(deps, request, each, versions)));
-  // Of several refusals the first in order is told, so that the same request gets the same answer.
+  const outcomes = await Promise.allSettled(
+    invocations.map((invocation) =>
+      byFailurePolicy(deps, invocation.webhook, async () => {
+        await callWebhook(deps, { request, invocation, versions, mutating: false });
+      }),
+    ),
+  );
+  // The first refusal in order, so that the same request gets the same answer.
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-}
-
-async function ask(
-  deps: WebhookDeps,
-  request: AdmissionRequest,
-  invocation: Invocation,
-  versions: ReviewVersions,
-): Promise<void> {
-  try {
-    await callWebhook(deps, { request, invocation, versions, mutating: false });
-  } catch (error) {
-    if (!(error instanceof WebhookCallError)) throw error;
-    if (invocation.webhook.failurePolicy !== 'Ignore') throw internalError(error.message);
-    deps.logger.warn('a webhook failed and is passed over', { webhook: invocation.webhook.name, error: error.message });
-  }
 }

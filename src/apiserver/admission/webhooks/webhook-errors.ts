@@ -1,8 +1,9 @@
+import { child, text } from '../../../kube/fields.js';
 import { isObject, type JsonObject } from '../../../kube/json.js';
 import type { Status } from '../../../kube/status.js';
 import { StatusError } from '../../../kube/status-error.js';
 
-/** A webhook could not be asked, or its answer can't be used: what `failurePolicy` is about. */
+/** A webhook could not be called, or its answer is malformed. `failurePolicy` decides about it. */
 export class WebhookCallError extends Error {
   constructor(webhookName: string, reason: string) {
     super(`failed calling webhook ${JSON.stringify(webhookName)}: ${reason}`);
@@ -10,7 +11,7 @@ export class WebhookCallError extends Error {
   }
 }
 
-/** As kube-apiserver words whatever it did not expect. */
+/** kube-apiserver's answer to unexpected errors. */
 export function internalError(message: string): StatusError {
   return statusError({
     message: `Internal error occurred: ${message}`,
@@ -20,17 +21,17 @@ export function internalError(message: string): StatusError {
   });
 }
 
-/** An error that kube-apiserver gives no reason for. */
+/** An error for which kube-apiserver gives no reason. */
 export function unexplainedError(message: string): StatusError {
   return statusError({ message, code: 500 });
 }
 
-/** What the webhook said becomes the answer, with its own code and reason; a denial without a code is a bad request. */
+/** Returns the webhook's refusal, with its code and reason; the default code is 400. */
 export function rejection(webhookName: string, result: JsonObject | undefined): StatusError {
   const deniedBy = `admission webhook ${JSON.stringify(webhookName)} denied the request`;
   const given = result ?? {};
-  const message = text(given['message']);
-  const reason = text(given['reason']);
+  const message = text(given, 'message');
+  const reason = text(given, 'reason');
   const code = typeof given['code'] === 'number' && given['code'] >= 400 ? given['code'] : 400;
   const because = message || reason;
   return statusError({
@@ -45,16 +46,12 @@ export function dryRunUnsupported(webhookName: string): StatusError {
   return new StatusError('BadRequest', `admission webhook ${JSON.stringify(webhookName)} does not support dry run`);
 }
 
-/** StatusError names only the reasons that Straddle itself gives; webhooks invent their own, or none. */
+/** Makes a StatusError with any reason, or none: those of webhooks are free text. */
 function statusError(answer: JsonObject): StatusError {
   const error = new StatusError('InternalError', String(answer['message']));
   const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', ...answer };
   Object.defineProperty(error, 'status', { value: status as unknown as Status, enumerable: true });
-  const seconds = isObject(answer['details']) ? answer['details']['retryAfterSeconds'] : undefined;
+  const seconds = child(answer, 'details')?.['retryAfterSeconds'];
   if (typeof seconds === 'number') Object.defineProperty(error, 'retryAfterSeconds', { value: seconds });
   return error;
-}
-
-function text(value: unknown): string {
-  return typeof value === 'string' ? value : '';
 }

@@ -9,7 +9,7 @@ export interface WebhookRule {
   readonly scope: string;
 }
 
-export interface RuledRequest {
+interface RuledRequest {
   readonly operation: string;
   readonly resource: GroupVersionResource;
   readonly subresource: string;
@@ -27,7 +27,7 @@ export function ruleMatches(rule: WebhookRule, request: RuledRequest): boolean {
   );
 }
 
-/** A namespace counts as a thing of the cluster although its requests name it as their namespace. */
+/** A Namespace is cluster-scoped, although its requests have it as their namespace. */
 function scopeMatches(scope: string, { resource, namespace }: RuledRequest): boolean {
   const isNamespace = resource.group === '' && resource.version === 'v1' && resource.resource === 'namespaces';
   const isOfCluster = isNamespace || namespace === '';

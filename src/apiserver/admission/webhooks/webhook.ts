@@ -1,13 +1,14 @@
-import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
+import { number, objects, text, texts } from '../../../kube/fields.js';
+import { isObject, type Json, type JsonObject, objectMember } from '../../../kube/json.js';
 import { nameOf } from '../../../kube/metadata-of.js';
 import type { ObjectReader } from '../../contracts/object-reader.js';
 import { type LabelSelector, type LabelSelectorObject, labelSelectorFromObject } from '../../select/label-selector.js';
 import type { MatchConditionCheck } from './webhook-deps.js';
 import type { WebhookRule } from './webhook-rules.js';
 
-/** One entry of a configuration, with what the API defaults filled in. */
+/** One entry of a configuration, with the defaults of the API. */
 export interface Webhook {
-  /** Tells it from others of the same name; names need not be unique. */
+  /** Unique; names need not be. */
   readonly uid: string;
   readonly name: string;
   readonly rules: readonly WebhookRule[];
@@ -18,30 +19,30 @@ export interface Webhook {
   readonly timeoutSeconds: number;
   readonly admissionReviewVersions: readonly string[];
   readonly clientConfig: JsonObject;
-  /** Throw SelectorError when they can't be read. Parsed once. */
+  /** Throws SelectorError if malformed. Parsed once. */
   readonly namespaceSelector: () => LabelSelector;
   readonly objectSelector: () => LabelSelector;
   readonly matchConditions: readonly (() => MatchConditionCheck)[];
 }
 
-export type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
+type ConfigurationResource = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
 
 type Compile = (expression: string) => MatchConditionCheck;
 
-/** The webhooks of all configurations, sorted by the configurations' names, read anew only after a change. */
+/** Returns the webhooks of all configurations, sorted by their names; parsed once per change. */
 export function webhookSource(
-  objects: ObjectReader,
+  stored: ObjectReader,
   resource: ConfigurationResource,
   compile: Compile,
 ): () => readonly Webhook[] {
   const what = { group: 'admissionregistration.k8s.io', resource };
   let read: readonly Webhook[] | undefined;
-  objects.onChange(what, () => {
+  stored.onChange(what, () => {
     read = undefined;
   });
   return () => {
     if (read === undefined) {
-      const byName = objects
+      const byName = stored
         .list(what)
         .map((configuration) => ({ name: nameOf(configuration), configuration }))
         .sort((left, right) => (left.name < right.name ? -1 : left.name > right.name ? 1 : 0));
@@ -53,8 +54,8 @@ export function webhookSource(
 
 function webhooksOf(configurationName: string, configuration: JsonObject, compile: Compile): Webhook[] {
   const seen = new Map<string, number>();
-  return objects(configuration['webhooks']).map((each) => {
-    const name = text(each['name']) ?? '';
+  return objects(configuration, 'webhooks').map((each) => {
+    const name = text(each, 'name');
     const count = seen.get(name) ?? 0;
     seen.set(name, count + 1);
     return parseWebhook(`${configurationName}/${name}/${count}`, name, each, compile);
@@ -62,37 +63,36 @@ function webhooksOf(configurationName: string, configuration: JsonObject, compil
 }
 
 function parseWebhook(uid: string, name: string, webhook: JsonObject, compile: Compile): Webhook {
-  const timeoutSeconds = webhook['timeoutSeconds'];
   return {
     uid,
     name,
-    rules: objects(webhook['rules']).map(parseRule),
-    matchPolicy: text(webhook['matchPolicy']) ?? 'Equivalent',
-    failurePolicy: text(webhook['failurePolicy']) ?? 'Fail',
-    sideEffects: text(webhook['sideEffects']),
-    reinvocationPolicy: text(webhook['reinvocationPolicy']) ?? 'Never',
-    timeoutSeconds: typeof timeoutSeconds === 'number' ? timeoutSeconds : 10,
-    admissionReviewVersions: texts(webhook['admissionReviewVersions']),
-    clientConfig: isObject(webhook['clientConfig']) ? webhook['clientConfig'] : {},
+    rules: objects(webhook, 'rules').map(parseRule),
+    matchPolicy: optionalText(webhook['matchPolicy']) ?? 'Equivalent',
+    failurePolicy: optionalText(webhook['failurePolicy']) ?? 'Fail',
+    sideEffects: optionalText(webhook['sideEffects']),
+    reinvocationPolicy: optionalText(webhook['reinvocationPolicy']) ?? 'Never',
+    timeoutSeconds: number(webhook, 'timeoutSeconds') ?? 10,
+    admissionReviewVersions: texts(webhook, 'admissionReviewVersions'),
+    clientConfig: objectMember(webhook, 'clientConfig'),
     namespaceSelector: once(() => parseSelector(webhook['namespaceSelector'])),
     objectSelector: once(() => parseSelector(webhook['objectSelector'])),
-    matchConditions: objects(webhook['matchConditions']).map((condition) =>
-      once(() => compile(text(condition['expression']) ?? '')),
+    matchConditions: objects(webhook, 'matchConditions').map((condition) =>
+      once(() => compile(text(condition, 'expression'))),
     ),
   };
 }
 
 function parseRule(rule: JsonObject): WebhookRule {
   return {
-    operations: texts(rule['operations']),
-    apiGroups: texts(rule['apiGroups']),
-    apiVersions: texts(rule['apiVersions']),
-    resources: texts(rule['resources']),
-    scope: text(rule['scope']) ?? '*',
+    operations: texts(rule, 'operations'),
+    apiGroups: texts(rule, 'apiGroups'),
+    apiVersions: texts(rule, 'apiVersions'),
+    resources: texts(rule, 'resources'),
+    scope: optionalText(rule['scope']) ?? '*',
   };
 }
 
-/** Both selectors default to the empty one, which takes everything. */
+/** Both selectors default to the empty one, which matches everything. */
 function parseSelector(selector: Json | undefined): LabelSelector {
   return isObject(selector) ? labelSelectorFromObject(selector as unknown as LabelSelectorObject) : [];
 }
@@ -105,14 +105,6 @@ function once<T>(make: () => T): () => T {
   };
 }
 
-function objects(value: Json | undefined): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-function text(value: Json | undefined): string | undefined {
+function optionalText(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
-}
-
-function texts(value: Json | undefined): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }

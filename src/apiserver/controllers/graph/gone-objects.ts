@@ -2,7 +2,7 @@ import { isMeant, type ObservedObject, type OwnerReference } from './owner-refer
 
 type Gone = Pick<ObservedObject, 'group' | 'kind' | 'namespace' | 'name'>;
 
-/** Objects that a watch has reported as deleted. A uid never comes back, so this can be believed for ever. */
+/** Objects that a watch reported as deleted. A UID is never reused. */
 export class GoneObjects {
   readonly #byUid = new Map<string, Gone>();
   readonly #max: number;
@@ -14,14 +14,14 @@ export class GoneObjects {
   add({ uid, group, kind, namespace, name }: ObservedObject): void {
     this.#byUid.set(uid, { group, kind, namespace, name });
     if (this.#byUid.size <= this.#max) return;
-    // The oldest: whoever needs to know it still can ask the server.
+    // Drops the oldest: it can still be read from the server.
     for (const oldest of this.#byUid.keys()) {
       this.#byUid.delete(oldest);
       return;
     }
   }
 
-  /** Whether it is the very object that a dependent in this namespace refers to. */
+  /** Returns whether the reference of a dependent in this namespace names a deleted object. */
   has(reference: OwnerReference, dependentNamespace: string): boolean {
     const gone = this.#byUid.get(reference.uid);
     return gone !== undefined && isMeant(reference, dependentNamespace, gone);

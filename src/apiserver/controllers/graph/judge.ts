@@ -1,8 +1,8 @@
 import type { Logger } from '../../../base/logger.js';
 import type { Metrics } from '../../../base/metric-catalogue.js';
 import { type ApiClient, NotYet } from '../../../kube/client/api-client.js';
+import { text, texts } from '../../../kube/fields.js';
 import { isObject, type Json } from '../../../kube/json.js';
-import { textOf, textsOf } from '../answers.js';
 import type { CatalogueReader } from '../resource-catalogue.js';
 import type { GoneObjects } from './gone-objects.js';
 import { type LiveObject, readLive } from './live-object.js';
@@ -21,7 +21,7 @@ export interface JudgeOptions {
   readonly reader: CatalogueReader;
   readonly graph: ObjectGraph;
   readonly gone: GoneObjects;
-  /** Why the graph may lack dependents; undefined when it is all there. */
+  /** Returns why the graph may lack dependents; undefined if it is complete. */
   readonly whyIncomplete: () => string | undefined;
   readonly judgeSoon: (uid: string) => void;
   /** An owner reference that Kubernetes does not allow. */
@@ -33,11 +33,11 @@ export interface JudgeOptions {
 interface Owners {
   readonly solid: OwnerReference[];
   readonly absent: OwnerReference[];
-  /** They are being deleted in the foreground and wait for this very object. */
+  /** Owners that are being deleted in the foreground and wait for this object. */
   readonly waiting: OwnerReference[];
 }
 
-/** Decides about one object from what the servers say now, and acts on it. Rejects while something is not known. */
+/** Reads one object and its owners, and acts. Rejects with NotYet while one is unknown. */
 export async function judge(options: JudgeOptions, uid: string): Promise<void> {
   const { graph, client, reader } = options;
   if (graph.isHeardOf(uid)) return judgeHeardOf(options, uid);
@@ -54,8 +54,9 @@ export async function judge(options: JudgeOptions, uid: string): Promise<void> {
 }
 
 /**
- * An owner of which only references were seen. Whoever refers to something that does not exist is judged. References may
- * disagree about what it is, and one that can't be resolved must not hold up the others.
+ * Judges an owner of which only references were seen: dependents of one that does not exist are
+ * judged. References may disagree about its kind, and one that cannot be resolved must not delay
+ * the others.
  */
 async function judgeHeardOf(options: JudgeOptions, uid: string): Promise<void> {
   const { graph } = options;
@@ -63,7 +64,7 @@ async function judgeHeardOf(options: JudgeOptions, uid: string): Promise<void> {
   let doubt: string | undefined;
   for (const [reference, dependents] of meanings(graph.dependents(uid), uid)) {
     const state = await lookUpOwner(options, reference, dependents[0]!.namespace);
-    // Seen meanwhile: the watch has told the rest.
+    // Seen by a watch meanwhile.
     if (!graph.isHeardOf(uid)) return;
     if (state.kind === 'unknown') doubt ??= state.why;
     else if (state.kind !== 'present') for (const each of dependents) options.judgeSoon(each.uid);
@@ -73,7 +74,7 @@ async function judgeHeardOf(options: JudgeOptions, uid: string): Promise<void> {
   if (doubt !== undefined) throw new NotYet(doubt);
 }
 
-/** The different things that dependents mean by one uid. */
+/** Groups dependents by what they mean by one UID. */
 function meanings(dependents: readonly ObservedObject[], uid: string): [OwnerReference, ObservedObject[]][] {
   const found = new Map<string, [OwnerReference, ObservedObject[]]>();
   for (const dependent of dependents) {
@@ -87,7 +88,7 @@ function meanings(dependents: readonly ObservedObject[], uid: string): [OwnerRef
   return [...found.values()];
 }
 
-/** Of one uid there is one; what goes beyond a few is somebody's mischief and waits for its turn. */
+/** Bound on different meanings of one UID; correct references have one. */
 const MEANINGS_MAX = 20;
 
 async function classify(
@@ -124,7 +125,7 @@ async function decide(options: JudgeOptions, seen: ObservedObject, live: LiveObj
     return dropOwners(live, released);
   }
   if (waiting.length > 0 && graph.dependents(seen.uid).length > 0) {
-    // A ring of objects that wait for each other would wait for ever.
+    // Objects in a cycle would wait for each other for ever.
     const isInRing = graph.dependents(seen.uid).some(({ isForeground }) => isForeground);
     if (isInRing) {
       await unblockOwners(live);
@@ -132,7 +133,7 @@ async function decide(options: JudgeOptions, seen: ObservedObject, live: LiveObj
     }
     return collect(options, seen, live, 'Foreground', waiting);
   }
-  const finalizers = textsOf(live.metadata, 'finalizers');
+  const finalizers = texts(live.metadata, 'finalizers');
   const policy = finalizers.includes(ORPHAN_FINALIZER)
     ? 'Orphan'
     : finalizers.includes(FOREGROUND_FINALIZER)
@@ -158,7 +159,7 @@ async function collect(
   });
 }
 
-/** An owner deleted in the foreground goes when no dependent blocks it any more. */
+/** Ends a foreground deletion when no dependent blocks it any more. */
 async function endForeground(options: JudgeOptions, seen: ObservedObject, live: LiveObject): Promise<void> {
   const blockers = options.graph.blockers(seen.uid);
   for (const each of blockers) if (!each.isForeground) options.judgeSoon(each.uid);
@@ -171,20 +172,20 @@ async function endForeground(options: JudgeOptions, seen: ObservedObject, live: 
 
 function isForeground(metadata: Json | undefined): boolean {
   if (!isObject(metadata) || metadata['deletionTimestamp'] === undefined) return false;
-  return textsOf(metadata, 'finalizers').includes(FOREGROUND_FINALIZER);
+  return texts(metadata, 'finalizers').includes(FOREGROUND_FINALIZER);
 }
 
 export async function removeFinalizer(live: LiveObject, name: string): Promise<void> {
-  const present = textsOf(live.metadata, 'finalizers');
+  const present = texts(live.metadata, 'finalizers');
   if (!present.includes(name)) return;
   const left = present.filter((each) => each !== name);
   await live.patchMetadata({ finalizers: left.length === 0 ? null : left });
 }
 
-/** Whole references are sent back, so that members unknown to this version stay. */
+/** Removes owner references. The others are sent back whole, with members that are unknown here. */
 export async function dropOwners(live: LiveObject, uids: ReadonlySet<string>): Promise<void> {
   const present = rawReferences(live);
-  const left = present.filter((each) => !isObject(each) || !uids.has(textOf(each, 'uid')));
+  const left = present.filter((each) => !isObject(each) || !uids.has(text(each, 'uid')));
   if (left.length === present.length) return;
   await live.patchMetadata({ ownerReferences: left.length === 0 ? null : left });
 }

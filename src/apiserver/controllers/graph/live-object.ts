@@ -6,14 +6,15 @@ import {
   MERGE_PATCH,
   NotYet,
 } from '../../../kube/client/api-client.js';
+import { text } from '../../../kube/fields.js';
 import type { JsonObject } from '../../../kube/json.js';
 import { metadataOf } from '../../../kube/metadata-of.js';
 import { pathOf } from '../../../kube/resource-kind.js';
-import { isDefinitelyAbsent, readFound, textOf } from '../answers.js';
+import { isDefinitelyAbsent, readFound } from '../answers.js';
 import type { CatalogueReader } from '../resource-catalogue.js';
 import type { ObservedObject } from './owner-reference.js';
 
-/** An object as it is now, and what may be done with it: only as long as it stays as it was read. */
+/** An object as just read. Changes have its UID and resource version as preconditions. */
 export class LiveObject {
   readonly object: JsonObject;
   readonly metadata: JsonObject;
@@ -27,13 +28,13 @@ export class LiveObject {
     this.metadata = metadataOf(object);
   }
 
-  /** Where it is, for messages. */
+  /** Path of the object, for messages. */
   get place(): string {
     return this.#target;
   }
 
   get #name(): string {
-    return textOf(this.metadata, 'name');
+    return text(this.metadata, 'name');
   }
 
   async patchMetadata(change: JsonObject): Promise<void> {
@@ -51,8 +52,8 @@ export class LiveObject {
 
   async delete(propagationPolicy: 'Background' | 'Foreground' | 'Orphan'): Promise<void> {
     const preconditions = {
-      uid: textOf(this.metadata, 'uid'),
-      resourceVersion: textOf(this.metadata, 'resourceVersion'),
+      uid: text(this.metadata, 'uid'),
+      resourceVersion: text(this.metadata, 'resourceVersion'),
     };
     const body = { kind: 'DeleteOptions', apiVersion: 'v1', propagationPolicy, preconditions };
     this.#check('delete', await this.#client.request({ method: 'DELETE', target: this.#target, body }));
@@ -65,7 +66,7 @@ export class LiveObject {
   }
 }
 
-/** Reads an object anew. `absent` where it is certainly gone, or another has its name; rejects while that is not known. */
+/** Reads an object. `absent` if certainly gone or replaced; rejects with NotYet if unknown. */
 export async function readLive(
   client: ApiClient,
   reader: CatalogueReader,
@@ -76,6 +77,6 @@ export async function readLive(
   const target = pathOf(resource, seen.namespace, seen.name);
   const found = readFound(await client.request({ method: 'GET', target, metadataOnly: true }), seen.name);
   if (found.kind === 'unknown') throw new NotYet(`${target}: ${found.why}`);
-  if (found.kind === 'absent' || textOf(metadataOf(found.object), 'uid') !== seen.uid) return 'absent';
+  if (found.kind === 'absent' || text(metadataOf(found.object), 'uid') !== seen.uid) return 'absent';
   return new LiveObject(client, target, found.object);
 }

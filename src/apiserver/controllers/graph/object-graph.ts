@@ -1,6 +1,6 @@
 import { isMeant, type ObservedObject, type OwnerReference } from './owner-reference.js';
 
-/** Objects to look at after a change: to judge whether they may stay, or to release their dependents. */
+/** Receives objects to check after a change: may they stay, or release their dependents. */
 export interface GraphWork {
   readonly judge: (uid: string) => void;
   readonly release: (uid: string) => void;
@@ -8,14 +8,14 @@ export interface GraphWork {
 
 interface Node {
   readonly uid: string;
-  /** Undefined while only references to it have been seen. */
+  /** Undefined while only references to it were seen. */
   object: ObservedObject | undefined;
   readonly dependents: Set<Node>;
 }
 
 /**
- * Who belongs to whom, as far as the watches have told. It only says what is worth looking at: nothing is deleted on its
- * word, because it may be behind. Not bounded by itself; it holds one small node for each object of the cluster.
+ * Owners and dependents, as far as the watches reported them. It may be behind, so it only selects
+ * objects to check. Not bounded: it has one small node for each object of the cluster.
  */
 export class ObjectGraph {
   readonly #nodes = new Map<string, Node>();
@@ -29,7 +29,7 @@ export class ObjectGraph {
     return this.#nodes.size;
   }
 
-  /** Undefined for what is unknown, and for owners that were only heard of. */
+  /** Returns undefined for unknown objects, and for owners of which only references were seen. */
   object(uid: string): ObservedObject | undefined {
     return this.#nodes.get(uid)?.object;
   }
@@ -43,7 +43,7 @@ export class ObjectGraph {
     return [...(this.#nodes.get(uid)?.dependents ?? [])].flatMap(({ object }) => object ?? []);
   }
 
-  /** Dependents that an owner has to outlive when it is deleted in the foreground. */
+  /** Returns the dependents that block the foreground deletion of an owner. */
   blockers(uid: string): ObservedObject[] {
     return this.dependents(uid).filter(({ owners }) => owners.some((each) => each.uid === uid && each.blocksOwner));
   }
@@ -53,7 +53,7 @@ export class ObjectGraph {
     for (const { object } of this.#nodes.values()) if (object?.resource === resource) yield object;
   }
 
-  /** An object was made or changed. */
+  /** Adds or updates an object. */
   observe(object: ObservedObject): void {
     const node = this.#node(object.uid);
     const before = node.object;
@@ -68,7 +68,7 @@ export class ObjectGraph {
     if (object.isOrphaning && !before?.isOrphaning) this.#work.release(object.uid);
   }
 
-  /** An object is known to be gone. */
+  /** Removes an object that is certainly gone. */
   remove(uid: string): void {
     const node = this.#nodes.get(uid);
     if (!node) return;
@@ -77,7 +77,7 @@ export class ObjectGraph {
     for (const { uid: ownerUid } of node.object?.owners ?? []) this.#leave(node, ownerUid);
   }
 
-  /** A resource is no longer watched. That says nothing about its objects, so nobody is judged for it. */
+  /** Forgets the objects of a resource that is no longer watched. They may still exist. */
   unwatch(resource: string): void {
     for (const node of [...this.#nodes.values()]) {
       if (node.object?.resource !== resource) continue;
@@ -88,7 +88,7 @@ export class ObjectGraph {
     }
   }
 
-  /** Everything that may need a look, for when some looks were turned away or could not be finished. */
+  /** Selects all objects that may need a check again, after checks were rejected or failed. */
   rescan(): void {
     for (const { uid, object, dependents } of this.#nodes.values()) {
       if (!object) {
@@ -119,11 +119,11 @@ export class ObjectGraph {
       const owner = this.#node(reference.uid);
       owner.dependents.add(node);
       if (!owner.object) {
-        // Nothing seen of it yet: it may come with a watch that is behind, or not exist at all.
+        // Not seen yet: a watch may be behind, or the owner does not exist.
         this.#work.judge(reference.uid);
         continue;
       }
-      // A dependent that came late still shares its owner's fate.
+      // Also for a dependent that was created after the deletion of its owner.
       if (owner.object.isForeground || !isMeant(reference, object.namespace, owner.object)) this.#work.judge(node.uid);
       if (owner.object.isOrphaning) this.#work.release(owner.uid);
     }
@@ -152,7 +152,7 @@ export class ObjectGraph {
     if (owner?.object?.isForeground) this.#work.judge(owner.uid);
   }
 
-  /** Whoever named it by another kind, name or namespace than it has, meant something that does not exist. */
+  /** Judges dependents whose reference has another kind, name or namespace. */
   #judgeMistaken(owner: Node, object: ObservedObject): void {
     for (const { uid, object: dependent } of owner.dependents) {
       const reference = dependent?.owners.find((each) => each.uid === owner.uid);

@@ -1,17 +1,18 @@
 import type { ApiClient } from '../../../kube/client/api-client.js';
+import { text } from '../../../kube/fields.js';
 import type { JsonObject } from '../../../kube/json.js';
 import { metadataOf } from '../../../kube/metadata-of.js';
 import { pathOf } from '../../../kube/resource-kind.js';
-import { readFound, textOf } from '../answers.js';
+import { readFound } from '../answers.js';
 import type { CatalogueReader } from '../resource-catalogue.js';
 import type { GoneObjects } from './gone-objects.js';
 import type { OwnerReference } from './owner-reference.js';
 
-/** What is known of an owner. Only `absent` ever leads to a deletion, and only `unknown` is worth asking again. */
+/** The state of an owner. Only `absent` may lead to a deletion; `unknown` is retried. */
 export type OwnerState =
   | { readonly kind: 'present'; readonly object: JsonObject }
   | { readonly kind: 'absent' }
-  /** A cluster-wide object can't belong to something in a namespace; Kubernetes never resolves that. */
+  /** A namespaced owner of a cluster-scoped object; Kubernetes never resolves it. */
   | { readonly kind: 'unresolvable' }
   | { readonly kind: 'unknown'; readonly why: string };
 
@@ -22,9 +23,10 @@ export interface OwnerLookupOptions {
 }
 
 /**
- * Asks the control plane for an owner. It is absent if it was seen to be deleted, if another object has its name, or if a
- * server that serves its kind says that there is no such object, and discovery vouches for that kind both before and
- * after. Every other answer may come from a server that does not know.
+ * Reads an owner from the control plane. It is absent if a watch reported its deletion, if its name
+ * has another UID, or if a server replies that the object does not exist and live servers served
+ * its kind both before and after the request. Every other answer may be from a server that does not
+ * serve the kind.
  */
 export async function lookUpOwner(
   { client, reader, gone }: OwnerLookupOptions,
@@ -41,7 +43,7 @@ export async function lookUpOwner(
   const found = readFound(await client.request({ method: 'GET', target, metadataOnly: true }), name);
   if (found.kind === 'unknown') return unknown(`${target}: ${found.why}`);
   if (found.kind === 'present') {
-    return textOf(metadataOf(found.object), 'uid') === uid ? found : { kind: 'absent' };
+    return text(metadataOf(found.object), 'uid') === uid ? found : { kind: 'absent' };
   }
   const after = (await reader.read()).ofKey(resource.key);
   if (!after?.isCurrent) return unknown(`${kind} of ${apiVersion} went away while its owner was looked for`);

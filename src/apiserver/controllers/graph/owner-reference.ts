@@ -1,6 +1,6 @@
+import { text, texts } from '../../../kube/fields.js';
 import { isObject, type Json, type JsonObject } from '../../../kube/json.js';
 import { metadataOf } from '../../../kube/metadata-of.js';
-import { textOf, textsOf } from '../answers.js';
 
 export const ORPHAN_FINALIZER = 'orphan';
 export const FOREGROUND_FINALIZER = 'foregroundDeletion';
@@ -13,10 +13,10 @@ export interface OwnerReference {
   readonly blocksOwner: boolean;
 }
 
-/** What garbage collection needs to know of an object. */
+/** The parts of an object that garbage collection uses. */
 export interface ObservedObject {
   readonly uid: string;
-  /** Key of the resource it was seen in. */
+  /** Key of the resource in which it was seen. */
   readonly resource: string;
   readonly group: string;
   readonly kind: string;
@@ -36,20 +36,20 @@ export interface SeenIn {
   readonly kind: string;
 }
 
-/** Undefined for what has no uid and so can be neither owner nor dependent. */
+/** Returns undefined for an object without a UID, which can be neither owner nor dependent. */
 export function observed(object: JsonObject, { key, group, kind }: SeenIn): ObservedObject | undefined {
   const metadata = metadataOf(object);
-  const uid = textOf(metadata, 'uid');
+  const uid = text(metadata, 'uid');
   if (uid === '') return undefined;
-  const finalizers = textsOf(metadata, 'finalizers');
+  const finalizers = texts(metadata, 'finalizers');
   const isDeleting = metadata['deletionTimestamp'] !== undefined && metadata['deletionTimestamp'] !== null;
   return {
     uid,
     resource: key,
     group,
     kind,
-    namespace: textOf(metadata, 'namespace'),
-    name: textOf(metadata, 'name'),
+    namespace: text(metadata, 'namespace'),
+    name: text(metadata, 'name'),
     owners: ownersOf(metadata),
     isDeleting,
     isForeground: isDeleting && finalizers.includes(FOREGROUND_FINALIZER),
@@ -63,19 +63,19 @@ export function ownersOf(metadata: JsonObject): OwnerReference[] {
 }
 
 function referenceOf(value: Json): OwnerReference[] {
-  if (!isObject(value) || textOf(value, 'uid') === '') return [];
+  if (!isObject(value) || text(value, 'uid') === '') return [];
   return [
     {
-      uid: textOf(value, 'uid'),
-      apiVersion: textOf(value, 'apiVersion'),
-      kind: textOf(value, 'kind'),
-      name: textOf(value, 'name'),
+      uid: text(value, 'uid'),
+      apiVersion: text(value, 'apiVersion'),
+      kind: text(value, 'kind'),
+      name: text(value, 'name'),
       blocksOwner: value['blockOwnerDeletion'] === true,
     },
   ];
 }
 
-/** Whether a reference, made in a namespace, names this owner by more than its uid. */
+/** Returns whether a reference matches this owner by kind, name and namespace too. */
 export function isMeant(
   reference: OwnerReference,
   dependentNamespace: string,
@@ -89,7 +89,7 @@ export function isMeant(
   );
 }
 
-/** Versions of one group hold the same objects. */
+/** The group only: versions of one group have the same objects. */
 function groupOf(apiVersion: string): string {
   const slash = apiVersion.indexOf('/');
   return slash < 0 ? '' : apiVersion.slice(0, slash);

@@ -1,12 +1,13 @@
 import { NotYet } from '../../../kube/client/api-client.js';
-import { textsOf } from '../answers.js';
+import { texts } from '../../../kube/fields.js';
 import { dropOwners, type JudgeOptions, removeFinalizer } from './judge.js';
 import { readLive } from './live-object.js';
 import { ORPHAN_FINALIZER } from './owner-reference.js';
 
 /**
- * An owner deleted with `orphan` goes after its dependents have forgotten it. A dependent that is overlooked would be taken
- * for garbage later, so this waits until everything that could be one is known.
+ * Removes the references of all dependents to an owner deleted with `orphan`, then its finalizer. A
+ * dependent that was missed would be deleted as garbage later, so this waits until the graph is
+ * complete.
  */
 export async function releaseDependents(options: JudgeOptions, uid: string): Promise<void> {
   const { client, reader, graph, logger } = options;
@@ -14,7 +15,7 @@ export async function releaseDependents(options: JudgeOptions, uid: string): Pro
   if (!seen?.isOrphaning) return;
   const live = await readLive(client, reader, seen);
   if (live === 'absent') return graph.remove(uid);
-  if (!textsOf(live.metadata, 'finalizers').includes(ORPHAN_FINALIZER)) return;
+  if (!texts(live.metadata, 'finalizers').includes(ORPHAN_FINALIZER)) return;
   if (live.metadata['deletionTimestamp'] === undefined) return;
   waitForAll(options, live.place);
   const released = new Set<string>();

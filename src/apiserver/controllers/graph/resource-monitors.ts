@@ -1,6 +1,7 @@
 import type { Clock } from '../../../base/clock.js';
 import type { Logger } from '../../../base/logger.js';
 import { OncePerSubject } from '../../../base/once-per-subject.js';
+import { Turnstile } from '../../../base/turnstile.js';
 import type { ApiClient } from '../../../kube/client/api-client.js';
 import { pathOf } from '../../../kube/resource-kind.js';
 import { CollectionWatch } from '../collection-watch.js';
@@ -9,13 +10,13 @@ import type { GoneObjects } from './gone-objects.js';
 import type { ObjectGraph } from './object-graph.js';
 import { type ObservedObject, observed } from './owner-reference.js';
 
-export interface ResourceMonitorsOptions {
+interface ResourceMonitorsOptions {
   readonly client: ApiClient;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly graph: ObjectGraph;
   readonly gone: GoneObjects;
-  /** An object was not in a new list: it is probably gone, and worth asking for. */
+  /** Called for a known object that is missing in a new list: probably deleted. */
   readonly onMissed: (uid: string) => void;
 }
 
@@ -24,10 +25,10 @@ interface Monitor {
   readonly watch: CollectionWatch<ObservedObject>;
 }
 
-/** At most so many lists at once: at the start there is one for every resource. */
+/** Bound on concurrent lists: at the start there is one for every resource. */
 const LISTS_MAX = 6;
 
-/** Watches the metadata of every object that can be deleted, in every resource that the control plane serves. */
+/** Watches the metadata of every deletable object of the control plane. */
 export class ResourceMonitors {
   readonly #options: ResourceMonitorsOptions;
   readonly #monitors = new Map<string, Monitor>();
@@ -39,7 +40,7 @@ export class ResourceMonitors {
     this.#options = options;
   }
 
-  /** Follows discovery: what is new is watched, what is certainly no longer served is dropped. */
+  /** Follows discovery: watches new resources, drops those that are certainly gone. */
   async follow(catalogue: Catalogue): Promise<void> {
     if (catalogue === this.#catalogue) return;
     this.#catalogue = catalogue;
@@ -53,12 +54,12 @@ export class ResourceMonitors {
     }
   }
 
-  /** Discovery could not be read: nothing is certain until it can. */
+  /** Called when discovery could not be read: the graph counts as incomplete until it can. */
   doubt(): void {
     this.#catalogue = undefined;
   }
 
-  /** Why objects may exist that the graph does not know; undefined when there can be none. */
+  /** Returns why the graph may lack objects; undefined if it is complete. */
   whyIncomplete(): string | undefined {
     const catalogue = this.#catalogue;
     if (!catalogue) return 'discovery has not been read';
@@ -81,7 +82,6 @@ export class ResourceMonitors {
       client,
       clock,
       path: pathOf(resource, ''),
-      metadataOnly: true,
       enterList: () => this.#lists.enter(),
       keep: (object) => observed(object, resource),
       onSnapshot: (items) => {
@@ -110,36 +110,16 @@ export class ResourceMonitors {
   }
 }
 
-/** Events name what they are about, but belong to nobody and go by themselves. */
+/** Events have no owners and expire by themselves. */
 function isCollectable({ group, resource, verbs }: ApiResource): boolean {
   if (resource === 'events' && (group === '' || group === 'events.k8s.io')) return false;
   return verbs.has('delete') && verbs.has('list') && verbs.has('watch');
 }
 
-/** Another version of it is watched from now on. */
+/** Returns whether another version of the resource is watched. */
 function isServedOtherwise(wanted: ReadonlyMap<string, ApiResource>, { group, resource }: ApiResource): boolean {
   for (const each of wanted.values()) {
     if (each.group === group && each.resource === resource && each.isCurrent) return true;
   }
   return false;
-}
-
-/** Lets so many in at once; the others wait in order. */
-class Turnstile {
-  readonly #waiting: (() => void)[] = [];
-  #free: number;
-
-  constructor(places: number) {
-    this.#free = places;
-  }
-
-  async enter(): Promise<() => void> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    return () => {
-      const next = this.#waiting.shift();
-      if (next) next();
-      else this.#free++;
-    };
-  }
 }

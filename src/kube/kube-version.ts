@@ -24,7 +24,7 @@ export function compareServerVersions(a: string, b: string): number {
 const STABILITY: Readonly<Record<string, number>> = { alpha: 0, beta: 1, '': 2 };
 
 function parseApiVersion(version: string) {
-  const match = /^v([1-9][0-9]{0,8})(?:(alpha|beta)([1-9][0-9]{0,8}))?$/.exec(version);
+  const match = /^v([0-9]{1,9})(?:(alpha|beta)([0-9]{1,9}))?$/.exec(version);
   if (!match) return undefined;
   return { major: Number(match[1]), stability: STABILITY[match[2] ?? '']!, minor: Number(match[3] ?? 0) };
 }

@@ -17,6 +17,10 @@ describe('compareApiVersions', () => {
       'foo10',
     ]);
   });
+
+  it('takes v0 for a version, as Kubernetes does, and not for another name', () => {
+    expect(['a', 'v0', 'v1alpha0', 'v1'].sort(compareApiVersions)).toEqual(['v1', 'v0', 'v1alpha0', 'a']);
+  });
 });
 
 describe('compareServerVersions', () => {
