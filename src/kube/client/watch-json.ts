@@ -26,8 +26,6 @@ export interface WatchLimits {
   /** Timeout until the head of the reply, or until the whole reply of a refusal. */
   readonly headTimeoutMs: number;
   readonly eventBytesMax: number;
-  /** Timeout without data, after which the connection counts as dead. */
-  readonly silenceMsMax?: number;
 }
 
 /** Opens one watch with events in JSON and follows it to its end. It is not opened again. */
@@ -76,8 +74,8 @@ function refusal(target: string, status: number, body: Buffer): ApiRefusal {
 
 function follow(
   { body }: Reply,
-  { target, onEvent }: JsonWatch,
-  { clock, eventBytesMax, silenceMsMax }: WatchLimits,
+  { onEvent }: JsonWatch,
+  { eventBytesMax }: WatchLimits,
   onCancel: (cancel: () => void) => void,
 ): Promise<void> {
   const lines = new JsonLines(eventBytesMax);
@@ -92,26 +90,17 @@ function follow(
     if (body) take(body);
     return Promise.resolve();
   }
-  let cancelSilence = () => {};
   return new Promise<void>((resolve, reject) => {
     const give = (error: Error): void => {
       body.cancel(error);
       reject(error);
     };
-    const heard = (): void => {
-      if (silenceMsMax === undefined) return;
-      cancelSilence();
-      const silent = () => give(new Error(`watch ${target}: silent for ${silenceMsMax} ms`));
-      cancelSilence = clock.after(silenceMsMax, silent);
-    };
     onCancel(() => {
       body.cancel(new Error('stopped'));
       resolve();
     });
-    heard();
     body.attach({
       write(chunk) {
-        heard();
         try {
           take(chunk);
           return true;
@@ -123,5 +112,5 @@ function follow(
       end: () => resolve(),
       fail: reject,
     });
-  }).finally(() => cancelSilence());
+  });
 }

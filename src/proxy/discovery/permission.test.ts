@@ -33,6 +33,24 @@ function on(connection: ClientConnection, caller: { identity: Identity; headers:
 }
 
 describe('permission', () => {
+  it.each([200, 403])(
+    'fails with 503 when the body of a %d reply never ends, and asks again afterwards',
+    async (status) => {
+      const clock = new ManualClock();
+      const { asked, judge } = judgeWith(() => ({
+        status,
+        headers: [],
+        body: new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} }),
+      }));
+      const authorize = permission(clock);
+      const refused = expect(authorize(exchangeFor('/apis'), judge, '/apis')).rejects.toThrow('did not answer in time');
+      await clock.advance(PERMISSION_LIMITS.judgeTimeoutMs);
+      await refused;
+      expect(asked[0]!.aborted).toBe(true);
+      expect(await authorize(exchangeFor('/apis'), judgeWith(() => OK).judge, '/apis')).toBeUndefined();
+    },
+  );
+
   it('asks the API server in the name of the caller, with nothing else of the request', async () => {
     const { asked, judge } = judgeWith(() => OK);
     const headers = [

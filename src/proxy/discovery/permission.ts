@@ -47,7 +47,31 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
   const etags = new Map<string, string>();
 
   async function ask(exchange: Exchange, judge: Handler, path: string): Promise<Reply | undefined> {
-    const reply = await judgeInTime(exchange, judge, path);
+    const question = onBehalfOf(exchange, {
+      target: path,
+      headers: smallestAnswer(path, etags.get(path)),
+      nowMs: clock.nowMs(),
+    });
+    const late = () => new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'));
+    // Covers the body too: requests of the same caller wait for this one.
+    const deadline = new Deadline(clock, limits.judgeTimeoutMs, late);
+    deadline.onAbort(() => question.abort());
+    try {
+      const reply = await deadline.reply(judge(question));
+      return await deadline.race(refusalIn(reply, path));
+    } catch (error) {
+      if (error instanceof StatusError) throw error;
+      throw new StatusError(
+        'ServiceUnavailable',
+        cannotJudge(path, error instanceof Error ? error.message : 'it failed'),
+      );
+    } finally {
+      deadline.end();
+    }
+  }
+
+  /** Reads a reply to its end; resolves with undefined if it permits the document. */
+  async function refusalIn(reply: Reply, path: string): Promise<Reply | undefined> {
     if (reply.status < 400 || reply.status === 404 || reply.status === 406) {
       const etag = headerValue(reply.headers, 'etag');
       if (etag && (etags.has(path) || etags.size < ETAGS_MAX)) etags.set(path, etag);
@@ -58,28 +82,6 @@ export function permission(clock: Clock, limits: PermissionLimits = PERMISSION_L
     if (reply.status >= 500)
       throw new StatusError('ServiceUnavailable', cannotJudge(path, `it answered ${reply.status}`));
     return { status: reply.status, headers: reply.headers, body };
-  }
-
-  async function judgeInTime(exchange: Exchange, judge: Handler, path: string): Promise<Reply> {
-    const question = onBehalfOf(exchange, {
-      target: path,
-      headers: smallestAnswer(path, etags.get(path)),
-      nowMs: clock.nowMs(),
-    });
-    const late = () => new StatusError('ServiceUnavailable', cannotJudge(path, 'it did not answer in time'));
-    const deadline = new Deadline(clock, limits.judgeTimeoutMs, late);
-    deadline.onAbort(() => question.abort());
-    try {
-      return await deadline.reply(judge(question));
-    } catch (error) {
-      if (error instanceof StatusError) throw error;
-      throw new StatusError(
-        'ServiceUnavailable',
-        cannotJudge(path, error instanceof Error ? error.message : 'it failed'),
-      );
-    } finally {
-      deadline.end();
-    }
   }
 
   return async (exchange, judge, path) => {

@@ -1,3 +1,5 @@
+import type { Reply } from '../../http/exchange.js';
+import { filterHeaders, headerValue } from '../../http/headers.js';
 import type { StatusError } from '../../kube/status-error.js';
 
 /**
@@ -17,4 +19,14 @@ export const NOT_TAKEN = 'X-Straddle-Not-Taken';
 export function markNotTaken(error: StatusError, why: NotTaken): StatusError {
   error.headers = [...error.headers, NOT_TAKEN, why];
   return error;
+}
+
+/**
+ * Returns a reply of the local server without the mark. A server behind this Straddle, such as an
+ * aggregated API server, must not make peers send a request again.
+ */
+export function withoutNotTaken(reply: Reply): Reply {
+  const field = NOT_TAKEN.toLowerCase();
+  if (reply.status !== 503 || headerValue(reply.headers, field) === undefined) return reply;
+  return { ...reply, headers: filterHeaders(reply.headers, (name) => name !== field) };
 }

@@ -11,7 +11,7 @@ import { StatusError } from '../../kube/status-error.js';
 import { serves } from '../../kube/surface.js';
 import type { PeerDirectory } from '../peers/peer-table.js';
 import { classifyReply, withRefusalRead } from './classify-reply.js';
-import { markNotTaken } from './not-taken.js';
+import { markNotTaken, withoutNotTaken } from './not-taken.js';
 import {
   capablePeers,
   describe,
@@ -128,7 +128,7 @@ async function serveHere({ host, clock }: RouterOptions, exchange: Exchange): Pr
   if (!host.ready()) throw markNotTaken(unavailable(exchange, [], ['the local server is down']), 'true');
   try {
     const reply = await withRefusalRead(exchange, await host.handle(exchange), clock);
-    if (!exchange.peerProxied || !isUnknownHere(exchange, reply)) return reply;
+    if (!exchange.peerProxied || !isUnknownHere(exchange, reply)) return withoutNotTaken(reply);
     discard(reply);
   } catch (error) {
     if (!(error instanceof AttemptError)) throw error;
