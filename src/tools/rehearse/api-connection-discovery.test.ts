@@ -43,11 +43,6 @@ describe('discovery read by a rehearsal', () => {
       JSON.stringify({ ...aggregated({}), items: [5] }),
       /items\[0\]: is not an object/,
     ],
-    [
-      'with a version without a name',
-      JSON.stringify({ ...aggregated({}), items: [{ metadata: { name: 'a' }, versions: [{}] }] }),
-      /items\[0\]\.versions\[0\]\.version: is not a name/,
-    ],
   ])('rejects a document %s with an error that says where it is wrong', async (_, document, message) => {
     documents['/apis'] = document;
     await expect(connection.discover()).rejects.toThrow(message);
