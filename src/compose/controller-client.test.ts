@@ -30,11 +30,6 @@ describe('discovery read by controllers', () => {
       JSON.stringify({ ...aggregated({}), items: [null] }),
       /items\[0\]: is not an obj/,
     ],
-    [
-      'with resources that are no list',
-      JSON.stringify({ ...aggregated({}), items: [{ versions: [{ version: 'v1', resources: 7 }] }] }),
-      /resources: is not a list/,
-    ],
   ])('rejects a document %s with an error that says where it is wrong', async (_, document, message) => {
     await expect(clientOf(document).discover()).rejects.toThrow(message);
     await expect(clientOf(document).discover()).rejects.toThrow('/apis');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { takesGzip } from './accept-encoding.js';
+import { takesGzip, takesIdentity } from './accept-encoding.js';
 
 describe('takesGzip', () => {
   it.each([
@@ -30,5 +30,20 @@ describe('takesGzip', () => {
 
   it('reads a bounded number of codings', () => {
     expect(takesGzip(['Accept-Encoding', `${'br,'.repeat(100)}gzip`])).toBe(false);
+  });
+});
+
+describe('takesIdentity', () => {
+  it.each([
+    ['gzip', true],
+    ['gzip;q=0', true],
+    ['identity;q=0.1', true],
+    ['identity;q=0', false],
+    ['gzip, Identity; q=0.0', false],
+    ['*;q=0', false],
+    ['*;q=0, identity', true],
+    ['', true],
+  ])('reads Accept-Encoding %j as %s', (field, expected) => {
+    expect(takesIdentity(['Accept-Encoding', field])).toBe(expected);
   });
 });

@@ -126,6 +126,7 @@ export const VISIBLE_ERRORS: Readonly<Record<string, VisibleError>> = {
 export const INTERNAL_ERRORS: Readonly<Record<string, string>> = {
   AppliedObjectError: 'StatusError of server-side apply',
   BodyTooLargeError: 'DocumentError or OutboundCallError of type `too-large`',
+  CborError: 'a watch that is not continued elsewhere, or a reply that is passed on unread',
   CelCompileError: 'a cause of 422 Invalid, for the rule or match condition',
   ConnectionError: 'GOAWAY with the error code of RFC 9113',
   DerError: 'a certificate or certificate request that is refused',

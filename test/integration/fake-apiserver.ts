@@ -3,6 +3,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import { gzipSync } from 'node:zlib';
+import {
+  CBOR_WATCH,
+  JSON_WATCH,
+  PROTOBUF_WATCH,
+  type SentEvent,
+} from '../../src/proxy/routing/watch-events.fixture.js';
 import type { Certificates } from './certificates.js';
 import type { SharedStorage, StoredObject } from './shared-storage.js';
 
@@ -136,7 +143,7 @@ export class FakeApiServer {
       .slice(0, match['namespace'] ? (core ? 6 : 7) : core ? 4 : 5)
       .join('/');
     if (resource === 'selfsubjectaccessreviews') return json(res, 201, { status: { allowed: user !== 'nobody' } });
-    if (url.searchParams.get('watch')) return this.#watch(res, collection, url);
+    if (url.searchParams.get('watch')) return this.#watch(req, res, collection, url);
     return this.#act(req, res, collection, name, sub);
   }
 
@@ -151,12 +158,21 @@ export class FakeApiServer {
     return res.writeHead(200, { 'Content-Type': type, ETag: etag }).end(body);
   }
 
-  #watch(res: ServerResponse, collection: string, url: URL): void {
-    res.writeHead(200, { 'Content-Type': 'application/json' }).flushHeaders();
-    const from = Number(url.searchParams.get('resourceVersion') || this.#storage.revision);
-    const stop = this.#storage.watch(collection, from, ({ type, object }) => {
-      res.write(`${JSON.stringify({ type, object })}\n`);
-    });
+  /** JSON, protobuf or CBOR, as asked for; where the client takes gzip, each event is a member of its own. */
+  #watch({ headers }: IncomingMessage, res: ServerResponse, collection: string, url: URL): void {
+    const { contentType, encode } = watchEncoding(headers.accept ?? '');
+    const compressed = headers['accept-encoding']?.includes('gzip') ?? false;
+    const coding = compressed ? { 'Content-Encoding': 'gzip' } : {};
+    res.writeHead(200, { 'Content-Type': contentType, ...coding }).flushHeaders();
+    const send = (event: SentEvent) => res.write(compressed ? gzipSync(encode(event)) : encode(event));
+    let from = Number(url.searchParams.get('resourceVersion') || this.#storage.revision);
+    if (url.searchParams.get('sendInitialEvents') === 'true') {
+      from = this.#storage.revision;
+      for (const object of this.#storage.list(collection)) send({ type: 'ADDED', object });
+      const annotations = { 'k8s.io/initial-events-end': 'true' };
+      send({ type: 'BOOKMARK', object: { metadata: { resourceVersion: String(from), annotations } } });
+    }
+    const stop = this.#storage.watch(collection, from, ({ type, object }) => send({ type, object }));
     this.watching++;
     res.on('close', () => {
       this.watching--;
@@ -238,6 +254,11 @@ function aggregated(served: Served, core: boolean) {
       })),
     })),
   };
+}
+
+function watchEncoding(accept: string) {
+  if (accept.startsWith('application/vnd.kubernetes.protobuf')) return PROTOBUF_WATCH;
+  return accept.startsWith('application/cbor') ? CBOR_WATCH : JSON_WATCH;
 }
 
 function json(res: ServerResponse, code: number, value: unknown): void {

@@ -3,7 +3,8 @@ import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { AttemptError } from '../../http/attempt-error.js';
 import { BodyStream } from '../../http/body-stream.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { status } from '../../kube/status.js';
+import { type Status, status } from '../../kube/status.js';
+import { encodeStatus } from '../../kube/status-encoding.js';
 import {
   classifyReply,
   REFUSAL_READ_MS_MAX,
@@ -12,12 +13,29 @@ import {
   withRefusalRead,
 } from './classify-reply.js';
 import { ask } from './routing.fixture.js';
+import { cbor } from './watch-events.fixture.js';
 
 const RESIZE = ask('PUT', '/api/v1/namespaces/x/pods/p/resize');
 const PROXY = ask('GET', '/api/v1/namespaces/x/pods/p/proxy/');
 const UNKNOWN = 'the server could not find the requested resource';
 const DRAINING_HEADERS = ['Retry-After', '1'];
 const DRAINING = JSON.stringify(status('ServiceUnavailable', 'apiserver is shutting down'));
+
+/** Encodings of a Status, made by hand: as the serializers of kube-apiserver write them. */
+const NOT_FOUND_ENCODINGS: readonly (readonly [string, (found: Status) => Buffer])[] = [
+  ['application/json', (found) => Buffer.from(`${JSON.stringify(found)}\n`)],
+  ['application/yaml', (found) => Buffer.from(yaml(found))],
+  [
+    'application/vnd.kubernetes.protobuf',
+    (found) => Buffer.from(encodeStatus(found, 'application/vnd.kubernetes.protobuf').bytes),
+  ],
+  ['application/cbor', (found) => Buffer.concat([Buffer.from('d9d9f7', 'hex'), cbor(found)])],
+];
+
+function yaml({ apiVersion, code, details, kind, message, reason, status: outcome }: Status): string {
+  const nested = details ? `details:\n  kind: ${details.kind}\n  name: ${details.name}\n` : '';
+  return `apiVersion: ${apiVersion}\ncode: ${code}\n${nested}kind: ${kind}\nmessage: ${message}\nmetadata: {}\nreason: ${reason}\nstatus: ${outcome}\n`;
+}
 
 /** A reply as it comes over a connection, and the stream that ends it. */
 function streamed(code: number, text: string, more: { headers?: string[]; length?: number | undefined } = {}) {
@@ -56,6 +74,32 @@ describe('classifyReply', () => {
     const body = Buffer.from(JSON.stringify(status('NotFound', `pods "${UNKNOWN}" not found`)));
     const headers = ['Content-Type', 'application/json'];
     expect(classifyReply(exchange, { status: 404, headers, body }, 'kube-apiserver')).toBe('answer');
+  });
+
+  describe.each(NOT_FOUND_ENCODINGS)('in the 404 of 1.38, a Status in %s,', (contentType, encode) => {
+    const answered = (found: Status) => {
+      const bytes = encode(found);
+      const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
+      body.push(bytes);
+      const headers = ['Content-Type', contentType, 'Content-Length', String(bytes.length)];
+      return { body, reply: { status: found.code, headers, body } satisfies Reply };
+    };
+
+    it('recognises a path that the server does not serve, and only for resources', async () => {
+      const unknownPath = () => answered(status('NotFound', '404 page not found'));
+      expect(await kindOf(RESIZE, unknownPath())).toBe('unknown-resource');
+      expect(await kindOf(RESIZE, unknownPath(), 'straddle')).toBe('unknown-resource');
+      expect(await kindOf(ask('GET', '/healthz/none'), unknownPath())).toBe('answer');
+      expect(await kindOf(PROXY, unknownPath())).toBe('answer');
+    });
+
+    it.each([
+      ['names an object in its details', status('NotFound', '404 page not found', { name: 'p', kind: 'pods' })],
+      ['has more words', status('NotFound', 'pods "404 page not found" not found')],
+      ['has another reason', { ...status('NotFound', '404 page not found'), reason: 'Expired' as const }],
+    ])('takes one that %s as an answer', async (_, found) => {
+      expect(await kindOf(RESIZE, answered(found))).toBe('answer');
+    });
   });
 
   it('recognises a server that is shutting down', async () => {

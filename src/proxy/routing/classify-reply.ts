@@ -5,6 +5,7 @@ import { headerValue, type RawHeaders } from '../../http/headers.js';
 import { wholeReply } from '../../http/whole-reply.js';
 import { isObject, member } from '../../kube/json.js';
 import { isProxied } from '../../kube/request-info.js';
+import { readStatus } from '../../kube/status-decoding.js';
 import type { PeerEndpoint } from '../peers/peer-table.js';
 import { NOT_TAKEN, type NotTaken } from './not-taken.js';
 
@@ -34,8 +35,9 @@ interface Refusal {
 /**
  * All forms in which servers refuse requests. A kube-apiserver that shuts down refuses with a Status, or, started with
  * --shutdown-send-retry-after, with a plain-text 429; the whole text is compared, because other errors repeat text that
- * the client chose, such as the path. A path that nothing is registered for is answered with a plain-text 404, and a
- * missing object with a Status; within groups that the server knows both are a Status, and the message tells which.
+ * the client chose, such as the path. A path that nothing is registered for is answered with a plain-text 404, from 1.38 on
+ * with a Status that has the same text and no details, and a missing object with a Status that names it in its details;
+ * within groups that the server knows both are a Status, and the message tells which.
  */
 const REFUSALS: readonly Refusal[] = [
   {
@@ -61,6 +63,7 @@ const REFUSALS: readonly Refusal[] = [
     request: (exchange) => isForResource(exchange) && !exchange.info.path.includes(NO_SUCH_RESOURCE),
     body: (body) => body.includes(NO_SUCH_RESOURCE),
   },
+  { kind: 'unknown-resource', status: 404, request: isForResource, body: isUnknownPathStatus },
 ];
 
 const NO_SUCH_RESOURCE = 'the server could not find the requested resource';
@@ -148,6 +151,15 @@ function isForResource({ info }: Exchange): boolean {
 
 function isPlainText(headers: RawHeaders): boolean {
   return headerValue(headers, 'content-type')?.startsWith('text/plain') ?? false;
+}
+
+const UNKNOWN_PATH = '404 page not found';
+
+function isUnknownPathStatus(body: string): boolean {
+  // Nearly every 404 is about an object.
+  if (!body.includes(UNKNOWN_PATH)) return false;
+  const status = readStatus(Buffer.from(body, 'latin1'));
+  return status?.message === UNKNOWN_PATH && status.reason === 'NotFound' && status.code === 404 && !status.hasDetails;
 }
 
 /** Fields of the Status; `metadata`, always empty, may be present too. */

@@ -6,12 +6,12 @@ import type { OutgoingRequest } from '../../http/outgoing.js';
 import { createPeerDispatch } from './peer-dispatch.js';
 import { answer, ask, endpoint, peer } from './routing.fixture.js';
 
-function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, heldMax = 1) {
+function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, heldMax = 1, fields: string[] = []) {
   const recipients: unknown[] = [];
   const dispatch = createPeerDispatch({
     outgoingHeaders: (_, to) => {
       recipients.push(to);
-      return { headers: ['Host', 'x'], lane: 'front-proxy' };
+      return { headers: ['Host', 'x', ...fields], lane: 'front-proxy' };
     },
     headTimeoutMs: 60_000,
     limits: { heldMax, queueMax: 1, waitMsMax: 1_000, clock: new ManualClock() },
@@ -41,6 +41,20 @@ describe('createPeerDispatch', () => {
     expect(sent[0]).toMatchObject({ target: '/api/v1/pods?limit=1', headTimeoutMs: 60_000, lane: 'front-proxy' });
     expect(sent[1]!.headTimeoutMs).toBe(0);
     expect(sent[2]!.method).toBe('UPGRADE');
+  });
+
+  it('asks for a watch without compression, so that it can be continued elsewhere, and for nothing else', async () => {
+    const sent: OutgoingRequest[] = [];
+    const record = async (request: OutgoingRequest) => {
+      sent.push(request);
+      return answer();
+    };
+    const { dispatch, candidateOf } = dispatching(record, 1, ['Accept-Encoding', 'gzip']);
+    await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods'));
+    await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1&sendInitialEvents=true'));
+    await dispatch(candidateOf('b'), ask('GET', '/api/v1/pods?watch=1&resourceVersion=1&resourceVersion=2'));
+    const asIs = ['Host', 'x', 'Accept-Encoding', 'gzip'];
+    expect(sent.map(({ headers }) => headers)).toEqual([asIs, ['Host', 'x', 'Accept-Encoding', 'identity'], asIs]);
   });
 
   it('limits the requests of each peer separately, with 429 beyond the queue', async () => {

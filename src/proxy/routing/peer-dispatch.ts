@@ -4,6 +4,7 @@ import { flowOf } from '../../http/identity.js';
 import type { MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
 import { attempt } from './attempt.js';
 import type { Dispatch } from './reroute.js';
+import { isContinuable, withoutCompression } from './watch-request.js';
 
 export interface PeerDispatchOptions {
   readonly outgoingHeaders: MakeOutgoingHeaders;
@@ -30,7 +31,8 @@ export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: P
   }
 
   return async ({ peer, endpoint }, exchange) => {
-    const leaving = outgoingHeaders(exchange, { kind: endpoint.kind, rerouted: true });
+    const { headers, lane } = outgoingHeaders(exchange, { kind: endpoint.kind, rerouted: true });
+    const leaving = { headers: isContinuable(exchange) ? withoutCompression(headers) : headers, lane };
     const place = limiterOf(peer.identity).acquire(flowOf(exchange.identity), exchange);
     const release = isPending(place) ? await place : place;
     try {

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { silentLogger } from '../../base/logger.js';
@@ -10,12 +11,19 @@ import { parseRequestInfo } from '../../kube/request-info.js';
 import type { Peer, PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { Rerouter } from './reroute.js';
 import { createRouter } from './router.js';
-
-const JSON_WATCH = ['Content-Type', 'application/json'];
+import {
+  JSON_WATCH,
+  PROTOBUF_WATCH,
+  type SentEvent,
+  WATCH_ENCODINGS,
+  type WatchEncoding,
+} from './watch-events.fixture.js';
+import { EVENT_BYTES_MAX } from './watch-events.js';
 
 interface Stored {
   readonly resourceVersion: number;
   readonly type: string;
+  readonly endsState?: boolean;
 }
 
 /** What every server of the control plane reads from. */
@@ -23,8 +31,8 @@ class Store {
   readonly events: Stored[] = [];
   readonly #listeners = new Set<(event: Stored) => void>();
 
-  add(type = 'ADDED'): void {
-    const event = { resourceVersion: 100 + this.events.length, type };
+  add(type = 'ADDED', endsState = false): void {
+    const event = { resourceVersion: 100 + this.events.length, type, endsState };
     this.events.push(event);
     for (const listener of this.#listeners) listener(event);
   }
@@ -35,9 +43,10 @@ class Store {
   }
 }
 
-function line({ resourceVersion, type }: Stored): string {
-  const metadata = { name: `n${resourceVersion}`, resourceVersion: String(resourceVersion) };
-  return `${JSON.stringify({ type, object: { kind: 'PodGroup', metadata, spec: 'é'.repeat(resourceVersion % 7) } })}\n`;
+function sent({ resourceVersion, type, endsState = false }: Stored): SentEvent {
+  const annotations = endsState ? { 'k8s.io/initial-events-end': 'true' } : {};
+  const metadata = { name: `n${resourceVersion}`, resourceVersion: String(resourceVersion), annotations };
+  return { type, object: { kind: 'PodGroup', metadata, spec: 'é'.repeat(resourceVersion % 7) } };
 }
 
 /** One watch as a server streams it: bytes wait while it is paused. */
@@ -47,11 +56,13 @@ class Stream {
   pauses = 0;
   #waiting = Buffer.alloc(0);
   #paused = false;
+  #dead = false;
   #stop: () => void = () => {};
 
   constructor(
     store: Store,
     from: number,
+    readonly encoding: WatchEncoding,
     readonly chunkBytes: () => number,
   ) {
     this.body = new BodyStream({
@@ -76,12 +87,20 @@ class Stream {
     return this.#waiting.byteLength;
   }
 
-  write(text: string): void {
-    this.#waiting = Buffer.concat([this.#waiting, Buffer.from(text)]);
+  write(bytes: Uint8Array): void {
+    this.#waiting = Buffer.concat([this.#waiting, bytes]);
     this.#pump();
   }
 
+  /** Sends the first bytes of an event, at least one too few. */
+  writePart(event: Stored, bytes: number): void {
+    const whole = this.encoding.encode(sent(event));
+    this.write(whole.subarray(0, bytes % (whole.length - 1)));
+  }
+
+  /** Breaks off; nothing that is written later is sent. */
   die(): void {
+    this.#dead = true;
     this.#stop();
     this.body.fail(new AttemptError('maybe', 'reset', 'socket hang up'));
   }
@@ -92,11 +111,11 @@ class Stream {
   }
 
   #send(event: Stored): void {
-    this.write(line(event));
+    this.write(this.encoding.encode(sent(event)));
   }
 
   #pump(): void {
-    while (!this.#paused && !this.cancelled && this.#waiting.byteLength > 0) {
+    while (!this.#paused && !this.#dead && !this.cancelled && this.#waiting.byteLength > 0) {
       const chunk = this.#waiting.subarray(0, Math.max(1, this.chunkBytes()));
       this.#waiting = this.#waiting.subarray(chunk.byteLength);
       this.body.push(chunk);
@@ -118,6 +137,7 @@ class Server {
   constructor(
     readonly identity: string,
     readonly store: Store,
+    public encoding: WatchEncoding,
   ) {
     const endpoint = {
       kind: 'kube-apiserver' as const,
@@ -142,11 +162,12 @@ class Server {
       await new Promise<void>((resolve) => exchange.onAbort(resolve));
       throw new AttemptError('maybe', 'aborted', 'the client left');
     }
-    if (this.refusal) return { status: this.refusal, headers: JSON_WATCH, body: Buffer.from('{}') };
+    const headers = ['Content-Type', this.encoding.contentType];
+    if (this.refusal) return { status: this.refusal, headers, body: Buffer.from('{}') };
     const from = new URL(exchange.target, 'http://x').searchParams.get('resourceVersion');
-    const stream = new Stream(this.store, Number(from ?? 0), () => this.chunkBytes());
+    const stream = new Stream(this.store, Number(from ?? 0), this.encoding, () => this.chunkBytes());
     this.streams.push(stream);
-    return { status: 200, headers: JSON_WATCH, body: stream.body };
+    return { status: 200, headers, body: stream.body };
   }
 
   /** The machine is gone: nothing answers, and what was open breaks off. */
@@ -158,14 +179,17 @@ class Server {
 
 /** A client that reads as fast as it is told to. */
 class Client {
-  text = '';
+  readonly chunks: Uint8Array[] = [];
   outcome: 'open' | 'ended' | 'cut' = 'open';
   slow = false;
 
-  constructor(readonly body: BodyStream) {
+  constructor(
+    readonly body: BodyStream,
+    readonly encoding: WatchEncoding,
+  ) {
     body.attach({
       write: (chunk) => {
-        this.text += Buffer.from(chunk).toString('latin1');
+        this.chunks.push(chunk);
         return !this.slow;
       },
       end: () => {
@@ -177,23 +201,34 @@ class Client {
     });
   }
 
+  get bytes(): Buffer {
+    return Buffer.concat(this.chunks);
+  }
+
   get versions(): number[] {
-    return this.text
-      .split('\n')
-      .slice(0, -1)
-      .map((text) => Number(JSON.parse(text).object.metadata.resourceVersion));
+    const { eventEnd, skim } = this.encoding.format;
+    const versions: number[] = [];
+    const { bytes } = this;
+    for (let start = 0; start < bytes.length; ) {
+      const end = eventEnd(bytes, start);
+      const event = skim(bytes.subarray(start, end));
+      if (event === 'malformed') throw new Error(`not an event: ${bytes.toString('latin1', start, end)}`);
+      versions.push(Number(event.resourceVersion));
+      start = end;
+    }
+    return versions;
   }
 }
 
 const FROM_99 = '/apis/scheduling.k8s.io/v1alpha2/podgroups?watch=1&resourceVersion=99&timeoutSeconds=300';
 const FROM_STATE = '/apis/scheduling.k8s.io/v1alpha2/podgroups?watch=1&allowWatchBookmarks=true';
 
-function setup(identities = ['b', 'c']) {
+function setup({ identities = ['b', 'c'], encoding = JSON_WATCH } = {}) {
   const store = new Store();
-  const servers = identities.map((identity) => new Server(identity, store));
+  const servers = identities.map((identity) => new Server(identity, store, encoding));
   const clock = new ManualClock();
   const metrics = createMetrics();
-  const host = { server: new Server('local', store), serves: false };
+  const host = { server: new Server('local', store, encoding), serves: false };
   const refreshed: string[] = [];
   const directory: PeerDirectory = {
     snapshot: () => {
@@ -239,7 +274,7 @@ function setup(identities = ['b', 'c']) {
     exchange.info = parseRequestInfo('GET', target)!;
     exchange.identity = { kind: 'carried', flow: 'someone', proven: true };
     const reply = await handler(exchange);
-    return { exchange, reply, client: new Client(reply.body as BodyStream) };
+    return { exchange, reply, client: new Client(reply.body as BodyStream, encoding) };
   }
   const outcomes = () =>
     [...metrics.registry.render().matchAll(/straddle_watch_continuations_total\{outcome="(.+)"\} (\d+)/g)].map(
@@ -250,9 +285,9 @@ function setup(identities = ['b', 'c']) {
 
 const query = (exchange: Exchange | undefined) => new URL(exchange!.target, 'http://x').searchParams;
 
-describe('a watch that a peer serves', () => {
+describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding) => {
   it('goes on at another peer from the last event, for the same caller, in what is left of its time', async () => {
-    const { store, b, c, clock, watch, outcomes } = setup();
+    const { store, b, c, clock, watch, outcomes } = setup({ encoding });
     const { exchange, client } = await watch();
     store.add();
     store.add('MODIFIED');
@@ -274,10 +309,10 @@ describe('a watch that a peer serves', () => {
   });
 
   it('drops half an event and gets it whole from the next server', async () => {
-    const { store, b, watch } = setup();
+    const { store, b, watch } = setup({ encoding });
     const { client } = await watch();
     store.add();
-    b.stream.write(line({ resourceVersion: 101, type: 'ADDED' }).slice(0, 30));
+    b.stream.writePart({ resourceVersion: 101, type: 'ADDED' }, 30);
     b.kill();
     store.add();
     await settle();
@@ -285,7 +320,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('goes on at the local server if that serves it by then', async () => {
-    const { store, b, host, watch } = setup(['b']);
+    const { store, b, host, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
     host.serves = true;
@@ -297,7 +332,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('goes on once more when the next server goes away too', async () => {
-    const { store, b, c, watch, outcomes } = setup();
+    const { store, b, c, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
     store.add();
     b.kill();
@@ -313,7 +348,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('is simply asked for again when nothing was delivered', async () => {
-    const { store, b, c, watch } = setup();
+    const { store, b, c, watch } = setup({ encoding });
     const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
     b.kill();
     store.add();
@@ -323,11 +358,11 @@ describe('a watch that a peer serves', () => {
   });
 
   it('ends after its last whole event when it dies within the initial state, which has no order', async () => {
-    const { store, b, c, watch, outcomes } = setup();
+    const { store, b, c, watch, outcomes } = setup({ encoding });
     store.add();
     store.add();
     const { client } = await watch(FROM_STATE);
-    b.stream.write('{"type":"ADDED","object":{"metada');
+    b.stream.writePart({ resourceVersion: 102, type: 'ADDED' }, 33);
     b.kill();
     await settle();
     expect(client.outcome).toBe('ended');
@@ -337,7 +372,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('goes on after the initial state once a bookmark was seen', async () => {
-    const { store, b, c, watch } = setup();
+    const { store, b, c, watch } = setup({ encoding });
     store.add();
     const { client } = await watch(FROM_STATE);
     store.add('BOOKMARK');
@@ -349,8 +384,105 @@ describe('a watch that a peer serves', () => {
     expect(query(c.asked[0]).get('allowWatchBookmarks')).toBe('true');
   });
 
+  it('goes on after the bookmark that ends the initial events it asked for, and asks for no state again', async () => {
+    const { store, b, c, watch } = setup({ encoding });
+    store.add();
+    const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
+    store.add('BOOKMARK', true);
+    store.add('MODIFIED');
+    b.kill();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100, 101, 102, 103]);
+    expect(query(c.asked[0]).get('resourceVersion')).toBe('102');
+    expect(query(c.asked[0]).get('sendInitialEvents')).toBeNull();
+    expect(query(c.asked[0]).get('resourceVersionMatch')).toBeNull();
+  });
+
+  it('ends after its last whole event before the bookmark that ends the initial events it asked for', async () => {
+    const { store, b, c, watch, outcomes } = setup({ encoding });
+    store.add();
+    const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
+    store.add('BOOKMARK');
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('ended');
+    expect(client.versions).toEqual([100, 101]);
+    expect(c.asked).toHaveLength(0);
+    expect(outcomes()).toEqual(['unsafe 1']);
+  });
+
+  it('is requested without compression for the rest, also from the local server', async () => {
+    const { store, b, host, watch } = setup({ encoding, identities: ['b'] });
+    const { client } = await watch(FROM_99, ['Authorization', 'Bearer t', 'Accept-Encoding', 'gzip']);
+    store.add();
+    host.serves = true;
+    b.kill();
+    store.add();
+    await settle();
+    expect(client.versions).toEqual([100, 101]);
+    expect(host.server.asked[0]!.headers).toEqual(['Authorization', 'Bearer t', 'Accept-Encoding', 'identity']);
+  });
+
+  it('ends cleanly when the next server sends events in another encoding', async () => {
+    const { store, b, c, watch, outcomes } = setup({ encoding });
+    const { client } = await watch();
+    store.add();
+    c.encoding = encoding === JSON_WATCH ? PROTOBUF_WATCH : JSON_WATCH;
+    b.kill();
+    store.add();
+    await settle();
+    expect(client.outcome).toBe('ended');
+    expect(client.versions).toEqual([100]);
+    expect(c.stream.cancelled).toBe(true);
+    expect(outcomes()).toEqual(['refused 1']);
+  });
+
+  it('is cut, and passed on as it is until then, where the server compressed it all the same', async () => {
+    const { b, c, watch, outcomes } = setup({ encoding });
+    const answer = b.answer.bind(b);
+    b.answer = async (exchange) => {
+      const reply = await answer(exchange);
+      return { ...reply, headers: [...reply.headers, 'Content-Encoding', 'gzip'] };
+    };
+    const { client } = await watch();
+    const compressed = gzipSync(encoding.encode(sent({ resourceVersion: 100, type: 'ADDED' })));
+    b.stream.write(compressed);
+    b.kill();
+    await settle();
+    expect(client.bytes).toEqual(compressed);
+    expect(client.outcome).toBe('cut');
+    expect(c.asked).toHaveLength(0);
+    expect(outcomes()).toEqual([]);
+  });
+
+  it('is cut, and passed on as it is until then, where its events have no known form', async () => {
+    const { b, c, watch } = setup({ encoding: { ...encoding, contentType: 'application/yaml;stream=watch' } });
+    const { client } = await watch();
+    b.stream.write(Buffer.from('type: ADDED\n'));
+    b.kill();
+    await settle();
+    expect(client.bytes.toString()).toBe('type: ADDED\n');
+    expect(client.outcome).toBe('cut');
+    expect(c.asked).toHaveLength(0);
+  });
+
+  it('is cut where it breaks within an event that is too large to be held back', async () => {
+    const { b, c, watch, outcomes } = setup({ encoding });
+    const { client } = await watch();
+    const metadata = { name: 'large', resourceVersion: '100' };
+    const large = encoding.encode({ type: 'ADDED', object: { metadata, spec: 'x'.repeat(EVENT_BYTES_MAX) } });
+    b.stream.write(large.subarray(0, -1));
+    expect(client.bytes.length).toBe(large.length - 1);
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('cut');
+    expect(c.asked).toHaveLength(0);
+    expect(outcomes()).toEqual(['cut 1']);
+  });
+
   it.each([410, 403, 404, 400])('ends cleanly when the next server answers %i', async (status) => {
-    const { store, b, c, watch, outcomes } = setup();
+    const { store, b, c, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
     store.add();
     c.refusal = status;
@@ -362,19 +494,20 @@ describe('a watch that a peer serves', () => {
   });
 
   it('ends cleanly after an ERROR event', async () => {
-    const { b, c, watch, outcomes } = setup();
+    const { b, c, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
-    b.stream.write('{"type":"ERROR","object":{"kind":"Status","code":410}}\n');
+    const error = encoding.encode({ type: 'ERROR', object: { kind: 'Status' } });
+    b.stream.write(error);
     b.kill();
     await settle();
     expect(client.outcome).toBe('ended');
-    expect(client.text).toContain('410');
+    expect(client.bytes).toEqual(error);
     expect(c.asked).toHaveLength(0);
     expect(outcomes()).toEqual(['finished 1']);
   });
 
   it('waits a while for a server that takes it', async () => {
-    const { store, b, clock, watch } = setup(['b']);
+    const { store, b, clock, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
     b.kill();
@@ -404,7 +537,7 @@ describe('a watch that a peer serves', () => {
       },
     ],
   ])('ends cleanly when no server %s in time', async (_, breakIt) => {
-    const { store, b, clock, watch, outcomes } = setup(['b']);
+    const { store, b, clock, watch, outcomes } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
     breakIt(b);
@@ -417,7 +550,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('ends cleanly when it breaks too often', async () => {
-    const { store, b, watch, outcomes } = setup(['b']);
+    const { store, b, watch, outcomes } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
     for (let i = 0; i < 11; i++) {
@@ -429,21 +562,21 @@ describe('a watch that a peer serves', () => {
   });
 
   it('ends when its server ends it and is still there', async () => {
-    const { store, b, c, refreshed, watch, outcomes } = setup();
+    const { store, b, c, refreshed, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
     store.add();
-    b.stream.write('half');
+    b.stream.writePart({ resourceVersion: 101, type: 'ADDED' }, 30);
     b.stream.finish();
     await settle();
     expect(refreshed).toEqual(['b']);
     expect(client.outcome).toBe('ended');
-    expect(client.text.endsWith('half')).toBe(true);
+    expect(client.bytes.length).toBe(encoding.encode(sent(store.events[0]!)).length + 30);
     expect(c.asked).toHaveLength(0);
     expect(outcomes()).toEqual([]);
   });
 
   it('goes on when its server ends it because it shuts down', async () => {
-    const { store, b, watch } = setup();
+    const { store, b, watch } = setup({ encoding });
     const { client } = await watch();
     store.add();
     b.up = false;
@@ -455,7 +588,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('ends at once when its time is up, whatever has become of its server', async () => {
-    const { b, c, clock, refreshed, watch } = setup();
+    const { b, c, clock, refreshed, watch } = setup({ encoding });
     const { client } = await watch();
     await clock.advance(300_000);
     b.up = false;
@@ -465,26 +598,8 @@ describe('a watch that a peer serves', () => {
     expect(c.asked).toHaveLength(0);
   });
 
-  it('is cut as before where events are not JSON lines', async () => {
-    const { b, c, watch } = setup();
-    b.answer = async () => {
-      const stream = new Stream(b.store, 99, () => 99);
-      b.streams.push(stream);
-      return {
-        status: 200,
-        headers: ['content-type', 'application/vnd.kubernetes.protobuf;stream=watch'],
-        body: stream.body,
-      };
-    };
-    const { client } = await watch();
-    b.kill();
-    await settle();
-    expect(client.outcome).toBe('cut');
-    expect(c.asked).toHaveLength(0);
-  });
-
   it('holds its server back while the client is slow, also the next one', async () => {
-    const { store, b, c, watch } = setup();
+    const { store, b, c, watch } = setup({ encoding });
     const { client } = await watch();
     client.slow = true;
     for (let i = 0; i < 50; i++) store.add();
@@ -503,7 +618,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('ends its server when the client leaves, before and after it has moved', async () => {
-    const { b, c, watch } = setup();
+    const { b, c, watch } = setup({ encoding });
     const first = await watch();
     first.client.body.cancel(new Error('left'));
     expect(b.stream.cancelled).toBe(true);
@@ -515,7 +630,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('stops moving when the client leaves meanwhile', async () => {
-    const { store, b, c, clock, watch } = setup();
+    const { store, b, c, clock, watch } = setup({ encoding });
     const { exchange, client } = await watch();
     store.add();
     c.hangs = true;
@@ -530,7 +645,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('stops waiting for a server when the client leaves', async () => {
-    const { store, b, clock, watch } = setup(['b']);
+    const { store, b, clock, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
     b.kill();
@@ -542,7 +657,7 @@ describe('a watch that a peer serves', () => {
   });
 
   it('does not hold the leaving of the client against the server', async () => {
-    const { b, watch } = setup();
+    const { b, watch } = setup({ encoding });
     const { exchange } = await watch();
     exchange.abort();
     b.stream.die();
@@ -560,7 +675,7 @@ describe('a watch that a peer serves', () => {
       { weight: 2, arbitrary: fc.nat({ max: 80 }) },
     );
     const run = async (steps: (string | number)[], chunks: number[]) => {
-      const { store, servers, watch } = setup();
+      const { store, servers, watch } = setup({ encoding });
       let turn = 0;
       for (const server of servers) server.chunkBytes = () => chunks[turn++ % chunks.length]!;
       const { client } = await watch();
@@ -581,7 +696,7 @@ describe('a watch that a peer serves', () => {
           // Dies in the middle of an event.
           if (++deaths > 10) continue;
           const next = { resourceVersion: 100 + store.events.length, type: 'MODIFIED' };
-          serving.stream.write(line(next).slice(0, each % (line(next).length - 1)));
+          serving.stream.writePart(next, each);
           serving.stream.die();
           await settle(2);
         }
@@ -590,7 +705,7 @@ describe('a watch that a peer serves', () => {
       client.body.resume();
       await settle(2);
       expect(client.outcome).toBe('open');
-      expect(client.text).toBe(Buffer.from(store.events.map(line).join('')).toString('latin1'));
+      expect(client.bytes.equals(Buffer.concat(store.events.map((each) => encoding.encode(sent(each)))))).toBe(true);
     };
     await fc.assert(
       fc.asyncProperty(

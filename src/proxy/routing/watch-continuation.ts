@@ -6,12 +6,13 @@ import { Deadline } from '../../http/deadline.js';
 import { deriveExchange } from '../../http/derive-exchange.js';
 import { discard } from '../../http/discard.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
-import { headerValue } from '../../http/headers.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { PeerDirectory } from '../peers/peer-table.js';
 import type { ServedReply } from './reroute.js';
 import type { Candidate } from './select-endpoint.js';
-import { EventLines, readWatchRequest, takeUpTarget, type WatchRequest } from './watch-events.js';
+import { type EventFormat, WatchEvents } from './watch-events.js';
+import { eventFormatOf } from './watch-formats.js';
+import { readWatchRequest, takeUpTarget, type WatchRequest, withoutCompression } from './watch-request.js';
 
 export interface WatchContinuationOptions {
   /** Answers a request, locally or at a peer, without continuing the watch itself. */
@@ -51,22 +52,21 @@ export function createWatchContinuation(
 ): (exchange: Exchange, served: ServedReply) => Reply {
   return (exchange, { reply, from }) => {
     const { body } = reply;
-    if (!(body instanceof BodyStream) || exchange.method !== 'GET' || exchange.body || !isEventLines(reply)) {
-      return reply;
-    }
+    if (!(body instanceof BodyStream) || exchange.method !== 'GET' || exchange.body) return reply;
     const request = readWatchRequest(exchange.target);
-    if (!request) return reply;
-    const watch = new ContinuedWatch(options, exchange, request);
+    const format = eventFormatOf(reply);
+    if (!request || !format) return reply;
+    const watch = new ContinuedWatch(options, { exchange, request, format });
     watch.follow(body, from);
     return { ...reply, body: watch.out };
   };
 }
 
-/** Returns whether a reply has one JSON event a line; other encodings would have to be decoded. */
-function isEventLines({ status, headers }: Reply): boolean {
-  if (status !== 200 || !/^application\/json\s*(;|$)/i.test(headerValue(headers, 'content-type') ?? '')) return false;
-  const encoding = headerValue(headers, 'content-encoding');
-  return (encoding === undefined || encoding === 'identity') && headerValue(headers, 'content-length') === undefined;
+/** A watch of a client, and the format in which all servers have to send it. */
+interface FollowedWatch {
+  readonly exchange: Exchange;
+  readonly request: WatchRequest;
+  readonly format: EventFormat;
 }
 
 class ContinuedWatch implements BodySink, BodySource {
@@ -74,7 +74,8 @@ class ContinuedWatch implements BodySink, BodySource {
   readonly #options: WatchContinuationOptions;
   readonly #exchange: Exchange;
   readonly #request: WatchRequest;
-  readonly #lines: EventLines;
+  readonly #format: EventFormat;
+  readonly #events: WatchEvents;
   readonly #forward: (bytes: Uint8Array) => void;
   #server: Candidate | undefined;
   #source: BodyStream | undefined;
@@ -88,11 +89,12 @@ class ContinuedWatch implements BodySink, BodySource {
   /** Unlinks the request for the rest of the watch from an abort by the client. */
   #unlink: () => void = () => {};
 
-  constructor(options: WatchContinuationOptions, exchange: Exchange, request: WatchRequest) {
+  constructor(options: WatchContinuationOptions, { exchange, request, format }: FollowedWatch) {
     this.#options = options;
     this.#exchange = exchange;
     this.#request = request;
-    this.#lines = new EventLines(request.beginning);
+    this.#format = format;
+    this.#events = new WatchEvents(format, request.beginning);
     this.out = new BodyStream(this);
     this.#forward = (bytes) => this.out.push(bytes);
   }
@@ -127,14 +129,14 @@ class ContinuedWatch implements BodySink, BodySource {
   // From the server's side.
 
   write(chunk: Uint8Array): boolean {
-    this.#lines.take(chunk, this.#forward);
+    this.#events.take(chunk, this.#forward);
     return !this.#paused;
   }
 
   end(trailers: readonly string[]): void {
     this.#source = undefined;
     if (this.#over) return;
-    const { kind } = this.#lines.position();
+    const { kind } = this.#events.position();
     if (kind === 'inside' || kind === 'over' || this.#timeIsUp()) this.#endAsServer(trailers);
     else void this.#afterEnd(trailers).catch((error) => this.#broke(asError(error)));
   }
@@ -173,12 +175,12 @@ class ContinuedWatch implements BodySink, BodySource {
 
   #endAsServer(trailers: readonly string[]): void {
     this.#over = true;
-    this.#lines.flush(this.#forward);
+    this.#events.flush(this.#forward);
     this.out.end(trailers);
   }
 
   #broke(error: Error): void {
-    const position = this.#lines.position();
+    const position = this.#events.position();
     if (position.kind === 'inside') {
       this.#count('cut');
       this.#over = true;
@@ -187,7 +189,7 @@ class ContinuedWatch implements BodySink, BodySource {
     else if (position.kind === 'unsafe') this.#endHere('unsafe');
     else if (!this.#mayContinue()) this.#endHere('too-often');
     else {
-      this.#lines.dropTail();
+      this.#events.dropTail();
       const resourceVersion = position.kind === 'from' ? position.resourceVersion : undefined;
       this.#goOn(resourceVersion).catch((unexpected) => {
         if (this.#over) return;
@@ -230,7 +232,8 @@ class ContinuedWatch implements BodySink, BodySource {
 
   async #ask(target: string): Promise<TakeOver> {
     const { answer, clock, logger } = this.#options;
-    const request = deriveExchange(this.#exchange, { target, nowMs: clock.nowMs() });
+    const headers = withoutCompression(this.#exchange.headers);
+    const request = deriveExchange(this.#exchange, { target, headers, nowMs: clock.nowMs() });
     this.#unlink();
     this.#unlink = this.#exchange.onAbort(() => request.abort());
     const deadline = new Deadline(clock, HEAD_WAIT_MS_MAX, `watch ${target}`);
@@ -239,7 +242,7 @@ class ContinuedWatch implements BodySink, BodySource {
     try {
       const answered = answer(request);
       const reply = await deadline.reply(answered.then((given) => given.reply));
-      if (reply.body instanceof BodyStream && isEventLines(reply)) {
+      if (reply.body instanceof BodyStream && eventFormatOf(reply) === this.#format) {
         const { from } = await answered;
         return { kind: 'taken', reply, body: reply.body, from };
       }

@@ -1,222 +1,263 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventLines, readWatchRequest, skimEvent, takeUpTarget, type WatchBeginning } from './watch-events.js';
+import { CBOR_EVENTS } from './watch-cbor-events.js';
+import {
+  cborHead,
+  JSON_WATCH,
+  protobufFrame,
+  type SentEvent,
+  WATCH_ENCODINGS,
+  type WatchEncoding,
+} from './watch-events.fixture.js';
+import { EVENT_BYTES_MAX, type EventFormat, WatchEvents } from './watch-events.js';
+import { JSON_EVENTS } from './watch-json-events.js';
+import { PROTOBUF_EVENTS } from './watch-protobuf-events.js';
+import type { WatchBeginning } from './watch-request.js';
 
-const event = (type: string, resourceVersion: string | number, rest: object = {}) =>
-  `${JSON.stringify({ type, object: { kind: 'Pod', apiVersion: 'v1', metadata: { name: 'a', resourceVersion: String(resourceVersion) }, ...rest } })}\n`;
+const event = (type: string, resourceVersion: string | number, spec?: unknown): SentEvent => ({
+  type,
+  object: { kind: 'Pod', metadata: { name: 'a', resourceVersion: String(resourceVersion) }, spec },
+});
 
-const END_OF_STATE = `${JSON.stringify({
+const END_OF_STATE: SentEvent = {
   type: 'BOOKMARK',
   object: { metadata: { resourceVersion: '40', annotations: { 'k8s.io/initial-events-end': 'true' } } },
-})}\n`;
+};
 
-function feed(beginning: WatchBeginning, ...chunks: string[]) {
-  const lines = new EventLines(beginning);
-  let passed = '';
-  for (const chunk of chunks) {
-    lines.take(Buffer.from(chunk), (bytes) => {
-      passed += Buffer.from(bytes).toString();
-    });
-  }
-  return { lines, passed, position: lines.position() };
+function feed(format: EventFormat, beginning: WatchBeginning, ...chunks: Uint8Array[]) {
+  const events = new WatchEvents(format, beginning);
+  const parts: Uint8Array[] = [];
+  for (const chunk of chunks) events.take(chunk, (bytes) => parts.push(bytes));
+  return { events, parts, passed: Buffer.concat(parts), position: events.position() };
 }
 
-describe('readWatchRequest', () => {
-  it.each([
-    ['/api/v1/pods?watch=1&resourceVersion=5', 'nothing'],
-    ['/api/v1/watch/pods', 'state'],
-    ['/api/v1/pods?watch=1', 'state'],
-    ['/api/v1/pods?watch=1&resourceVersion=0', 'state'],
-    ['/api/v1/pods?watch=1&resourceVersion=', 'state'],
-    ['/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan', 'marked-state'],
-    ['/api/v1/pods?watch=1&sendInitialEvents&resourceVersion=9', 'marked-state'],
-    ['/api/v1/pods?watch=1&sendInitialEvents=FALSE&resourceVersion=9', 'nothing'],
-    ['/api/v1/pods?watch=1&sendInitialEvents=0', 'now'],
-  ])('tells what %s begins with', (target, beginning) => {
-    expect(readWatchRequest(target)?.beginning).toBe(beginning);
-  });
+describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, encode }: WatchEncoding) => {
+  const all = (...events: SentEvent[]) => Buffer.concat(events.map(encode));
+  const positionAfter = (beginning: WatchBeginning, ...chunks: Uint8Array[]) =>
+    feed(format, beginning, ...chunks).position;
 
-  it('reads the time-out, and none where the server chooses', () => {
-    expect(readWatchRequest('/x?timeoutSeconds=30')?.timeoutSeconds).toBe(30);
-    expect(readWatchRequest('/x?timeoutSeconds=0')?.timeoutSeconds).toBeUndefined();
-    expect(readWatchRequest('/x')?.timeoutSeconds).toBeUndefined();
-  });
-
-  it.each([
-    '/x?resourceVersion=1&resourceVersion=2',
-    '/x?resourceVersion=%zz',
-    '/x?resourceVersion=1;a',
-    '/x?timeoutSeconds=-1',
-  ])('refuses to guess what %s means', (target) => {
-    expect(readWatchRequest(target)).toBeUndefined();
-  });
-});
-
-describe('takeUpTarget', () => {
-  it('replaces what has to change and keeps the rest as it was written', () => {
-    const target =
-      '/api/v1/pods?labelSelector=a%3Db,c+in%20(d)&resourceVersion=5&watch=true&timeoutSeconds=300&allowWatchBookmarks=true';
-    expect(takeUpTarget(target, { resourceVersion: '77', timeoutSeconds: 20 })).toBe(
-      '/api/v1/pods?labelSelector=a%3Db,c+in%20(d)&resourceVersion=77&watch=true&timeoutSeconds=20&allowWatchBookmarks=true',
-    );
-  });
-
-  it('leaves out what asks for the state once more', () => {
-    expect(
-      takeUpTarget('/x?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&a=b', {
-        resourceVersion: '7',
-        timeoutSeconds: undefined,
-      }),
-    ).toBe('/x?watch=1&a=b&resourceVersion=7');
-  });
-
-  it('adds a query to a legacy watch path that has none', () => {
-    expect(takeUpTarget('/api/v1/watch/pods', { resourceVersion: '7', timeoutSeconds: undefined })).toBe(
-      '/api/v1/watch/pods?resourceVersion=7',
-    );
-  });
-
-  it('asks for the same again where nothing was delivered', () => {
-    const target = '/x?watch=1&sendInitialEvents=true&timeoutSeconds=9';
-    expect(takeUpTarget(target, { resourceVersion: undefined, timeoutSeconds: 3 })).toBe(
-      '/x?watch=1&sendInitialEvents=true&timeoutSeconds=3',
-    );
-  });
-
-  it('encodes a version that is not a number', () => {
-    expect(takeUpTarget('/x', { resourceVersion: 'a&b', timeoutSeconds: undefined })).toBe('/x?resourceVersion=a%26b');
-  });
-});
-
-describe('skimEvent', () => {
-  it('finds the version past strings, escapes and objects that look like it', () => {
-    const line = `${JSON.stringify({
-      type: 'MODIFIED',
-      object: {
-        data: {
-          metadata: { resourceVersion: 'no' },
-          text: '{"resourceVersion":"no"}\\"',
-          list: [1, { a: '}' }],
-          yes: true,
-        },
-        metadata: { annotations: { x: '\\', y: '"resourceVersion":"no"' }, resourceVersion: '12' },
-      },
-    })}\n`;
-    expect(skimEvent(Buffer.from(line))).toEqual({ type: 'MODIFIED', resourceVersion: '12' });
-  });
-
-  it('finds the version of a table in its row if the table has none', () => {
-    const row = { cells: ['a'], object: { metadata: { resourceVersion: '8' } } };
-    const line = JSON.stringify({ type: 'ADDED', object: { kind: 'Table', metadata: {}, rows: [row] } });
-    expect(skimEvent(Buffer.from(line))).toEqual({ type: 'ADDED', resourceVersion: '8' });
-  });
-
-  it.each(['', '{', '}', '"type":"ADDED"', '[1]', '{"type":"ADDED', '{"type":1}', '{"kind":"x"}', '{"type" "ADDED"}'])(
-    'calls %j malformed',
-    (line) => {
-      expect(skimEvent(Buffer.from(`${line}\n`))).toBe('malformed');
-    },
-  );
-
-  it('reads any JSON the way JSON.parse does', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), fc.jsonValue(), fc.string(), (before, after, version) => {
-        const value = {
-          before,
-          type: 'ADDED',
-          object: { x: before, metadata: { y: after, resourceVersion: version }, after },
-        };
-        const expected = { type: 'ADDED', resourceVersion: version === '' ? undefined : version };
-        expect(skimEvent(Buffer.from(`${JSON.stringify(value)}\n`))).toEqual(expected);
-      }),
-    );
-  });
-});
-
-describe('EventLines', () => {
-  it('passes on whole events only', () => {
-    const { passed, position } = feed('nothing', event('ADDED', 6), event('ADDED', 7) + event('ADDED', 8).slice(0, 20));
-    expect(passed).toBe(event('ADDED', 6) + event('ADDED', 7));
+  it('are passed on when they are whole', () => {
+    const two = all(event('ADDED', 6), event('ADDED', 7));
+    const { passed, position } = feed(format, 'nothing', two, encode(event('ADDED', 8)).subarray(0, 20));
+    expect(passed).toEqual(two);
     expect(position).toEqual({ kind: 'from', resourceVersion: '7' });
   });
 
-  it('is untouched until the first event is whole', () => {
-    const { passed, position } = feed('state', event('ADDED', 6).slice(0, -1));
-    expect(passed).toBe('');
+  it('are passed on as the same memory, not as a copy', () => {
+    const chunk = all(event('ADDED', 6), event('ADDED', 7), event('ADDED', 8)).subarray(0, -3);
+    const { parts } = feed(format, 'nothing', chunk);
+    expect(parts).toHaveLength(1);
+    expect(parts[0]!.buffer).toBe(chunk.buffer);
+    expect(parts[0]!.byteOffset).toBe(chunk.byteOffset);
+  });
+
+  it('are untouched until the first is whole', () => {
+    const { passed, position } = feed(format, 'state', encode(event('ADDED', 6)).subarray(0, -1));
+    expect(passed).toHaveLength(0);
     expect(position).toEqual({ kind: 'untouched' });
   });
 
-  it.each(['MODIFIED', 'DELETED', 'BOOKMARK'])(
-    'is unsafe among the state, until a %s shows that it is complete',
-    (type) => {
-      expect(feed('state', event('ADDED', 6) + event('ADDED', 3)).position).toEqual({ kind: 'unsafe' });
-      const split = event(type, 9);
-      const { position } = feed('state', event('ADDED', 6) + split.slice(0, 5), split.slice(5), event('ADDED', 10));
-      expect(position).toEqual({ kind: 'from', resourceVersion: '10' });
-    },
-  );
-
-  it('waits for the bookmark that ends the state where the client does', () => {
-    const changes = event('ADDED', 6) + event('MODIFIED', 9) + event('BOOKMARK', 10);
-    expect(feed('marked-state', changes).position).toEqual({ kind: 'unsafe' });
-    expect(feed('marked-state', changes + END_OF_STATE).position).toEqual({ kind: 'from', resourceVersion: '40' });
+  it.each(['MODIFIED', 'DELETED', 'BOOKMARK'])('are unsafe among the state, until a %s shows its end', (type) => {
+    const state = all(event('ADDED', 6), event('ADDED', 3));
+    expect(positionAfter('state', state)).toEqual({ kind: 'unsafe' });
+    const change = encode(event(type, 9));
+    for (let cut = 0; cut <= change.length; cut++) {
+      const chunks = [
+        Buffer.concat([state, change.subarray(0, cut)]),
+        change.subarray(cut),
+        encode(event('ADDED', 10)),
+      ];
+      expect(positionAfter('state', ...chunks)).toEqual({ kind: 'from', resourceVersion: '10' });
+    }
   });
 
-  it('can not tell where a watch that began at a moment of the server stands before its first event', () => {
-    expect(feed('now').position).toEqual({ kind: 'unsafe' });
-    expect(feed('now', event('ADDED', 3)).position).toEqual({ kind: 'from', resourceVersion: '3' });
+  it('are unsafe until the bookmark that ends the state, where the client waits for it', () => {
+    const changes = all(event('ADDED', 6), event('MODIFIED', 9), event('BOOKMARK', 10));
+    expect(positionAfter('marked-state', changes)).toEqual({ kind: 'unsafe' });
+    const ended = Buffer.concat([changes, encode(END_OF_STATE)]);
+    expect(positionAfter('marked-state', ended)).toEqual({ kind: 'from', resourceVersion: '40' });
+    for (let cut = 0; cut <= ended.length; cut++) {
+      const position = positionAfter('marked-state', ended.subarray(0, cut), ended.subarray(cut));
+      expect(position).toEqual({ kind: 'from', resourceVersion: '40' });
+    }
   });
 
-  it('is over after an ERROR event', () => {
-    const error = `${JSON.stringify({ type: 'ERROR', object: { kind: 'Status', code: 410 } })}\n`;
-    expect(feed('nothing', event('ADDED', 3) + error).position).toEqual({ kind: 'over' });
+  it('have no position before the first where the server chose the moment', () => {
+    expect(positionAfter('now')).toEqual({ kind: 'unsafe' });
+    expect(positionAfter('now', encode(event('ADDED', 3)))).toEqual({ kind: 'from', resourceVersion: '3' });
   });
 
-  it('is inside where a line is not an event', () => {
-    expect(feed('nothing', '{\n  "type": "ADDED",\n').position).toEqual({ kind: 'inside' });
+  it('are over after an ERROR', () => {
+    const error = { type: 'ERROR', object: { kind: 'Status' } };
+    expect(positionAfter('nothing', all(event('ADDED', 3), error))).toEqual({ kind: 'over' });
   });
 
-  it('gives up on an event beyond its bound, and passes everything on', () => {
-    const part = 'x'.repeat(1024 * 1024);
-    const { passed, position } = feed('nothing', event('ADDED', 3), part, part, part, part, part, 'y');
-    expect(passed.length).toBe(event('ADDED', 3).length + 5 * part.length + 1);
-    expect(position).toEqual({ kind: 'inside' });
-  });
-
-  it('knows the position of an event too large to keep', () => {
-    const large = event('ADDED', 3, { spec: 'x'.repeat(500_000) });
-    expect(feed('nothing', large.slice(0, 100_000), large.slice(100_000)).position).toEqual({
-      kind: 'from',
-      resourceVersion: '3',
+  it('are unsafe after one without a resourceVersion', () => {
+    expect(positionAfter('nothing', all(event('ADDED', 3), { type: 'ADDED', object: { kind: 'Pod' } }))).toEqual({
+      kind: 'unsafe',
     });
   });
 
-  it('does not depend on how the bytes are cut', () => {
-    const all = Array.from({ length: 12 }, (_, i) =>
-      event(i === 6 ? 'BOOKMARK' : 'ADDED', i + 1, { spec: 'ü'.repeat(i) }),
+  it('have a position also after a large one', () => {
+    const large = encode(event('ADDED', 3, 'x'.repeat(500_000)));
+    const chunks = Array.from({ length: 31 }, (_, i) => large.subarray(i * 16_384, (i + 1) * 16_384));
+    const { passed, position } = feed(format, 'nothing', ...chunks);
+    expect(passed.equals(large)).toBe(true);
+    expect(position).toEqual({ kind: 'from', resourceVersion: '3' });
+  });
+
+  it('are passed on in parts, and have no position, after one beyond the bound', () => {
+    const large = encode(event('ADDED', 4, 'x'.repeat(EVENT_BYTES_MAX)));
+    const part = 1024 * 1024;
+    const chunks = Array.from({ length: 5 }, (_, i) => large.subarray(i * part, (i + 1) * part));
+    const { passed, position } = feed(
+      format,
+      'nothing',
+      encode(event('ADDED', 3)),
+      ...chunks,
+      encode(event('ADDED', 5)),
     );
-    const bytes = Buffer.from(all.join(''));
+    expect(passed.equals(Buffer.concat([encode(event('ADDED', 3)), large, encode(event('ADDED', 5))]))).toBe(true);
+    expect(position).toEqual({ kind: 'inside' });
+  });
+
+  it('are not held back in tiny pieces without end', () => {
+    const piece = encode(event('ADDED', 4, 'x'.repeat(EVENT_BYTES_MAX / 2)));
+    const events = new WatchEvents(format, 'nothing');
+    let at = 0;
+    let passedBytes = 0;
+    const forward = (bytes: Uint8Array) => {
+      passedBytes += bytes.byteLength;
+    };
+    for (; passedBytes === 0; at++) events.take(piece.subarray(at, at + 1), forward);
+    expect(at).toBeLessThan(EVENT_BYTES_MAX / 100);
+    expect(passedBytes).toBe(at);
+  });
+
+  it('begin anew after the beginning of one was dropped', () => {
+    const next = encode(event('MODIFIED', 8, 'ü'));
+    for (let cut = 0; cut < next.length; cut++) {
+      const { events, parts } = feed(
+        format,
+        'nothing',
+        Buffer.concat([encode(event('ADDED', 7)), next.subarray(0, cut)]),
+      );
+      expect(events.position()).toEqual({ kind: 'from', resourceVersion: '7' });
+      events.dropTail();
+      events.take(next, (bytes) => parts.push(bytes));
+      expect(Buffer.concat(parts).equals(all(event('ADDED', 7), event('MODIFIED', 8, 'ü')))).toBe(true);
+      expect(events.position()).toEqual({ kind: 'from', resourceVersion: '8' });
+    }
+  });
+
+  const TWELVE = Array.from({ length: 12 }, (_, i) =>
+    encode(event(i === 6 ? 'BOOKMARK' : 'ADDED', i + 1, { text: 'ü'.repeat(i), list: [i, -i, i / 7, true, null] })),
+  );
+  const BYTES = Buffer.concat(TWELVE);
+
+  function expectAfter(end: number, passed: Uint8Array[], events: WatchEvents): void {
+    let whole = 0;
+    let count = 0;
+    for (; count < TWELVE.length && whole + TWELVE[count]!.length <= end; count++) whole += TWELVE[count]!.length;
+    expect(Buffer.concat(passed).equals(BYTES.subarray(0, whole))).toBe(true);
+    if (count === 0) expect(events.position()).toEqual({ kind: 'untouched' });
+    else if (count < 7) expect(events.position()).toEqual({ kind: 'unsafe' });
+    else expect(events.position()).toEqual({ kind: 'from', resourceVersion: String(count) });
+  }
+
+  it('are the same wherever the stream is cut in two, and wherever it ends', () => {
+    for (let cut = 0; cut <= BYTES.length; cut++) {
+      const events = new WatchEvents(format, 'state');
+      const passed: Uint8Array[] = [];
+      events.take(BYTES.subarray(0, cut), (bytes) => passed.push(bytes));
+      expectAfter(cut, passed, events);
+      events.take(BYTES.subarray(cut), (bytes) => passed.push(bytes));
+      expectAfter(BYTES.length, passed, events);
+    }
+  });
+
+  it('are the same in pieces of one byte', () => {
+    const events = new WatchEvents(format, 'state');
+    const passed: Uint8Array[] = [];
+    for (let at = 0; at < BYTES.length; at++) events.take(BYTES.subarray(at, at + 1), (bytes) => passed.push(bytes));
+    expectAfter(BYTES.length, passed, events);
+  });
+
+  it('are the same however the bytes are cut', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: bytes.length }), { maxLength: 30 }), (cuts) => {
-        const lines = new EventLines('state');
+      fc.property(fc.array(fc.integer({ min: 0, max: BYTES.length }), { maxLength: 30 }), (cuts) => {
+        const events = new WatchEvents(format, 'state');
         const passed: Uint8Array[] = [];
-        const end = Math.max(0, ...cuts);
         const sorted = [0, ...cuts].sort((a, b) => a - b);
         for (let i = 1; i < sorted.length; i++) {
-          if (sorted[i]! > sorted[i - 1]!)
-            lines.take(bytes.subarray(sorted[i - 1]!, sorted[i]!), (b) => passed.push(b));
+          if (sorted[i] === sorted[i - 1]) continue;
+          events.take(BYTES.subarray(sorted[i - 1], sorted[i]), (bytes) => passed.push(bytes));
         }
-        const whole = bytes.subarray(0, end).lastIndexOf(10) + 1;
-        const count = bytes.subarray(0, whole).filter((b) => b === 10).length;
-        expect(Buffer.concat(passed).equals(bytes.subarray(0, whole))).toBe(true);
-        expect(lines.position()).toEqual(
-          count === 0
-            ? { kind: 'untouched' }
-            : count < 7
-              ? { kind: 'unsafe' }
-              : { kind: 'from', resourceVersion: String(count) },
-        );
+        expectAfter(Math.max(0, ...cuts), passed, events);
       }),
     );
+  });
+
+  it('may be any bytes: all are passed on or held back, in order, and nothing is thrown', () => {
+    const piece = fc.oneof(
+      fc.uint8Array({ maxLength: 40 }),
+      fc.constantFrom(...TWELVE),
+      fc.tuple(fc.constantFrom(...TWELVE), fc.nat(), fc.nat({ max: 255 })).map(([bytes, at, value]) => {
+        const changed = Buffer.from(bytes);
+        changed[at % changed.length] = value;
+        return changed;
+      }),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece, { maxLength: 8 }),
+        fc.constantFrom<WatchBeginning>('nothing', 'state', 'marked-state', 'now'),
+        (pieces, beginning) => {
+          const { events, parts } = feed(format, beginning, ...pieces);
+          events.flush((bytes) => parts.push(bytes));
+          expect(Buffer.concat(parts).equals(Buffer.concat(pieces))).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('bytes that are no events', () => {
+  const first = JSON_WATCH.encode(event('ADDED', 3));
+
+  it.each([
+    ['lines that are no objects, as JSON', JSON_EVENTS, Buffer.from('{\n  "type": "ADDED",\n')],
+    ['lines of JSON, as protobuf', PROTOBUF_EVENTS, first],
+    ['a frame of four gigabytes', PROTOBUF_EVENTS, Buffer.from('ffffffff0a05', 'hex')],
+    ['a frame just beyond the bound', PROTOBUF_EVENTS, Buffer.from('004000010a05', 'hex')],
+    ['an empty frame', PROTOBUF_EVENTS, Buffer.from('00000000', 'hex')],
+    ['a frame with a truncated varint', PROTOBUF_EVENTS, Buffer.from('000000020aff', 'hex')],
+    ['a frame with a varint of eleven bytes', PROTOBUF_EVENTS, Buffer.from(`0000000c08${'ff'.repeat(10)}01`, 'hex')],
+    ['a type with a wrong wire type', PROTOBUF_EVENTS, Buffer.from('000000020801', 'hex')],
+    ['a type that is longer than its frame', PROTOBUF_EVENTS, Buffer.from('000000030a7f41', 'hex')],
+    ['an object with a wrong wire type', PROTOBUF_EVENTS, Buffer.from('000000050a01411001', 'hex')],
+    ['an event without an object', PROTOBUF_EVENTS, Buffer.from('000000030a0141', 'hex')],
+    ['an item that is no map', CBOR_EVENTS, Buffer.from('83010203', 'hex')],
+    ['a string of four gigabytes', CBOR_EVENTS, cborHead(2, 0xffff_ffff)],
+    ['a map of an indefinite length', CBOR_EVENTS, Buffer.from('bf', 'hex')],
+  ])('are passed on, and the stream is not continued: %s', (_, format, bytes) => {
+    const { passed, position } = feed(format, 'nothing', bytes);
+    expect(passed.equals(bytes)).toBe(true);
+    expect(position).toEqual({ kind: 'inside' });
+  });
+
+  it.each([
+    ['is not in an envelope', Buffer.from('{}')],
+    ['is in an envelope that is cut off', Buffer.from('6b38730012ff', 'hex')],
+    ['is compressed in its envelope', Buffer.from('6b38730012001a0167', 'hex')],
+    ['has metadata with a wrong wire type', Buffer.from('6b38730012020801', 'hex')],
+    ['has a resourceVersion with a wrong wire type', Buffer.from('6b38730012040a023001', 'hex')],
+    ['has another text in the place of the resourceVersion', Buffer.from('6b38730012070a0532036e6f31', 'hex')],
+  ])('end safely after an event of protobuf whose object %s', (_, object) => {
+    const frame = protobufFrame('ADDED', object);
+    const { passed, position } = feed(PROTOBUF_EVENTS, 'nothing', frame);
+    expect(passed.equals(frame)).toBe(true);
+    expect(position).toEqual({ kind: 'unsafe' });
   });
 });
