@@ -1,10 +1,11 @@
 import { delimiter, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import pc from 'picocolors';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { createLogger } from '../base/logger.js';
 import type { RunningControlPlane } from '../tools/plane/control-plane.js';
 import type { ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
-import { BALANCES, type Balance } from '../tools/plane/control-plane-options.js';
+import { BALANCES, type Balance, DEFAULT_VERSIONS } from '../tools/plane/control-plane-options.js';
 import type { Surroundings } from './surroundings.js';
 
 export type StartControlPlane = (options: ControlPlaneOptions) => Promise<RunningControlPlane>;
@@ -33,7 +34,7 @@ before them, all on this machine. Ctrl-C stops everything; the next start goes o
 
 Examples:
   $ straddle up
-  $ straddle up --versions=1.34,1.35,1.36 --data-dir=./plane
+  $ straddle up --versions=${shippedVersions().slice(-3).join(',')} --data-dir=./plane
   See what clients meet without the proxy:
   $ straddle up --no-proxy
   Upgrade it, from another terminal:
@@ -52,7 +53,7 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
     .addOption(
       new Option(
         '--versions <list>',
-        'one server for each, oldest first or not (default: those of the last run, else 1.35,1.35,1.36)',
+        `one server for each, oldest first or not; there are ${shippedVersions().join(', ')} (default: those of the last run, else ${DEFAULT_VERSIONS.join(',')})`,
       ).argParser(versions),
     )
     .option('--data-dir <path>', 'store, certificates, logs and the kubeconfig', './straddle-data')

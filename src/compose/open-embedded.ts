@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { readTokenFile } from '../apiserver/authentication/token-file.js';
 import type { Backend } from '../apiserver/storage/backend.js';
 import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
-import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { loadSurface, loadSurfaceFile } from '../apiserver/surfaces/load-surface.js';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import type { Logger } from '../base/logger.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
 import { formatHostPort } from './config/addresses.js';
@@ -47,14 +48,7 @@ export async function openEmbedded(config: ApiServerConfig, logger: Logger): Pro
 
 async function surfaceOf({ surfaceFile, kubernetesVersion }: ApiServerConfig): Promise<BuiltInSurface> {
   if (surfaceFile !== undefined) return loadSurfaceFile(surfaceFile);
-  const known = await surfaceVersions();
-  const version = kubernetesVersion ?? known.at(-1)!;
-  if (!known.includes(version)) {
-    throw new Error(
-      `--kubernetes-version=${version} does not come with Straddle (${known.join(', ')} do): capture it with \`straddle surface capture\` and give --surface-file.`,
-    );
-  }
-  return loadSurface(version);
+  return loadSurface(kubernetesVersion ?? shippedVersions().at(-1)!);
 }
 
 async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Backend> {

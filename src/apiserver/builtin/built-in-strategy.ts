@@ -25,11 +25,10 @@ export interface StrategyResource {
   readonly namespaced: boolean;
   /** Has a `status` subresource. */
   readonly hasStatus: boolean;
-  /** `1.36`; the newest known where it is left out. */
-  readonly surfaceVersion?: string;
+  /** `1.36`. */
+  readonly surfaceVersion: string;
 }
 
-const NEWEST_MINOR = 36;
 const IDENTITY = new Set(['apiVersion', 'kind', 'metadata']);
 /** What the server writes in `metadata`, whoever asks for what. */
 const KEPT_IN_METADATA = new Set(['managedFields']);
@@ -42,7 +41,7 @@ export function builtInStrategy(
 ): Strategy {
   const key = `${resource.group}/${resource.resource}`;
   const rules = Object.hasOwn(KIND_RULES, key) ? KIND_RULES[key]! : {};
-  const minor = Number(resource.surfaceVersion?.split('.')[1] ?? NEWEST_MINOR);
+  const minor = Number(resource.surfaceVersion.split('.')[1]);
   return new BuiltInStrategy(resource, schema, rules, { ...DEFAULT_BUILT_IN_OPTIONS, ...options }, { minor });
 }
 

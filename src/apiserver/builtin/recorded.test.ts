@@ -92,7 +92,15 @@ class Replay {
     const { schema } = surface.kind(listed.kindGroup ?? group, listed.kindVersion ?? version, listed.kind)!;
     const hasStatus = listed.subresources?.some((each) => each.name === 'status') ?? false;
     const strategy = builtInStrategy(
-      { group, version, resource, kind: listed.kind, namespaced: listed.namespaced, hasStatus },
+      {
+        group,
+        version,
+        resource,
+        kind: listed.kind,
+        namespaced: listed.namespaced,
+        hasStatus,
+        surfaceVersion: surface.version,
+      },
       schema,
       OPTIONS,
     );

@@ -3,19 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { readSurface, SurfaceFormatError } from './built-in-surface.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { convertSurface, writeSurface } from './convert-surface.js';
-import { loadSurface, surfaceVersions } from './load-surface.js';
+import { loadSurface } from './load-surface.js';
+import { shippedVersions } from './shipped-versions.js';
 
-const VERSIONS = ['1.34', '1.35', '1.36'];
+const VERSIONS = ['1.34', '1.35', '1.36', '1.37'];
 const SURFACE_BYTES_MAX = 400_000;
 
 describe('the surfaces that come along', () => {
-  it('are those of 1.34, 1.35 and 1.36', async () => {
-    expect(await surfaceVersions()).toEqual(VERSIONS);
+  it('are those of 1.34 to 1.37, oldest first', () => {
+    expect(shippedVersions()).toEqual(VERSIONS);
   });
 
   it.each(VERSIONS)('%s is small and says what everyone needs', async (version) => {
     const surface = await loadSurface(version);
     expect(surface.version).toBe(version);
+    expect(surface.capturedFrom, 'a server of that version, not a newer one that emulates it').toMatch(
+      new RegExp(`^v${version}\\.\\d+$`),
+    );
     expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
     const deployments = surface.resource('apps', 'v1', 'deployments')!;
     expect(deployments).toMatchObject({
@@ -99,14 +103,16 @@ describe('the surfaces that come along', () => {
     expect(schema.properties!['type']!.type).toBe('string');
   });
 
-  it('hold no prose', () => {
-    const text = readFileSync(new URL('./data/1.36.json', import.meta.url), 'utf8');
+  it.each(VERSIONS)('%s holds no prose', (version) => {
+    const text = readFileSync(new URL(`./data/${version}.json`, import.meta.url), 'utf8');
     expect(text).not.toMatch(/"(?:[^" \n]+ ){3}[^"\n]*"/);
   });
 
   it('refuse versions and files that are none', async () => {
-    await expect(loadSurface('../x')).rejects.toThrow('not a Kubernetes version');
-    await expect(loadSurface('9.99')).rejects.toThrow();
+    await expect(loadSurface('../x')).rejects.toThrow(
+      'Kubernetes ../x does not come with Straddle; 1.34, 1.35, 1.36, 1.37 do.',
+    );
+    await expect(loadSurface('9.99')).rejects.toThrow('Kubernetes 9.99 does not come with Straddle');
     expect(() => readSurface('{')).toThrow(SurfaceFormatError);
     expect(() => readSurface('{"format":99}')).toThrow(SurfaceFormatError);
     expect(() => readSurface('null')).toThrow(SurfaceFormatError);

@@ -1,3 +1,4 @@
+import { shippedVersions } from '../../apiserver/surfaces/shipped-versions.js';
 import { CONTROLLER_CHOICES } from './api-server-config.js';
 import type { Flag } from './flag.js';
 
@@ -92,7 +93,7 @@ export const API_SERVER_FLAGS = [
     defaultNote: 'the newest that comes with Straddle',
     section: 'API',
     onlyFor: 'apiserver',
-    description: 'The Kubernetes minor version whose API is served.',
+    description: `The Kubernetes minor version whose API is served: one of ${shippedVersions().join(', ')}.`,
     example: '--kubernetes-version=1.35',
   },
   {

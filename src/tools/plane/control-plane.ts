@@ -113,7 +113,7 @@ function running(
       return members.map(({ name, version, address, pid }) => ({ name, version, address, pid }));
     },
     async roll({ to, server, again = false, progress }) {
-      if (!options.upstream) await checkVersion(to, '--to');
+      if (!options.upstream) checkVersion(to, '--to');
       return roll({
         members,
         to,
