@@ -60,8 +60,8 @@ async function diff({ from, to, all = false, ...flags }: DiffFlags, surroundings
 
 async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {
   if (text.endsWith('.json')) {
-    return loadSurfaceFile(text).catch((error: NodeJS.ErrnoException) => {
-      throw new ConfigError([`${flag}: ${text} cannot be used (${error.code ?? error.message}).`]);
+    return loadSurfaceFile(text).catch((error: Error) => {
+      throw new ConfigError([`${flag}: ${error.message}`]);
     });
   }
   const version = text.replace(/^v/, '').split('.').slice(0, 2).join('.');

@@ -9,6 +9,7 @@ import type { Logger } from '../base/logger.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
 import { formatHostPort } from './config/addresses.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
+import { ConfigError } from './config/config-error.js';
 import { makePki, replaceFile } from './pki.js';
 import type { RunningServer } from './start-server.js';
 
@@ -23,10 +24,11 @@ export interface OpenedEmbedded {
   announce(running: RunningServer): Promise<void>;
 }
 
-/** Makes certificates where there are none, reads the API to serve, opens the store. */
+/** Reads the API to serve, makes certificates where there are none, opens the store. */
 export async function openEmbedded(config: ApiServerConfig, logger: Logger): Promise<OpenedEmbedded> {
-  const pki = await makePki(config);
+  // Before anything is written: a surface that cannot be read is a mistake in the flags.
   const surface = await surfaceOf(config);
+  const pki = await makePki(config);
   const read = (path: string): Promise<string> => readFile(path, 'utf8');
   const signingKeyPem = await read(config.serviceAccounts.signingKeyFile);
   const verificationKeysPem = await Promise.all(config.serviceAccounts.keyFiles.map(read));
@@ -47,7 +49,11 @@ export async function openEmbedded(config: ApiServerConfig, logger: Logger): Pro
 }
 
 async function surfaceOf({ surfaceFile, kubernetesVersion }: ApiServerConfig): Promise<BuiltInSurface> {
-  if (surfaceFile !== undefined) return loadSurfaceFile(surfaceFile);
+  if (surfaceFile !== undefined) {
+    return loadSurfaceFile(surfaceFile).catch((error: Error) => {
+      throw new ConfigError([`--surface-file: ${error.message}`]);
+    });
+  }
   return loadSurface(kubernetesVersion ?? shippedVersions().at(-1)!);
 }
 
