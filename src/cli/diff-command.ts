@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
-import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { loadSurface, loadSurfaceFile } from '../apiserver/surfaces/load-surface.js';
+import { notShipped, shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import type { ServedResource, Surface } from '../kube/surface.js';
 import { inspectDiff } from '../tools/inspect/diff-inspection.js';
@@ -34,7 +35,10 @@ interface DiffFlags extends InspectFlags {
 export function addDiffCommand(program: Command, surroundings: Surroundings): void {
   addInspectFlags(program.command('diff').description('Show which API is served by which server'))
     .option('--all', 'also what all servers serve alike')
-    .option('--from <version>', 'compare versions instead of servers: the older one')
+    .option(
+      '--from <version>',
+      `compare versions instead of servers: the older one, of ${shippedVersions().join(', ')}`,
+    )
     .option('--to <version>', 'and the newer one')
     .addHelpText('after', EXAMPLES)
     .action(async (flags: DiffFlags) => surroundings.stdout(await diff(flags, surroundings)));
@@ -56,15 +60,15 @@ async function diff({ from, to, all = false, ...flags }: DiffFlags, surroundings
 
 async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {
   if (text.endsWith('.json')) {
-    return loadSurfaceFile(text).catch((error: NodeJS.ErrnoException) => {
-      throw new ConfigError([`${flag}: ${text} cannot be used (${error.code ?? error.message}).`]);
+    return loadSurfaceFile(text).catch((error: Error) => {
+      throw new ConfigError([`${flag}: ${error.message}`]);
     });
   }
-  const known = await surfaceVersions();
   const version = text.replace(/^v/, '').split('.').slice(0, 2).join('.');
-  if (known.includes(version)) return loadSurface(version);
+  const problem = notShipped(version);
+  if (problem === undefined) return loadSurface(version);
   throw new ConfigError([
-    `${flag}: ${text} does not come with Straddle (${known.join(', ')} do); capture it with \`straddle surface capture\` and name the file.`,
+    `${flag}: ${problem}; another version can be captured with \`straddle surface capture\` and its file named here.`,
   ]);
 }
 

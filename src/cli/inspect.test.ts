@@ -106,6 +106,16 @@ describe('status, diff and check on the command line', () => {
     expect(all).toContain('+ podgroups.v1alpha2.scheduling.k8s.io\n');
   });
 
+  it('diff refuses a captured file that is cut off in a sentence with the flag, the file and the next step', async () => {
+    const file = join(dir, 'cut.json');
+    writeFileSync(file, '{"format":1,"capturedFrom":"v1.37.1","groups":[');
+    const { code, err } = await run('diff', '--from=1.35', `--to=${file}`);
+    expect(code).toBe(1);
+    expect(err).toBe(
+      `straddle: --to: ${file} is cut off after 47 bytes: capture it again with \`straddle surface capture --output=${file}\`.\n`,
+    );
+  });
+
   it.each([
     [['diff', '--from=1.35'], 'Give both --from and --to, or neither.'],
     [['diff', '--from=1.2', '--to=1.36'], '--from: 1.2 does not come with Straddle'],

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import type { RehearsalPlaces } from '../tools/plane/start-rehearsal-plane.js';
 import type { RehearsalOptions } from '../tools/rehearse/rehearsal-options.js';
 import type { HalfResult, RehearsalResult } from '../tools/rehearse/rehearsal-result.js';
@@ -233,7 +234,7 @@ describe('straddle rehearse', () => {
   it.each([
     [['--to=1.36'], "Required option '--from <version>' not specified."],
     [['--from=1.35', '--to=newest'], 'Give a minor version, such as 1.36.'],
-    [['--from=1.2', '--to=1.36'], '--from: 1.2 does not come with Straddle; 1.34, 1.35, 1.36 do.'],
+    [['--from=1.2', '--to=1.36'], `--from: 1.2 does not come with Straddle; ${shippedVersions().join(', ')} do.`],
     [['--from=1.36', '--to=1.36'], '--from and --to are both 1.36: nothing would be mixed; give two versions.'],
     [['--from=1.36', '--to=1.35'], '--to=1.35 is older than --from=1.36: give the older one first'],
     [[...VERSIONS, '--servers=1'], 'Give a whole number from 2 to 9.'],

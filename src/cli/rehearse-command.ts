@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { dump } from 'js-yaml';
 import pc from 'picocolors';
-import { surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { notShipped } from '../apiserver/surfaces/shipped-versions.js';
 import { systemClock } from '../base/clock.js';
 import { createLogger } from '../base/logger.js';
 import { ConfigError } from '../compose/config/config-error.js';
@@ -78,7 +78,7 @@ interface Running {
 
 async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, running: Running): Promise<number> {
   const { colors } = running;
-  await checkFlags(flags);
+  checkFlags(flags);
   const options = rehearsalOptions(flags);
   // The first signal ends the rehearsal in order, the second one the process.
   const stop = stopSignal(surroundings, () => surroundings.exitNow(COULD_NOT_REHEARSE));
@@ -100,7 +100,7 @@ async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, runni
 }
 
 /** Throws ConfigError with all problems that can be found before anything is started. */
-async function checkFlags({ from, to, servers, upstream, rollCommand, report }: RehearseFlags): Promise<void> {
+function checkFlags({ from, to, servers, upstream, rollCommand, report }: RehearseFlags): void {
   const problems: string[] = [];
   const [older, newer] = [from, to].map((version) => version.split('.').map(Number) as [number, number]);
   const order = newer![0] - older![0] || newer![1] - older![1];
@@ -108,10 +108,9 @@ async function checkFlags({ from, to, servers, upstream, rollCommand, report }: 
   if (order < 0)
     problems.push(`--to=${to} is older than --from=${from}: give the older one first; the way back is rehearsed too.`);
   if (upstream.length === 0) {
-    const known = await surfaceVersions();
     for (const [flag, version] of Object.entries({ '--from': from, '--to': to })) {
-      if (!known.includes(version))
-        problems.push(`${flag}: ${version} does not come with Straddle; ${known.join(', ')} do.`);
+      const problem = notShipped(version);
+      if (problem !== undefined) problems.push(`${flag}: ${problem}.`);
     }
     if (rollCommand !== undefined) problems.push('--roll-command is for real API servers: give --upstream too.');
   } else {

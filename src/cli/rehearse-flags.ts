@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { parseGoDurationMs } from '../compose/config/go-duration.js';
 import { type HalfName, REHEARSAL_DEFAULTS } from '../tools/rehearse/rehearsal-options.js';
 import { list, SHOWN } from './up-command.js';
@@ -40,7 +41,11 @@ export function halvesOf({ proxy }: Pick<RehearseFlags, 'proxy'>): readonly Half
 export function addRehearseFlags(command: Command): Command {
   const { servers, secondsPerStep, load, controllers } = REHEARSAL_DEFAULTS;
   return command
-    .requiredOption('--from <version>', 'minor version that all servers begin with, such as 1.35', minorVersion)
+    .requiredOption(
+      '--from <version>',
+      `minor version that all servers begin with; Straddle's own servers have ${shippedVersions().join(', ')}`,
+      minorVersion,
+    )
     .requiredOption('--to <version>', 'minor version that they are upgraded to, and rolled back from', minorVersion)
     .addOption(
       new Option('--servers <number>', `how many (default: ${servers}, or one for each --upstream)`).argParser(

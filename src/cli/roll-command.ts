@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import pc from 'picocolors';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { controlSocketPath, isSteered, sendRoll } from '../tools/plane/control-socket.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -24,7 +25,11 @@ export function addRollCommand(program: Command, surroundings: Surroundings): vo
   program
     .command('roll')
     .description('Bring the servers of a running `straddle up` to another version, one after the other')
-    .requiredOption('--to <version>', 'minor version, such as 1.36', version)
+    .requiredOption(
+      '--to <version>',
+      `minor version; Straddle's own servers have ${shippedVersions().join(', ')}`,
+      version,
+    )
     .option('--server <name>', 'only this one, such as server-1')
     .option('--data-dir <path>', 'the one that was given to `straddle up`', './straddle-data')
     .addHelpText('after', EXAMPLES)

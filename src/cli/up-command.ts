@@ -1,9 +1,16 @@
 import { delimiter, join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import pc from 'picocolors';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { createLogger } from '../base/logger.js';
 import type { RunningControlPlane } from '../tools/plane/control-plane.js';
-import { BALANCES, type Balance, type ControlPlaneOptions } from '../tools/plane/control-plane-options.js';
+import {
+  BALANCES,
+  type Balance,
+  type ControlPlaneOptions,
+  DEFAULT_VERSIONS,
+} from '../tools/plane/control-plane-options.js';
+import { newResource } from './new-resource.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
 
 export type StartControlPlane = (options: ControlPlaneOptions) => Promise<RunningControlPlane>;
@@ -32,7 +39,7 @@ before them, all on this machine. Ctrl-C stops everything; the next start goes o
 
 Examples:
   $ straddle up
-  $ straddle up --versions=1.34,1.35,1.36 --data-dir=./plane
+  $ straddle up --versions=${shippedVersions().slice(-3).join(',')} --data-dir=./plane
   See what clients meet without the proxy:
   $ straddle up --no-proxy
   Upgrade it, from another terminal:
@@ -51,7 +58,7 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
     .addOption(
       new Option(
         '--versions <list>',
-        'one server for each, oldest first or not (default: those of the last run, else 1.35,1.35,1.36)',
+        `one server for each, oldest first or not; there are ${shippedVersions().join(', ')} (default: those of the last run, else ${DEFAULT_VERSIONS.join(',')})`,
       ).argParser(versions),
     )
     .option('--data-dir <path>', 'store, certificates, logs and the kubeconfig', './straddle-data')
@@ -108,7 +115,8 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
   const plane = await starting;
   if (!stop.signal.aborted) {
     const screenColors = pc.createColors(surroundings.stdoutIsTerminal === true && mayColor);
-    surroundings.stdout(screen(plane, flags, { colors: screenColors, self: selfAsTyped(surroundings) }));
+    const shown = await onlyNewestServes(plane, flags);
+    surroundings.stdout(screen(plane, flags, { colors: screenColors, self: selfAsTyped(surroundings), shown }));
   }
   await stop.first;
   surroundings.stderr(`${colors.dim('stopping')}\n`);
@@ -131,9 +139,26 @@ function selfAsTyped({ environment, readFile }: Surroundings): string {
 interface ScreenOptions {
   readonly colors: ReturnType<typeof pc.createColors>;
   readonly self: string;
+  /** A resource that only the newest servers serve. */
+  readonly shown: string | undefined;
 }
 
-function screen(plane: RunningControlPlane, flags: UpFlags, { colors, self }: ScreenOptions): string {
+function versionsOf({ servers }: RunningControlPlane): string[] {
+  const minorOf = (version: string): number => Number(version.split('.')[1]);
+  return [...new Set(servers.map(({ version }) => version))].sort((left, right) => minorOf(left) - minorOf(right));
+}
+
+async function onlyNewestServes(plane: RunningControlPlane, flags: UpFlags): Promise<string | undefined> {
+  if (flags.upstream.length > 0) return undefined;
+  const versions = versionsOf(plane);
+  return newResource({
+    older: versions.at(-2) ?? versions[0]!,
+    newer: versions.at(-1)!,
+    runtimeConfig: flags.runtimeConfig,
+  });
+}
+
+function screen(plane: RunningControlPlane, flags: UpFlags, { colors, self, shown }: ScreenOptions): string {
   const rows = [
     ['', 'version', 'address', 'process'],
     ['front door', '', plane.front, String(process.pid)],
@@ -155,7 +180,7 @@ ${table.join('\n')}
 
 Try, in another terminal:
 
-${things(plane, flags, self)
+${things(plane, flags, { self, shown })
   .map(({ line, why }) => `  ${line}${why === '' ? '' : `   ${colors.dim(`# ${why}`)}`}`)
   .join('\n')}
 
@@ -169,25 +194,27 @@ interface Thing {
 }
 
 /** Returns commands to try next; each works as it is printed. */
-function things(plane: RunningControlPlane, { proxy, upstream, dataDir }: UpFlags, self: string): Thing[] {
+function things(
+  plane: RunningControlPlane,
+  { proxy, upstream, dataDir }: UpFlags,
+  { self, shown }: Pick<ScreenOptions, 'self' | 'shown'>,
+): Thing[] {
   const { servers, kubeconfig } = plane;
   const first = servers[0]!.name;
-  const versionsThere = [...new Set(servers.map(({ version }) => version))].sort();
-  const isMixed = versionsThere.length > 1;
-  const newest = versionsThere.at(-1)!;
+  const newest = versionsOf(plane).at(-1)!;
   const setting: Thing = { line: `export KUBECONFIG=${kubeconfig}`, why: '' };
   const looks: Thing[] = [
     { line: `${self} status`, why: 'who runs, and who knows whom' },
     { line: `${self} diff`, why: 'which server serves what' },
   ];
   if (upstream.length > 0) return [setting, { line: `kubectl --context=front get nodes`, why: '' }, ...looks];
-  const podgroups: Thing = {
-    line: `kubectl --context=${first} get podgroups.v1alpha2.scheduling.k8s.io -A`,
-    why: !isMixed ? '' : proxy ? `only ${newest} serves it, every server answers` : 'a 404 where it is unknown',
+  const skew: Thing = {
+    line: `kubectl --context=${first} get ${shown} -A`,
+    why: proxy ? `only ${newest} serves it, every server answers` : 'a 404 where it is unknown',
   };
   return [
     setting,
-    podgroups,
+    ...(shown === undefined ? [] : [skew]),
     { line: 'kubectl create deployment web --image=nginx', why: 'through the front door' },
     {
       line: `curl --cacert ${join(resolve(dataDir), 'pki', 'ca.crt')} https://${plane.front}/version`,

@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { readTokenFile } from '../apiserver/authentication/token-file.js';
 import type { Backend } from '../apiserver/storage/backend.js';
 import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
-import { loadSurface, loadSurfaceFile, surfaceVersions } from '../apiserver/surfaces/load-surface.js';
+import { loadSurface, loadSurfaceFile } from '../apiserver/surfaces/load-surface.js';
+import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { formatHostPort } from '../base/address.js';
 import type { Logger } from '../base/logger.js';
 import { adminKubeconfig } from './admin-kubeconfig.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
+import { ConfigError } from './config/config-error.js';
 import { makePki, replaceFile } from './pki.js';
 import type { RunningServer } from './start-server.js';
 
@@ -22,10 +24,11 @@ export interface OpenedEmbedded {
   announce(running: RunningServer): Promise<void>;
 }
 
-/** Makes missing certificates, reads the surface and opens the store. */
+/** Reads the surface, makes missing certificates and opens the store. */
 export async function openEmbedded(config: ApiServerConfig, logger: Logger): Promise<OpenedEmbedded> {
-  const pki = await makePki(config);
+  // Before anything is written: a surface that cannot be read is a mistake in the flags.
   const surface = await surfaceOf(config);
+  const pki = await makePki(config);
   const read = (path: string): Promise<string> => readFile(path, 'utf8');
   const signingKeyPem = await read(config.serviceAccounts.signingKeyFile);
   const verificationKeysPem = await Promise.all(config.serviceAccounts.keyFiles.map(read));
@@ -47,15 +50,12 @@ export async function openEmbedded(config: ApiServerConfig, logger: Logger): Pro
 }
 
 async function surfaceOf({ surfaceFile, kubernetesVersion }: ApiServerConfig): Promise<BuiltInSurface> {
-  if (surfaceFile !== undefined) return loadSurfaceFile(surfaceFile);
-  const known = await surfaceVersions();
-  const version = kubernetesVersion ?? known.at(-1)!;
-  if (!known.includes(version)) {
-    throw new Error(
-      `--kubernetes-version=${version} does not come with Straddle (${known.join(', ')} do): capture it with \`straddle surface capture\` and give --surface-file.`,
-    );
+  if (surfaceFile !== undefined) {
+    return loadSurfaceFile(surfaceFile).catch((error: Error) => {
+      throw new ConfigError([`--surface-file: ${error.message}`]);
+    });
   }
-  return loadSurface(version);
+  return loadSurface(kubernetesVersion ?? shippedVersions().at(-1)!);
 }
 
 async function openBackend(config: ApiServerConfig, logger: Logger): Promise<Backend> {

@@ -91,9 +91,9 @@ export const VISIBLE_ERRORS: Readonly<Record<string, VisibleError>> = {
     next: READ_FAILURES.status.advice,
   },
   SurfaceFormatError: {
-    source: 'src/apiserver/surfaces/built-in-surface.ts',
-    seen: 'start of `straddle apiserver`: --surface-file',
-    next: 'write the file again with `straddle surface capture` of this version',
+    source: 'src/apiserver/surfaces/parse-surface.ts',
+    seen: 'start of `straddle apiserver`: --surface-file; `straddle diff --from`, `--to`',
+    next: 'write the file again with `straddle surface capture` of this version, or run the newer Straddle that wrote it',
   },
   SurfaceReadError: {
     source: 'src/proxy/peers/surface-reader.ts',

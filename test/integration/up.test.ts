@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { shippedVersions } from '../../src/apiserver/surfaces/shipped-versions.js';
 import { type RunningControlPlane, startControlPlane } from '../../src/tools/plane/control-plane.js';
 import { controlSocketPath, isSteered, sendRoll } from '../../src/tools/plane/control-socket.js';
 import { planeOptions } from './plane-options.js';
@@ -116,7 +117,7 @@ describe('straddle up', () => {
     await expect(startControlPlane(planeOptions(newer))).rejects.toThrow(/newer Straddle \(format 99/);
     rmSync(newer, { recursive: true });
     await expect(startControlPlane(planeOptions(join(dir, 'third'), { versions: ['1.2'] }))).rejects.toThrow(
-      '--versions: 1.2 does not come with Straddle; 1.34, 1.35, 1.36 do.',
+      `--versions: 1.2 does not come with Straddle; ${shippedVersions().join(', ')} do.`,
     );
   });
 

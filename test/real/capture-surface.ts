@@ -1,28 +1,46 @@
-/** Captures the surfaces that come with Straddle from real kube-apiservers: `tsx test/real/capture-surface.ts [version…]`. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { convertSurface, type ServerDocuments, writeSurface } from '../../src/apiserver/surfaces/convert-surface.js';
 import { readServer } from '../../src/apiserver/surfaces/read-server.js';
+import { SHIPPED_SURFACES } from '../../src/apiserver/surfaces/shipped-versions.js';
 import type { Json } from '../../src/kube/json.js';
-import { ensureBinaries } from './rig/binaries.js';
 import { call, type Endpoint } from './rig/http-client.js';
-import type { KubeSettings } from './rig/kube-apiserver.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
-import { stopEverything } from './rig/process.js';
+import { type KubeVersion, minorOf } from './rig/pinned-versions.js';
 
-/** Workload-aware scheduling: `workloads` in 1.35, `podgroups` beside them in 1.36. */
-const WORKLOADS = ['--feature-gates=GenericWorkload=true'];
-/** `everything` switches on what only a feature gate does; it is marked as off by default. */
-const SOURCES: Readonly<Record<string, KubeSettings & { readonly everything?: readonly string[] }>> = {
-  // The oldest is what the next newer server says when it plays it: fields that came later are not told apart.
-  '1.34': { version: 'v1.35.8', flags: ['--emulated-version=1.34'] },
-  '1.35': { version: 'v1.35.8', flags: [], everything: WORKLOADS },
-  '1.36': { version: 'v1.36.4', flags: [], everything: WORKLOADS },
-};
 const ALL_VERSIONS = '--runtime-config=api/all=true';
-const DATA_DIR = fileURLToPath(new URL('../../src/apiserver/surfaces/data/', import.meta.url));
+/** Gates without which a resource is not served even with all versions on. Such a resource is marked as off by default. */
+const GATES: Readonly<Record<string, readonly string[]>> = {
+  '1.34': ['ClusterTrustBundle', 'PodCertificateRequest', 'StorageVersionMigrator'],
+  '1.35': ['GenericWorkload'],
+  '1.36': ['GenericWorkload'],
+  '1.37': ['CompositePodGroup', 'EvictionRequestAPI', 'GenericWorkload', 'TopologyAwareWorkloadScheduling'],
+};
+
+/** Captures the surface of a real kube-apiserver of that release into the file that ships with Straddle; returns its size. */
+export async function captureShippedSurface(release: KubeVersion): Promise<number> {
+  const version = minorOf(release);
+  const gates = (GATES[version] ?? []).map((name) => `--feature-gates=${name}=true`);
+  const byDefault = await read(release, [], false);
+  const everything = await read(release, [ALL_VERSIONS, ...gates], true);
+  if (everything.version !== version || everything.gitVersion !== release) {
+    throw new Error(`wanted ${release}, the server says ${everything.gitVersion} (${everything.version})`);
+  }
+  const text = writeSurface(convertSurface(everything, byDefault));
+  writeFileSync(fileURLToPath(new URL(`${version}.json`, SHIPPED_SURFACES)), text);
+  return Buffer.byteLength(text);
+}
+
+async function read(version: KubeVersion, flags: readonly string[], withOpenApi: boolean): Promise<ServerDocuments> {
+  const dir = mkdtempSync(join(tmpdir(), 'straddle-capture-'));
+  try {
+    return await withKubeApiserver(dir, { version, flags }, (endpoint) => documents(endpoint, withOpenApi));
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
 
 async function documents(endpoint: Endpoint, withOpenApi: boolean): Promise<ServerDocuments> {
   const get = async (path: string, accept: string): Promise<Json> => {
@@ -31,39 +49,4 @@ async function documents(endpoint: Endpoint, withOpenApi: boolean): Promise<Serv
     return answer.json<Json>();
   };
   return readServer({ get, withOpenApi });
-}
-
-async function capture(
-  version: string,
-  { everything: more = [], ...settings }: (typeof SOURCES)[string],
-): Promise<void> {
-  const read = async (flags: readonly string[], withOpenApi: boolean): Promise<ServerDocuments> => {
-    const dir = mkdtempSync(join(tmpdir(), 'straddle-capture-'));
-    try {
-      return await withKubeApiserver(dir, { ...settings, flags: [...settings.flags, ...flags] }, (endpoint) =>
-        documents(endpoint, withOpenApi),
-      );
-    } finally {
-      rmSync(dir, { recursive: true, force: true });
-    }
-  };
-  const byDefault = await read([], false);
-  const everything = await read([ALL_VERSIONS, ...more], true);
-  if (everything.version !== version) throw new Error(`wanted ${version}, the server says ${everything.version}`);
-  const text = writeSurface(convertSurface(everything, byDefault));
-  writeFileSync(join(DATA_DIR, `${version}.json`), text);
-  process.stdout.write(`${version}: ${text.length} bytes\n`);
-}
-
-try {
-  await ensureBinaries((line) => void process.stdout.write(`${line}\n`));
-  const wanted = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(SOURCES);
-  for (const version of wanted) {
-    const settings = SOURCES[version];
-    if (settings === undefined)
-      throw new Error(`unknown version ${version}; known are ${Object.keys(SOURCES).join(', ')}`);
-    await capture(version, settings);
-  }
-} finally {
-  await stopEverything();
 }

@@ -3,10 +3,13 @@
  * not tell: `tsx test/real/record-go-shapes.ts`.
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { loadSurface } from '../../src/apiserver/surfaces/load-surface.js';
+import { shippedVersions } from '../../src/apiserver/surfaces/shipped-versions.js';
+import { MODULES_DIR, moduleOf } from './rig/pinned-versions.js';
 
 interface TypeFacts {
   readonly pointers?: readonly string[];
@@ -16,40 +19,75 @@ interface TypeFacts {
 
 const FACTS = fileURLToPath(new URL('../../src/apiserver/builtin/data/go-shapes.json', import.meta.url));
 const FORMS = fileURLToPath(new URL('../../src/apiserver/builtin/data/internal-forms.json', import.meta.url));
-const SURFACES = ['1.34', '1.35', '1.36'].map((version) =>
-  readFileSync(new URL(`../../src/apiserver/surfaces/data/${version}.json`, import.meta.url), 'utf8'),
-);
+/** Messages of kube-apiserver that print internal types are recorded from this version. */
+const FORMS_VERSION = '1.36';
+const GO_OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 
-const MODULE = fileURLToPath(new URL('modules/kube-1.36', import.meta.url));
+/** What Go does with a field: keeps an empty value (a pointer), or always writes it (`name:kind:type`). */
+interface FieldFacts {
+  readonly isPointer: boolean;
+  readonly always: string | undefined;
+}
 
-// The program needs more of the module's requirements than the binaries do; a copy of go.mod takes them up.
-const dir = mkdtempSync(join(tmpdir(), 'straddle-record-'));
-for (const name of ['go.mod', 'go.sum']) copyFileSync(join(MODULE, name), join(dir, name));
-const run = (program: string): string =>
-  execFileSync('go', ['run', `-modfile=${join(dir, 'go.mod')}`, '-mod=mod', `./${program}`], {
-    cwd: MODULE,
-    encoding: 'utf8',
-    maxBuffer: 16 * 1024 * 1024,
-  });
-const printed = run('go-shapes');
-const forms = run('internal-forms').trim().split('\n').map(internalForm);
-rmSync(dir, { recursive: true, force: true });
-writeFileSync(FORMS, oneTypePerLine(forms));
-const types = JSON.parse(printed) as Record<string, TypeFacts>;
-const known = new Set(SURFACES.flatMap((text) => Object.keys((JSON.parse(text) as { types: object }).types)));
+writeFileSync(FORMS, oneTypePerLine(run('internal-forms', FORMS_VERSION).trim().split('\n').map(internalForm)));
 
-const shapes = Object.keys(types)
-  .filter((name) => known.has(name))
-  .sort()
-  .map((name): [string, unknown] => {
-    const { pointers = [], always = [] } = types[name]!;
-    const written = always.map((each) => {
-      const [field, kind, type] = each.split(':');
-      return [field!, zeroOf(kind!, type!)];
-    });
+const types = new Map<string, Map<string, FieldFacts>>();
+// Newest first: an older version adds types and fields that newer ones no longer have.
+for (const version of [...shippedVersions()].reverse()) {
+  const recorded = JSON.parse(run('go-shapes', version)) as Record<string, TypeFacts>;
+  for (const [name, node] of Object.entries((await loadSurface(version)).types)) {
+    if (typeof node === 'string' || node.fields === undefined || !Object.hasOwn(recorded, name)) continue;
+    const { pointers = [], always = [] } = recorded[name]!;
+    const fields = types.get(name) ?? new Map<string, FieldFacts>();
+    types.set(name, fields);
+    for (const field of Object.keys(node.fields)) {
+      const facts = {
+        isPointer: pointers.includes(field),
+        always: always.find((each) => each.startsWith(`${field}:`)),
+      };
+      const newer = fields.get(field);
+      if (newer === undefined) fields.set(field, facts);
+      else if (newer.isPointer !== facts.isPointer || zeroText(newer) !== zeroText(facts))
+        process.stdout.write(`${name}.${field} has another form in Go in ${version} than in newer versions\n`);
+    }
+  }
+}
+
+const shapes = [...types]
+  .sort(([left], [right]) => (left < right ? -1 : 1))
+  .map(([name, fields]): [string, unknown] => {
+    const sorted = [...fields].sort(([left], [right]) => (left < right ? -1 : 1));
+    const pointers = sorted.filter(([, { isPointer }]) => isPointer).map(([field]) => field);
+    const written = sorted.flatMap(([field, { always }]) => (always === undefined ? [] : [[field, zeroValue(always)]]));
     return [name, { pointers, written: Object.fromEntries(written) }];
   });
 writeFileSync(FACTS, oneTypePerLine(shapes));
+
+/** Runs a program of modules/recorders with the packages of a version. It needs more requirements than the servers do: a copy of go.mod takes them up. */
+function run(program: string, version: string): string {
+  const dir = mkdtempSync(join(tmpdir(), 'straddle-record-'));
+  try {
+    for (const name of ['go.mod', 'go.sum']) copyFileSync(join(MODULES_DIR, moduleOf(version), name), join(dir, name));
+    cpSync(join(MODULES_DIR, 'recorders', program), join(dir, program), { recursive: true });
+    return execFileSync('go', ['run', '-trimpath', '-mod=mod', `./${program}`], {
+      cwd: dir,
+      env: { ...process.env, GOWORK: 'off', CGO_ENABLED: '0' },
+      encoding: 'utf8',
+      maxBuffer: GO_OUTPUT_BYTES_MAX,
+    });
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+function zeroValue(always: string): unknown {
+  const [, kind, type] = always.split(':');
+  return zeroOf(kind!, type!);
+}
+
+function zeroText({ always }: FieldFacts): string | undefined {
+  return always === undefined ? undefined : JSON.stringify(zeroValue(always));
+}
 
 /** The value that is written for a field that is not set. */
 function zeroOf(kind: string, type: string): unknown {

@@ -5,12 +5,11 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { loadSurface, surfaceVersions } from '../../src/apiserver/surfaces/load-surface.js';
+import { loadSurface } from '../../src/apiserver/surfaces/load-surface.js';
+import { shippedVersions } from '../../src/apiserver/surfaces/shipped-versions.js';
+import { MODULES_DIR, moduleOf, pinnedVersions } from './rig/pinned-versions.js';
 
 const MODULES = ['k8s.io/api', 'k8s.io/apimachinery', 'k8s.io/apiextensions-apiserver', 'k8s.io/kube-aggregator'];
-/** Newest first: an older one adds what the newer no longer has. */
-const REQUIREMENTS = ['kube-1.36', 'kube-1.35'];
 const META = 'apimachinery.pkg.apis.meta.v1';
 /** Written as JSON in a way of their own, which is code. */
 const SPECIAL = new Set([
@@ -67,22 +66,25 @@ export interface RecordedMessages {
 
 export async function recordMessages(): Promise<RecordedMessages> {
   const served = new Set(['meta.k8s.io/v1', 'meta.k8s.io/v1beta1']);
-  for (const version of await surfaceVersions()) {
+  for (const version of shippedVersions()) {
     for (const { name, versions } of (await loadSurface(version)).groups)
       for (const each of versions) served.add(name === '' ? each.version : `${name}/${each.version}`);
   }
   const problems: string[] = [];
   const from: string[] = [];
   const packages: Record<string, PackageFacts> = {};
-  for (const requirement of REQUIREMENTS) {
+  // Newest first: an older version adds what newer ones no longer have.
+  for (const minor of [...pinnedVersions().keys()].reverse()) {
     const sources = new Map<string, Source>();
-    for (const { dir, version } of moduleFolders(requirement)) {
+    for (const { dir, version } of moduleFolders(minor)) {
       if (!from.includes(version)) from.push(version);
       for (const source of sourcesIn(dir)) sources.set(source.name, source);
     }
     for (const source of sources.values()) {
-      if (!served.has(source.apiVersion) || packages[source.name] !== undefined) continue;
-      packages[source.name] = packageFacts(source, sources, problems);
+      if (!served.has(source.apiVersion)) continue;
+      const facts = packageFacts(source, sources, problems);
+      const newer = packages[source.name];
+      packages[source.name] = newer === undefined ? facts : withOlder(newer, facts);
     }
   }
   const { used, missing } = usedMessages(packages);
@@ -93,8 +95,42 @@ export async function recordMessages(): Promise<RecordedMessages> {
   return { from, packages: sorted, problems: [...unmapped, ...missing, ...(await differences(sorted))] };
 }
 
-function moduleFolders(requirement: string): { dir: string; version: string }[] {
-  const cwd = fileURLToPath(new URL(`modules/${requirement}`, import.meta.url));
+/** A package as the newer version has it, with the messages and fields that only the older one has. */
+function withOlder(newer: PackageFacts, older: PackageFacts): PackageFacts {
+  const messages: Record<string, string> = { ...newer.messages };
+  for (const [name, fields] of Object.entries(older.messages)) {
+    const known = messages[name];
+    messages[name] = known === undefined ? fields : withOlderFields(known, fields);
+  }
+  const kinds = new Set([...newer.kinds.split(' '), ...older.kinds.split(' ')].filter((kind) => kind !== ''));
+  return { apiVersion: newer.apiVersion, kinds: [...kinds].sort().join(' '), messages };
+}
+
+/** A field that not all versions have is optional, like a pointer: versions that always write it have it in every object. */
+function withOlderFields(newer: string, older: string): string {
+  const [newerFields, olderFields] = [newer, older].map((text) => text.split(' ').filter((field) => field !== ''));
+  const names = new Set(newerFields!.map(nameOf));
+  const numbers = new Set(newerFields!.map(numberOf));
+  const olderNumbers = new Set(olderFields!.map(numberOf));
+  const fields = newerFields!.map((field) => (olderNumbers.has(numberOf(field)) ? field : optional(field)));
+  const gone = olderFields!.filter((field) => !numbers.has(numberOf(field)) && !names.has(nameOf(field)));
+  return [...fields, ...gone.map(optional)].join(' ');
+}
+
+function optional(field: string): string {
+  return field.replace(/\*?!/, '*');
+}
+
+function nameOf(field: string): string {
+  return field.slice(0, field.indexOf('='));
+}
+
+function numberOf(field: string): string {
+  return /=(\d+)/.exec(field)![1]!;
+}
+
+function moduleFolders(minor: string): { dir: string; version: string }[] {
+  const cwd = join(MODULES_DIR, moduleOf(minor));
   const printed = execFileSync('go', ['list', '-m', '-f', '{{.Version}} {{.Dir}}', ...MODULES], {
     cwd,
     encoding: 'utf8',
@@ -152,7 +188,7 @@ function goTypes(text: string): Pick<Source, 'structs' | 'kinds' | 'others'> {
   const others = new Map<string, string>();
   for (const [, name, type] of text.matchAll(/^type (\w+) =? ?((?:\[\])?[\w.]+)$/gm)) others.set(name!, type!);
   for (const [, name, body] of text.matchAll(/^type (\w+) struct \{\n([\s\S]*?)^\}/gm)) {
-    if (/^\s+(metav1\.)?TypeMeta\s+`json:",inline"/m.test(body!)) kinds.push(name!);
+    if (/^\s+(metav1\.)?TypeMeta\s+`json:"(,inline)?"/m.test(body!)) kinds.push(name!);
     structs.set(name!, goFields(body!));
   }
   return { structs, kinds, others };
@@ -160,13 +196,14 @@ function goTypes(text: string): Pick<Source, 'structs' | 'kinds' | 'others'> {
 
 function goFields(body: string): Map<number, GoField> {
   const fields = new Map<number, GoField>();
-  for (const [, type, tags] of body.matchAll(/^\s+(?:\w+\s+)?([*[\]\w.]+)\s+`([^`]*)`/gm)) {
+  for (const [, name, type, tags] of body.matchAll(/^\s+(\w+\s+)?([*[\]\w.]+)\s+`([^`]*)`/gm)) {
     const number = /protobuf:"\w+,(\d+)/.exec(tags!)?.[1];
     if (number === undefined) continue;
     const [jsonName = '', ...options] = (/json:"([^"]*)"/.exec(tags!)?.[1] ?? '').split(',');
     fields.set(Number(number), {
       type: type!,
-      jsonName: options.includes('inline') ? undefined : jsonName,
+      // Since 1.37 the tag of an embedded struct is empty, and it is inlined all the same.
+      jsonName: options.includes('inline') || (name === undefined && jsonName === '') ? undefined : jsonName,
       isLeftOutWhenEmpty: options.includes('omitempty'),
       isLeftOutWhenZero: options.includes('omitzero'),
     });
@@ -247,7 +284,7 @@ function usedMessages(packages: Readonly<Record<string, PackageFacts>>): { used:
 
 /** Fields whose JSON names are not those that OpenAPI has for the same type. */
 async function differences(packages: Readonly<Record<string, PackageFacts>>): Promise<string[]> {
-  const surface = await loadSurface('1.36');
+  const surfaces = await Promise.all(shippedVersions().map(loadSurface));
   const problems: string[] = [];
   const namesOf = (owner: string, message: string): string[] =>
     packages[owner]!.messages[message]!.split(' ').flatMap((field) => {
@@ -258,8 +295,10 @@ async function differences(packages: Readonly<Record<string, PackageFacts>>): Pr
     });
   for (const [owner, { messages }] of Object.entries(packages)) {
     for (const message of Object.keys(messages)) {
-      const properties = surface.type(`io.k8s.${owner.replaceAll('_', '-')}.${message}`)?.properties;
-      if (properties === undefined) continue;
+      const typeName = `io.k8s.${owner.replaceAll('_', '-')}.${message}`;
+      const found = surfaces.flatMap((surface) => surface.type(typeName)?.properties ?? []);
+      if (found.length === 0) continue;
+      const properties = Object.assign({}, ...found) as object;
       const names = new Set(namesOf(owner, message));
       for (const name of names)
         if (!Object.hasOwn(properties, name)) problems.push(`${owner}.${message}.${name}: unknown to OpenAPI`);

@@ -1,19 +1,17 @@
 /**
- * Records the messages of Kubernetes' protobuf for src/apiserver/protobuf, and objects of a real kube-apiserver both as
- * JSON and as protobuf for its tests: `tsx test/real/record-protobuf.ts`.
+ * Records objects of a real kube-apiserver both as JSON and as protobuf, for the tests of src/apiserver/protobuf:
+ * `tsx test/real/record-protobuf.ts`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { JsonObject } from '../../src/kube/json.js';
-import { type RecordedMessages, recordMessages } from './record-protobuf-messages.js';
 import { PROTOBUF_OBJECTS, type ProtobufObject } from './record-protobuf-objects.js';
 import { type Call, call, type Endpoint } from './rig/http-client.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
 import { stopEverything } from './rig/process.js';
 
-const MESSAGES = fileURLToPath(new URL('../../src/apiserver/protobuf/data/messages.json', import.meta.url));
 const OBJECTS = fileURLToPath(new URL('../../src/apiserver/protobuf/objects.recorded.json', import.meta.url));
 const PROTOBUF = 'application/vnd.kubernetes.protobuf';
 const ATTEMPTS_MAX = 50;
@@ -80,22 +78,6 @@ async function record(admin: Endpoint): Promise<JsonObject> {
   for (const each of ANSWERS) objects.push(await bothForms(admin, each.path, each.call, each.accept));
   return { objects, watch: await watchForms(admin) };
 }
-
-function messagesText({ from, packages }: RecordedMessages): string {
-  const lines = Object.entries(packages).map(([name, { apiVersion, kinds, messages }]) => {
-    const each = Object.entries(messages).map(
-      ([message, fields]) => `${JSON.stringify(message)}:${JSON.stringify(fields)}`,
-    );
-    const head = JSON.stringify({ apiVersion, kinds }).slice(1, -1);
-    return `${JSON.stringify(name)}:{${head},"messages":{\n${each.join(',\n')}\n}}`;
-  });
-  return `{"from":${JSON.stringify(from)},"packages":{\n${lines.join(',\n')}\n}}\n`;
-}
-
-const recorded = await recordMessages();
-for (const problem of recorded.problems) console.error(problem);
-if (recorded.problems.length > 0) process.exitCode = 1;
-writeFileSync(MESSAGES, messagesText(recorded));
 
 const dir = mkdtempSync(join(tmpdir(), 'straddle-record-'));
 try {

@@ -3,6 +3,7 @@ import { cloneJson, type JsonObject } from '../../kube/json.js';
 import { FakeObjects } from '../contracts/object-reader.fixture.js';
 import type { Strategy } from '../registry/strategy.js';
 import { loadSurface } from '../surfaces/load-surface.js';
+import { shippedVersions } from '../surfaces/shipped-versions.js';
 import { builtInStrategy } from './built-in-strategy.js';
 
 const NOW = '2026-01-01T00:00:00Z';
@@ -18,7 +19,7 @@ async function strategyOf(resource: string, options = {}, version = '1.36', grou
 }
 
 describe('the strategy of every built-in kind', () => {
-  for (const version of ['1.34', '1.35', '1.36']) {
+  for (const version of shippedVersions()) {
     it(`defaults an empty object of every kind of ${version}, and a defaulted one no further`, async () => {
       const surface = await loadSurface(version);
       const context = { now: NOW, objects: new FakeObjects() };

@@ -22,11 +22,10 @@ interface StrategyResource {
   readonly resource: string;
   /** Whether it has a `status` subresource. */
   readonly hasStatus: boolean;
-  /** The Kubernetes version, such as `1.36`; by default the newest known one. */
-  readonly surfaceVersion?: string;
+  /** The Kubernetes version, such as `1.36`. */
+  readonly surfaceVersion: string;
 }
 
-const NEWEST_MINOR = 36;
 const IDENTITY = new Set(['apiVersion', 'kind', 'metadata']);
 
 /** The strategy of a built-in kind: its defaults, preparation and validation are kube-apiserver's. */
@@ -37,7 +36,7 @@ export function builtInStrategy(
 ): Strategy {
   const key = `${resource.group}/${resource.resource}`;
   const rules = Object.hasOwn(KIND_RULES, key) ? KIND_RULES[key]! : {};
-  const minor = Number(resource.surfaceVersion?.split('.')[1] ?? NEWEST_MINOR);
+  const minor = Number(resource.surfaceVersion.split('.')[1]);
   return new BuiltInStrategy(resource, schema, rules, { ...DEFAULT_BUILT_IN_OPTIONS, ...options }, { minor });
 }
 

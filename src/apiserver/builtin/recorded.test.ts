@@ -92,7 +92,7 @@ class Replay {
     const listed = surface.resource(group, version, resource)!;
     const { schema } = surface.kind(listed.kindGroup ?? group, listed.kindVersion ?? version, listed.kind)!;
     const hasStatus = listed.subresources?.some((each) => each.name === 'status') ?? false;
-    const strategy = builtInStrategy({ group, resource, hasStatus }, schema, OPTIONS);
+    const strategy = builtInStrategy({ group, resource, hasStatus, surfaceVersion: surface.version }, schema, OPTIONS);
     this.#type = {
       group,
       version,

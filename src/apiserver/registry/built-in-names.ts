@@ -35,7 +35,10 @@ const SHARING_LAYOUT: Readonly<Record<string, string>> = {
 };
 
 /** Built-in resources of newer versions. A surface that ships with Straddle is listed here or above, completely. */
-const SEPARATE_LAYOUT: Readonly<Record<string, string>> = {};
+const SEPARATE_LAYOUT: Readonly<Record<string, string>> = {
+  'lifecycle.k8s.io': 'evictionrequests evictions',
+  'scheduling.k8s.io': 'compositepodgroups',
+};
 
 const sharing = namesIn(SHARING_LAYOUT);
 const shipped = new Set([...sharing, ...namesIn(SEPARATE_LAYOUT)]);

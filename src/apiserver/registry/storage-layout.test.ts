@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { loadSurface, surfaceVersions } from '../surfaces/load-surface.js';
+import { loadSurface } from '../surfaces/load-surface.js';
+import { shippedVersions } from '../surfaces/shipped-versions.js';
 import { isBuiltInName } from './built-in-names.js';
 import { builtInPrefix, customResourcePrefix, ReservedPrefixError } from './storage-layout.js';
 
 async function shippedNames(): Promise<{ group: string; resource: string }[]> {
-  const surfaces = await Promise.all((await surfaceVersions()).map(loadSurface));
+  const surfaces = await Promise.all(shippedVersions().map(loadSurface));
   const names = surfaces.flatMap(({ groups }) =>
     groups.flatMap((group) =>
       group.versions.flatMap(({ resources }) => resources.map(({ name }) => ({ group: group.name, resource: name }))),

@@ -1,13 +1,7 @@
 import type { Schema, SchemaType } from '../schema/schema.js';
 import { ANY } from '../schema/schema.js';
-import {
-  SURFACE_FORMAT,
-  type SurfaceFile,
-  type SurfaceGroup,
-  type SurfaceResource,
-  type TypeNode,
-  type TypeObject,
-} from './surface-file.js';
+import { parseSurface, type SurfaceOrigin } from './parse-surface.js';
+import type { SurfaceFile, SurfaceGroup, SurfaceResource, TypeNode, TypeObject } from './surface-file.js';
 
 /** The built-in types of one Kubernetes version. Immutable; schemas are created on first use. */
 export interface BuiltInSurface {
@@ -27,24 +21,11 @@ export interface BuiltInSurface {
   type(typeName: string): Schema | undefined;
 }
 
-export class SurfaceFormatError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SurfaceFormatError';
-  }
-}
+const UNNAMED: SurfaceOrigin = { file: 'the surface', remedy: 'capture it again with `straddle surface capture`' };
 
-export function readSurface(text: string): BuiltInSurface {
-  let file: SurfaceFile;
-  try {
-    file = JSON.parse(text) as SurfaceFile;
-  } catch (error) {
-    throw new SurfaceFormatError(`not a surface: ${(error as Error).message}`);
-  }
-  if (file?.format !== SURFACE_FORMAT || !Array.isArray(file.groups) || typeof file.types !== 'object') {
-    throw new SurfaceFormatError(`not a surface of format ${SURFACE_FORMAT}`);
-  }
-  return new IndexedSurface(file);
+/** Throws SurfaceFormatError. */
+export function readSurface(text: string, origin = UNNAMED): BuiltInSurface {
+  return new IndexedSurface(parseSurface(text, origin));
 }
 
 class IndexedSurface implements BuiltInSurface {

@@ -1,21 +1,28 @@
-import { readFileSync, statSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
-import { readSurface, SurfaceFormatError } from './built-in-surface.js';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { readSurface } from './built-in-surface.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { convertSurface, writeSurface } from './convert-surface.js';
-import { loadSurface, surfaceVersions } from './load-surface.js';
+import { loadSurface, loadSurfaceFile, SURFACE_FILE_BYTES_MAX } from './load-surface.js';
+import { SurfaceFormatError } from './parse-surface.js';
+import { shippedVersions } from './shipped-versions.js';
 
-const VERSIONS = ['1.34', '1.35', '1.36'];
+const VERSIONS = ['1.34', '1.35', '1.36', '1.37'];
 const SURFACE_BYTES_MAX = 400_000;
 
 describe('the surfaces that come along', () => {
-  it('are those of 1.34, 1.35 and 1.36', async () => {
-    expect(await surfaceVersions()).toEqual(VERSIONS);
+  it('are those of 1.34 to 1.37, oldest first', () => {
+    expect(shippedVersions()).toEqual(VERSIONS);
   });
 
   it.each(VERSIONS)('%s is small and says what everyone needs', async (version) => {
     const surface = await loadSurface(version);
     expect(surface.version).toBe(version);
+    expect(surface.capturedFrom, 'a server of that version, not a newer one that emulates it').toMatch(
+      new RegExp(`^v${version}\\.\\d+$`),
+    );
     expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
     const deployments = surface.resource('apps', 'v1', 'deployments')!;
     expect(deployments).toMatchObject({
@@ -99,17 +106,54 @@ describe('the surfaces that come along', () => {
     expect(schema.properties!['type']!.type).toBe('string');
   });
 
-  it('hold no prose', () => {
-    const text = readFileSync(new URL('./data/1.36.json', import.meta.url), 'utf8');
+  it.each(VERSIONS)('%s holds no prose', (version) => {
+    const text = readFileSync(new URL(`./data/${version}.json`, import.meta.url), 'utf8');
     expect(text).not.toMatch(/"(?:[^" \n]+ ){3}[^"\n]*"/);
   });
 
-  it('refuse versions and files that are none', async () => {
-    await expect(loadSurface('../x')).rejects.toThrow('not a Kubernetes version');
-    await expect(loadSurface('9.99')).rejects.toThrow();
-    expect(() => readSurface('{')).toThrow(SurfaceFormatError);
-    expect(() => readSurface('{"format":99}')).toThrow(SurfaceFormatError);
-    expect(() => readSurface('null')).toThrow(SurfaceFormatError);
+  it('refuse other versions in one sentence that lists those there are', async () => {
+    await expect(loadSurface('../x')).rejects.toThrow(
+      'Kubernetes ../x does not come with Straddle; 1.34, 1.35, 1.36, 1.37 do.',
+    );
+    await expect(loadSurface('9.99')).rejects.toThrow('Kubernetes 9.99 does not come with Straddle');
+  });
+});
+
+describe('a surface file of the operator', () => {
+  const dir = mkdtempSync(join(tmpdir(), 'straddle-surface-'));
+  const file = join(dir, 'mine.json');
+  const again = `capture it again with \`straddle surface capture --output=${file}\`.`;
+  const whole = readFileSync(new URL('./data/1.36.json', import.meta.url), 'utf8');
+  afterAll(() => rmSync(dir, { recursive: true, force: true }));
+
+  it('is as good as one that ships with Straddle', async () => {
+    writeFileSync(file, whole);
+    expect((await loadSurfaceFile(file)).groups).toEqual((await loadSurface('1.36')).groups);
+  });
+
+  it.each([
+    ['that is cut off', whole.slice(0, 100_000), `${file} is cut off after 100000 bytes: ${again}`],
+    ['that is empty', '', `${file} is empty: ${again}`],
+    [
+      'of a newer format',
+      whole.replace('"format":1', '"format":2'),
+      `${file} has the surface format 2 of a newer Straddle, and this one reads format 1: run that newer Straddle, or ${again}`,
+    ],
+    ['with damage inside', whole.replace('"verbs":["create"]', '"verbs":"create"'), `${file} is damaged, groups[0].`],
+  ])('%s is refused in one sentence with the file and the next step', async (_, text, sentence) => {
+    writeFileSync(file, text);
+    const refusal = await loadSurfaceFile(file).catch((error: Error) => error);
+    expect(refusal).toBeInstanceOf(SurfaceFormatError);
+    expect((refusal as Error).message).toContain(sentence);
+  });
+
+  it('that is missing or without end is refused', async () => {
+    await expect(loadSurfaceFile(join(dir, 'none.json'))).rejects.toThrow(
+      `${join(dir, 'none.json')} cannot be used (ENOENT).`,
+    );
+    await expect(loadSurfaceFile('/dev/zero')).rejects.toThrow(
+      `/dev/zero has more than ${SURFACE_FILE_BYTES_MAX} bytes: give a file that`,
+    );
   });
 });
 

@@ -1,3 +1,4 @@
+import { notShipped } from '../../apiserver/surfaces/shipped-versions.js';
 import type { ApiServerConfig } from './api-server-config.js';
 import type { FlagValues } from './flag-values.js';
 import { checkServer, type Findings } from './server-checks.js';
@@ -31,8 +32,11 @@ function checkStorage({ etcd }: ApiServerConfig, { wrong }: Findings): void {
 
 function checkApi(config: ApiServerConfig, { wrong }: Findings): void {
   const { kubernetesVersion, runtimeConfig, serviceCidr, surfaceFile } = config;
-  if (kubernetesVersion !== undefined && !/^\d+\.\d+$/.test(kubernetesVersion)) {
-    wrong(`--kubernetes-version=${kubernetesVersion} is not a minor version such as 1.36.`);
+  const problem = kubernetesVersion === undefined ? undefined : notShipped(kubernetesVersion);
+  if (problem !== undefined) {
+    wrong(
+      `--kubernetes-version: ${problem}; the API of another version can be captured with \`straddle surface capture\` and served with --surface-file.`,
+    );
   }
   if (kubernetesVersion !== undefined && surfaceFile !== undefined) {
     wrong('--kubernetes-version and --surface-file both say which API to serve: give one of them.');

@@ -1,3 +1,4 @@
+import { shippedVersions } from '../../apiserver/surfaces/shipped-versions.js';
 import { CONTROLLER_CHOICES } from './api-server-config.js';
 import type { FlagTable } from './flag.js';
 
@@ -74,7 +75,7 @@ export const API_SERVER_FLAGS = {
       name: 'kubernetes-version',
       kind: 'text',
       defaultNote: 'the newest that comes with Straddle',
-      description: 'The Kubernetes minor version whose API is served.',
+      description: `The Kubernetes minor version whose API is served: one of ${shippedVersions().join(', ')}.`,
       example: '--kubernetes-version=1.35',
     },
     {

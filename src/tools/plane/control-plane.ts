@@ -100,7 +100,7 @@ function running(
       return members.map(({ name, version, address, pid }) => ({ name, version, address, pid }));
     },
     async roll(order) {
-      if (!options.upstream) await checkVersion(order.to, '--to');
+      if (!options.upstream) checkVersion(order.to, '--to');
       return roll({
         ...order,
         members,

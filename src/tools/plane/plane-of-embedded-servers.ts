@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { surfaceVersions } from '../../apiserver/surfaces/load-surface.js';
+import { notShipped } from '../../apiserver/surfaces/shipped-versions.js';
 import { hostPortOf } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
 import { type ApiServerConfig, CONTROLLER_CHOICES } from '../../compose/config/api-server-config.js';
@@ -26,7 +26,7 @@ export async function planeOfEmbeddedServers(
   versions: readonly string[],
 ): Promise<PlaneMaterial> {
   const { dataDir, machine, logger, progress, note } = options;
-  for (const version of versions) await checkVersion(version, '--versions');
+  for (const version of versions) checkVersion(version, '--versions');
   progress('making certificates');
   const flags: [FlagName, string[]][] = [
     ['data-dir', [dataDir]],
@@ -63,10 +63,9 @@ export async function planeOfEmbeddedServers(
   return { members, tls, pki, frontProxyNames: [PKI_NAMES.frontProxyClient], prepare: async () => {} };
 }
 
-export async function checkVersion(version: string, flag: string): Promise<void> {
-  const known = await surfaceVersions();
-  if (!known.includes(version))
-    throw new Error(`${flag}: ${version} does not come with Straddle; ${known.join(', ')} do.`);
+export function checkVersion(version: string, flag: string): void {
+  const problem = notShipped(version);
+  if (problem !== undefined) throw new Error(`${flag}: ${problem}.`);
 }
 
 /** Returns every relevant flag, defaults included, because the mirror pod shows them. */

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { loadSurface } from '../../apiserver/surfaces/load-surface.js';
+import { shippedVersions } from '../../apiserver/surfaces/shipped-versions.js';
 import { ask, CONFIG_MAPS, POD_GROUPS, SKEW } from './ask.fixture.js';
 import { type ControlPlane, type ControlPlaneOptions, startControlPlane } from './index.js';
 
@@ -17,6 +19,17 @@ interface Kubeconfig {
   readonly contexts: readonly { readonly name: string }[];
   readonly clusters: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
 }
+
+describe('every shipped version at once', () => {
+  it('reports at /version the release that its surface was captured from', async () => {
+    await using plane = await startControlPlane({ versions: [...shippedVersions()], controllers: [] });
+    for (const { name, version } of plane.servers) {
+      const { gitVersion, major, minor, emulationMinor } = (await ask(plane, name, '/version')).body;
+      expect(gitVersion, name).toBe((await loadSurface(version)).capturedFrom);
+      expect([`${major}.${minor}`, emulationMinor], name).toEqual([version, minor]);
+    }
+  });
+});
 
 describe('two servers of different versions with the proxy', () => {
   let plane: ControlPlane;
@@ -74,7 +87,7 @@ describe('two servers of different versions with the proxy', () => {
     [
       'roll',
       (it) => it.roll({ to: '1.12' }),
-      'roll: Kubernetes 1.12 does not come with Straddle; 1.34, 1.35, 1.36 do.',
+      `roll: Kubernetes 1.12 does not come with Straddle; ${shippedVersions().join(', ')} do.`,
     ],
     [
       'partition',
@@ -108,7 +121,10 @@ describe('two servers of different versions without the proxy', () => {
 
 describe('startControlPlane with invalid options', () => {
   it.each<[ControlPlaneOptions, string]>([
-    [{ versions: ['1.99'] }, 'versions: Kubernetes 1.99 does not come with Straddle; 1.34, 1.35, 1.36 do.'],
+    [
+      { versions: ['1.99'] },
+      `versions: Kubernetes 1.99 does not come with Straddle; ${shippedVersions().join(', ')} do.`,
+    ],
     [{ versions: [] }, 'versions: give one to 9 of them, one for each server, not 0.'],
     [
       { controllers: ['deployment' as 'namespace'] },

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { surfaceVersions } from '../../apiserver/surfaces/load-surface.js';
+import { shippedVersions } from '../../apiserver/surfaces/shipped-versions.js';
 import { systemClock } from '../../base/clock.js';
 import { createLogger, type Logger, silentLogger } from '../../base/logger.js';
 import { PKI_NAMES } from '../../compose/config/load-api-server-config.js';
@@ -32,23 +32,18 @@ const PORT_ATTEMPTS_MAX = 3;
  * ```
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
-  const known = await surfaceVersions();
-  const versions = options.versions ?? known.slice(-2);
-  checkOptions(options, versions, known);
+  const versions = options.versions ?? shippedVersions().slice(-2);
+  checkOptions(options, versions);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOnce(options, versions, known);
+      return await startOnce(options, versions);
     } catch (error) {
       if (attempt === PORT_ATTEMPTS_MAX || !isPortTaken(error)) throw error;
     }
   }
 }
 
-async function startOnce(
-  options: ControlPlaneOptions,
-  versions: readonly string[],
-  known: readonly string[],
-): Promise<ControlPlane> {
+async function startOnce(options: ControlPlaneOptions, versions: readonly string[]): Promise<ControlPlane> {
   const folder = temporaryFolder();
   const network = new Network();
   const { logger } = runLogger(options, FRONT);
@@ -56,7 +51,7 @@ async function startOnce(
   const opened: { close(): void | Promise<void> }[] = [{ close: () => folder.remove() }];
   try {
     const configs = { dataDir: folder.path };
-    const frontConfig = serverConfig({ ...configs, name: FRONT, port: 0 }, options, known.at(-1)!);
+    const frontConfig = serverConfig({ ...configs, name: FRONT, port: 0 }, options, shippedVersions().at(-1)!);
     // Made before the servers start, which then only read the files.
     const pki = (await makePki(frontConfig))!;
     const tls = await loadServerTls(frontConfig, { logger, clock: systemClock });
@@ -100,7 +95,6 @@ async function startOnce(
       pki,
       tls,
       folder,
-      known,
       proxy: options.proxy ?? true,
     });
     await plane.untilAgreed();

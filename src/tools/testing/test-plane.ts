@@ -31,8 +31,6 @@ export interface TestPlaneOptions {
   readonly folder: TemporaryFolder;
   /** Whether the mixed version proxy is on. */
   readonly proxy: boolean;
-  /** Versions that come with Straddle. */
-  readonly known: readonly string[];
 }
 
 export class TestPlane implements ControlPlane {
@@ -62,7 +60,7 @@ export class TestPlane implements ControlPlane {
 
   async roll({ to, server }: RollOptions): Promise<void> {
     this.#checkOpen('roll');
-    checkVersion('roll', to, this.#options.known);
+    checkVersion('roll', to);
     const chosen = server === undefined ? this.#options.members : [this.#member('roll', server)];
     for (const member of chosen) {
       this.#checkOpen('roll');

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { type KubeVersion, MODULES_DIR, minorOf, moduleOf } from './pinned-versions.js';
 
 /** One program of the rig: a package of an ordinary Go module, built with that module's own go.sum. */
 export interface Binary {
@@ -15,19 +15,19 @@ export interface Binary {
   readonly version?: string;
 }
 
-const MODULES_DIR = fileURLToPath(new URL('../modules/', import.meta.url));
-
 /** HTTP/2 conformance cases (github.com/summerwind/h2spec). */
 export const H2SPEC = 'h2spec-2.2.1';
 /** Requests of Go's net/http client; the sources are in this repository. */
 export const HTTP2_CLIENT = ofSources('http2-client');
 
+const ETCD: Binary = { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/server/v3' };
+
 /** The programs of a control plane. */
 export const BINARIES: readonly Binary[] = [
-  { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/server/v3' },
+  ETCD,
   kubernetes('kubectl', 'k8s.io/kubernetes/cmd/kubectl', 'v1.36.4'),
-  kubernetes('kube-apiserver-v1.36.4', 'k8s.io/kubernetes/cmd/kube-apiserver', 'v1.36.4'),
-  kubernetes('kube-apiserver-v1.35.8', 'k8s.io/kubernetes/cmd/kube-apiserver', 'v1.35.8'),
+  kubeApiserver('v1.36.4'),
+  kubeApiserver('v1.35.8'),
   kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4'),
   kubernetes('kube-controller-manager', 'k8s.io/kubernetes/cmd/kube-controller-manager', 'v1.36.4'),
 ];
@@ -49,8 +49,17 @@ function ofSources(module: string): string {
   return `${module}-${hash.digest('hex').slice(0, 12)}`;
 }
 
-function kubernetes(name: string, packagePath: string, version: string): Binary {
-  return { name, module: `kube-${version.slice(1, 5)}`, package: packagePath, version };
+function kubernetes(name: string, packagePath: string, version: KubeVersion): Binary {
+  return { name, module: moduleOf(minorOf(version)), package: packagePath, version };
+}
+
+function kubeApiserver(version: KubeVersion): Binary {
+  return kubernetes(`kube-apiserver-${version}`, 'k8s.io/kubernetes/cmd/kube-apiserver', version);
+}
+
+/** One kube-apiserver and its etcd. */
+export function serverBinaries(version: KubeVersion): readonly Binary[] {
+  return [ETCD, kubeApiserver(version)];
 }
 
 /** Where what is missing gets built. */

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { binaryPath } from './binaries.js';
 import { eventually, GiveUp } from './eventually.js';
 import { call, type Endpoint } from './http-client.js';
+import { type KubeVersion, minorOf } from './pinned-versions.js';
 import { type KeyPair, type Pki, servingHosts } from './pki.js';
 import { type Exit, RigProcess } from './process.js';
-
-export type KubeVersion = 'v1.35.8' | 'v1.36.4';
 
 /** Options that may differ between two runs of one kube-apiserver. */
 export interface KubeSettings {
@@ -175,7 +174,7 @@ export class KubeApiserver {
     const { address, port, pki } = this.options;
     return [
       // On by default from 1.36.
-      ...(version === 'v1.35.8' ? ['--feature-gates=UnknownVersionInteroperabilityProxy=true'] : []),
+      ...(Number(minorOf(version).slice(2)) < 36 ? ['--feature-gates=UnknownVersionInteroperabilityProxy=true'] : []),
       `--peer-ca-file=${pki.ca.certFile}`,
       `--peer-advertise-ip=${address}`,
       `--peer-advertise-port=${port}`,
