@@ -153,6 +153,7 @@ const STORAGE: TypeDefaultsTable = {
       requiresRepublish: false,
       // Off by default before.
       ...(minor >= 33 ? { seLinuxMount: false } : {}),
+      ...(minor >= 37 ? { preventPodSchedulingIfMissing: false } : {}),
     }),
 };
 
