@@ -13,6 +13,7 @@ import { type KubeVersion, minorOf } from './rig/pinned-versions.js';
 const ALL_VERSIONS = '--runtime-config=api/all=true';
 /** Gates without which a resource is not served even with all versions on. Such a resource is marked as off by default. */
 const GATES: Readonly<Record<string, readonly string[]>> = {
+  '1.33': ['ClusterTrustBundle', 'StorageVersionMigrator'],
   '1.34': ['ClusterTrustBundle', 'PodCertificateRequest', 'StorageVersionMigrator'],
   '1.35': ['GenericWorkload'],
   '1.36': ['GenericWorkload'],

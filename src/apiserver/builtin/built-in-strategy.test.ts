@@ -56,6 +56,35 @@ describe('the strategy of every built-in kind', () => {
   });
 });
 
+describe('defaults that came with 1.37', () => {
+  it.each([
+    ['1.36', { partition: 0 }],
+    ['1.37', { partition: 0, maxUnavailable: 1 }],
+  ])('of StatefulSets in %s are %j for rollingUpdate', async (version, rollingUpdate) => {
+    const strategy = await strategyOf('statefulsets', {}, version, 'apps');
+    const { spec } = strategy.setDefaults({ metadata: { name: 'x' }, spec: {} }) as { spec: JsonObject };
+    expect(spec['updateStrategy']).toEqual({ type: 'RollingUpdate', rollingUpdate });
+  });
+
+  it.each([
+    ['1.36', undefined],
+    ['1.37', false],
+  ])('of CSIDrivers in %s have preventPodSchedulingIfMissing %s', async (version, value) => {
+    const strategy = await strategyOf('csidrivers', {}, version, 'storage.k8s.io');
+    const { spec } = strategy.setDefaults({ metadata: { name: 'x' } }) as { spec: JsonObject };
+    expect(spec['preventPodSchedulingIfMissing']).toBe(value);
+  });
+
+  it.each([
+    ['1.36', undefined],
+    ['1.37', {}],
+  ])('of CSINodes in %s have the status %j', async (version, status) => {
+    const strategy = await strategyOf('csinodes', {}, version, 'storage.k8s.io');
+    const made = strategy.setDefaults({ metadata: { name: 'x' }, spec: { drivers: [] } });
+    expect(made['status']).toEqual(status);
+  });
+});
+
 describe('names', () => {
   it('of services may begin with a digit since 1.36', async () => {
     expect((await strategyOf('services')).nameProblems('1a', false)).toEqual([]);

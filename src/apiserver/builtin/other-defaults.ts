@@ -76,6 +76,7 @@ export const OTHER_DEFAULTS: TypeDefaultsTable = {
       requiresRepublish: false,
       // The feature was off by default before.
       ...(minor >= 33 ? { seLinuxMount: false } : {}),
+      ...(minor >= 37 ? { preventPodSchedulingIfMissing: false } : {}),
     }),
   'io.k8s.api.flowcontrol.v1.FlowSchemaSpec': (spec) => fillZeros(spec, { matchingPrecedence: 1_000 }),
   'io.k8s.api.flowcontrol.v1.QueuingConfiguration': (queuing) =>

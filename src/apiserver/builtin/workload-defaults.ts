@@ -24,7 +24,7 @@ export const WORKLOAD_DEFAULTS: TypeDefaultsTable = {
       fill(childOrNew(strategy, 'rollingUpdate'), { maxUnavailable: 1, maxSurge: 0 });
     }
   },
-  'io.k8s.api.apps.v1.StatefulSet': (statefulSet) => {
+  'io.k8s.api.apps.v1.StatefulSet': (statefulSet, { minor }) => {
     const spec = childOrNew(statefulSet, 'spec');
     const strategy = childOrNew(spec, 'updateStrategy');
     if (!has(strategy, 'type')) {
@@ -33,7 +33,7 @@ export const WORKLOAD_DEFAULTS: TypeDefaultsTable = {
     }
     const rolling = child(strategy, 'rollingUpdate');
     if (text(strategy, 'type') === 'RollingUpdate' && rolling !== undefined) {
-      fill(rolling, { partition: 0 });
+      fill(rolling, { partition: 0, ...(minor >= 37 ? { maxUnavailable: 1 } : {}) });
     }
     fill(spec, { podManagementPolicy: 'OrderedReady', replicas: 1, revisionHistoryLimit: REVISIONS });
     fill(childOrNew(spec, 'persistentVolumeClaimRetentionPolicy'), { whenDeleted: 'Retain', whenScaled: 'Retain' });

@@ -9,11 +9,11 @@ import { loadSurface, loadSurfaceFile, SURFACE_FILE_BYTES_MAX } from './load-sur
 import { SurfaceFormatError } from './parse-surface.js';
 import { shippedVersions } from './shipped-versions.js';
 
-const VERSIONS = ['1.34', '1.35', '1.36', '1.37'];
+const VERSIONS = ['1.33', '1.34', '1.35', '1.36', '1.37'];
 const SURFACE_BYTES_MAX = 400_000;
 
 describe('the surfaces that come along', () => {
-  it('are those of 1.34 to 1.37, oldest first', () => {
+  it('are those of 1.33 to 1.37, oldest first', () => {
     expect(shippedVersions()).toEqual(VERSIONS);
   });
 
@@ -113,7 +113,7 @@ describe('the surfaces that come along', () => {
 
   it('refuse other versions in one sentence that lists those there are', async () => {
     await expect(loadSurface('../x')).rejects.toThrow(
-      'Kubernetes ../x does not come with Straddle; 1.34, 1.35, 1.36, 1.37 do.',
+      'Kubernetes ../x does not come with Straddle; 1.33, 1.34, 1.35, 1.36, 1.37 do.',
     );
     await expect(loadSurface('9.99')).rejects.toThrow('Kubernetes 9.99 does not come with Straddle');
   });
