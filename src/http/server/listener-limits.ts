@@ -18,7 +18,7 @@ export const CONNECTIONS_WAITING_MAX = 1_000;
  * Bound on the wait for the TLS handshake. Clients in Go end a handshake after 10 s: one that begins
  * later is work for nobody.
  */
-export const HANDSHAKE_WAIT_MS_MAX = 5_000;
+export const HANDSHAKE_WAIT_MS_MAX = 8_000;
 
 /** Least number of bytes in `progressMs` that counts as progress, unless fewer are left. */
 export const PROGRESS_BYTES_MIN = 4 * 1024;
