@@ -60,7 +60,7 @@ function writerOf(kind: string, step: RecordedStep): Writer {
   };
 }
 
-/** The order of managers depends on their times: the server's own is the latest it wrote. */
+/** The order of managers depends on their times: the time of the server is the latest that it wrote. */
 function nowOf({ result }: RecordedStep): string {
   const entries = (result['metadata'] as { managedFields?: { time?: string }[] }).managedFields ?? [];
   return (

@@ -112,11 +112,11 @@ describe('reconcileRole', () => {
     const [first, ...rest] = wanted.rules as JsonObject[];
     const live = {
       ...wanted,
-      metadata: { name: 'system:kube-scheduler', labels: { own: 'x' } },
+      metadata: { name: 'system:kube-scheduler', labels: { added: 'x' } },
       rules: [...rest, extra],
     };
     const result = reconcileRole(live, wanted)!;
-    expect(result.metadata).toMatchObject({ labels: { own: 'x', 'kubernetes.io/bootstrapping': 'rbac-defaults' } });
+    expect(result.metadata).toMatchObject({ labels: { added: 'x', 'kubernetes.io/bootstrapping': 'rbac-defaults' } });
     expect(result.rules).toEqual(expect.arrayContaining([...rest, extra]));
     expect((result.rules as JsonObject[]).length).toBeGreaterThan(rest.length + 1);
     expect(first).toBeDefined();

@@ -169,14 +169,14 @@ const inAnyOrder = (asked: readonly JsonObject[]): string[] =>
   asked.map((each) => JSON.stringify(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
 
 /** Equal but for the declared difference, which must be there: a difference that is gone has to be taken off the list. */
-function compare(own: Outcome, real: Outcome, difference: RecordedDifference | undefined): void {
-  if (difference?.kind === 'answer') expect(own.answer, difference.why).not.toEqual(real.answer);
-  else expect(own.answer).toEqual(real.answer);
+function compare(actual: Outcome, real: Outcome, difference: RecordedDifference | undefined): void {
+  if (difference?.kind === 'answer') expect(actual.answer, difference.why).not.toEqual(real.answer);
+  else expect(actual.answer).toEqual(real.answer);
   if (difference === undefined || difference.kind === 'answer') {
-    expect(own.asked).toEqual(real.asked);
+    expect(actual.asked).toEqual(real.asked);
     return;
   }
-  expect(own.asked, difference.why).not.toEqual(real.asked);
-  if (difference.kind === 'selectors') expect(own.asked).toEqual(withoutSelectors(real.asked));
-  if (difference.kind === 'order') expect(inAnyOrder(own.asked)).toEqual(inAnyOrder(real.asked));
+  expect(actual.asked, difference.why).not.toEqual(real.asked);
+  if (difference.kind === 'selectors') expect(actual.asked).toEqual(withoutSelectors(real.asked));
+  if (difference.kind === 'order') expect(inAnyOrder(actual.asked)).toEqual(inAnyOrder(real.asked));
 }

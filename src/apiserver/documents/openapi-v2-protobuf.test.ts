@@ -3,7 +3,7 @@ import { encodeOpenApiV2 } from './openapi-v2-protobuf.js';
 
 type Read = Map<number, (number | Buffer)[]>;
 
-/** A reader of its own, so that the writer's mistakes are not made twice. */
+/** An independent reader, so that it does not repeat mistakes of the writer. */
 function read(bytes: Buffer): Read {
   const fields: Read = new Map();
   let at = 0;

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../kube/json.js';
 import { applyMergePatch } from './merge-patch.js';
 
 describe('applyMergePatch', () => {
-  // The examples of RFC 7386 whose document and patch are objects, then kube-apiserver's own ways.
+  // The examples of RFC 7386 whose document and patch are objects, then cases in which kube-apiserver differs from it.
   it.each<[JsonObject, Json, JsonObject]>([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],

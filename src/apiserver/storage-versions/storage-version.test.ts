@@ -57,9 +57,9 @@ const entry = (apiServerID: string, encodingVersion: string): ServerStorageVersi
 describe('the entries of a StorageVersion', () => {
   it('keep those of other servers in their order, except departed ones', () => {
     const before = [entry('old', 'v1'), entry('me', 'v1'), entry('other', 'v1')];
-    const own = { id: 'me', entry: entry('me', 'v2') };
-    expect(settledEntries(before, own, (id) => id === 'old')).toEqual([entry('me', 'v2'), entry('other', 'v1')]);
-    expect(settledEntries([], own, () => true)).toEqual([entry('me', 'v2')]);
+    const local = { id: 'me', entry: entry('me', 'v2') };
+    expect(settledEntries(before, local, (id) => id === 'old')).toEqual([entry('me', 'v2'), entry('other', 'v1')]);
+    expect(settledEntries([], local, () => true)).toEqual([entry('me', 'v2')]);
     expect(settledEntries(before, { id: 'me', entry: undefined }, () => true)).toEqual([]);
   });
 
