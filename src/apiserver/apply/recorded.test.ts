@@ -133,7 +133,7 @@ function withoutEmptyStructs(value: Json): Json {
   );
 }
 
-describe('as recorded from a real kube-apiserver', () => {
+describe('managed fields as recorded from a real kube-apiserver', () => {
   for (const { name, kind, steps } of recorded.cases) {
     describe(name, () => {
       let live: JsonObject | undefined;

@@ -33,8 +33,8 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('rights beyond the one that method and path name', () => {
-  it('lets a right on one name cover a list and a watch that are limited to that name, and no others', async () => {
+describe('authorization beyond the verb and resource of a request', () => {
+  it('allows list and watch by metadata.name to a user with a right on that name only', async () => {
     const rule = { apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'], verbs: ['list', 'watch'] };
     const reader = await userWith(server, 'name-reader', [rule]);
     for (const name of ['mine', 'other']) {
@@ -100,7 +100,7 @@ describe('rights beyond the one that method and path name', () => {
     expect(bound.body['message']).toContain('does not have "get" permission on the object referenced by paramRef');
   });
 
-  it('refuses a device driver to allocate claims or to report for another driver', async () => {
+  it('forbids a device driver to allocate claims or to report status for another driver', async () => {
     const driver = await userWith(server, 'driver', [
       { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims/status'], verbs: ['patch'] },
       {

@@ -129,7 +129,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('the same rights are asked for and the same reviews are sent as by kube-apiserver', () => {
+describe('authorization checks and webhook reviews of a request are those recorded from kube-apiserver', () => {
   it.each(recorded.cases.map((each) => [each.name, each] as const))('%s', async (_, each) => {
     for (const request of each.setup ?? []) await succeed(request);
     denied = each.deny ?? [];
@@ -138,7 +138,7 @@ describe('the same rights are asked for and the same reviews are sent as by kube
     compare({ asked, answer }, each, differenceOf(each.name));
   });
 
-  it('differs in the declared cases only', () => {
+  it('differ from the record in the declared cases only', () => {
     const names = new Set(recorded.cases.map(({ name }) => name));
     expect([...DIFFERENT].filter((name) => !names.has(name))).toEqual([]);
     const counts: Record<string, number> = { rows: recorded.cases.length, equal: 0 };

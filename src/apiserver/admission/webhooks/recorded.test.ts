@@ -73,8 +73,8 @@ function settled(text: string): string {
     .replaceAll(`:${misnamed.port}/`, ':$PORT/');
 }
 
-describe('admission webhooks answer as kube-apiserver does', () => {
-  it.each(recorded.cases.map((each) => [each.name, each] as const))('%s', async (name, expected) => {
+describe('admission by webhook', () => {
+  it.each(recorded.cases.map((each) => [each.name, each] as const))('has the outcome recorded from kube-apiserver for the webhook reply %s', async (name, expected) => {
     const { admit, outbound } = configured(name);
     const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
     const { request, warnings } = makeRequest(configMaps, { name, object });
@@ -93,7 +93,7 @@ describe('admission webhooks answer as kube-apiserver does', () => {
     }
   });
 
-  it.each(recorded.reviews.map((each) => [each] as const))('sends the same review (%#)', async (expected) => {
+  it.each(recorded.reviews.map((each) => [each] as const))('sends the AdmissionReview recorded from kube-apiserver (review %#)', async (expected) => {
     const { admit, outbound } = configured('allowed');
     const asked = expected['request'] as JsonObject;
     const userInfo = asked['userInfo'] as { username: string; groups: string[]; extra: Record<string, string[]> };
