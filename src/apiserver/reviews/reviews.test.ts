@@ -137,7 +137,7 @@ function form(answer: JsonObject): Json {
   return comparable(answer);
 }
 
-describe('reviews answer like kube-apiserver', () => {
+describe('reviews have the status recorded from kube-apiserver', () => {
   const deps = dependencies();
   const account = recorded.world.find((object) => (object.metadata as JsonObject).name === 'builder')!;
   const builder = { namespace: 'access', name: 'builder', uid: (account.metadata as JsonObject).uid as string };
@@ -197,7 +197,7 @@ describe('tokenRequest', () => {
   });
 });
 
-describe('hostile reviews', () => {
+describe('malformed reviews', () => {
   it.each([
     ['subjectaccessreviews', { spec: 'x' }],
     ['subjectaccessreviews', { spec: { resourceAttributes: [], user: 5 } }],

@@ -61,7 +61,7 @@ function policy(kind: string, spec: JsonObject): JsonObject {
   return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'p' }, spec };
 }
 
-describe('the embedded server, which stores quotas and policies without enforcing them,', () => {
+describe('the embedded server with quotas and policies that it does not enforce', () => {
   it.each(CASES)('warns when %s is created, updated, patched or applied', async (what, path, object) => {
     const warning = [expect.stringContaining(`299 - "this API server stores ${what}`)];
     const target = `${path}/${(object['metadata'] as JsonObject)['name']}`;

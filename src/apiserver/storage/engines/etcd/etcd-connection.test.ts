@@ -182,7 +182,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
   );
 });
 
-describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
+describe.skipIf(binary === '')('the etcd engine with TLS and authentication', () => {
   it('trusts only the configured CA, and sends its client certificate if etcd requests one', async () => {
     const [ca, stranger] = [makeCa('etcd-ca'), makeCa('stranger')];
     const [serving, client] = [makeServer(ca), makeClient(ca, { cn: 'straddle' })];
