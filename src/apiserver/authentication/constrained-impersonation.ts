@@ -120,7 +120,11 @@ function isMadeFor(mode: Exclude<Mode, 'legacy'>, wanted: WantedUser, requester:
   if (mode === 'serviceaccount') return account !== undefined;
   if (node === undefined || mode === 'arbitrary-node') return node !== undefined;
   const requesterNodes = requester.extra.get(EXTRA.nodeName) ?? [];
-  return splitServiceAccountUserName(requester.name) !== undefined && requesterNodes.length === 1 && requesterNodes[0] === node;
+  return (
+    splitServiceAccountUserName(requester.name) !== undefined &&
+    requesterNodes.length === 1 &&
+    requesterNodes[0] === node
+  );
 }
 
 /** The decision must not depend on the node. */

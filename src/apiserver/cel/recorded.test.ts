@@ -49,9 +49,12 @@ function inOrder(causes: readonly FieldProblem[]): FieldProblem[] {
 }
 
 describe('CEL rules of a schema', () => {
-  it.each(recorded.definitions.map((each) => [each.name, each] as const))('have the compile errors recorded from kube-apiserver: %s', (_, each) => {
-    expect(problemsOf(each.schema)).toEqual(withoutNumbers(each.causes));
-  });
+  it.each(recorded.definitions.map((each) => [each.name, each] as const))(
+    'have the compile errors recorded from kube-apiserver: %s',
+    (_, each) => {
+      expect(problemsOf(each.schema)).toEqual(withoutNumbers(each.causes));
+    },
+  );
 });
 
 describe('CEL rules of a custom resource', () => {

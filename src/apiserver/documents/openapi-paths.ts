@@ -81,7 +81,14 @@ function collectionOperations(at: At): Operation[] {
   if (each.verbs.has('list')) operations.push(listOperation(at, false));
   const id = `${scope}${each.kind}`;
   if (each.verbs.has('create')) {
-    operations.push({ method: 'post', action: 'post', id: ['create', id], kind: each, answer: typeName, body: typeName });
+    operations.push({
+      method: 'post',
+      action: 'post',
+      id: ['create', id],
+      kind: each,
+      answer: typeName,
+      body: typeName,
+    });
   }
   if (each.verbs.has('deletecollection')) {
     operations.push({

@@ -73,7 +73,8 @@ export class OpenApiV2 {
       }
       await nextTurn();
     }
-    for (const [name, byJson] of kinds) definitions.get(name)!['x-kubernetes-group-version-kind'] = [...byJson.values()];
+    for (const [name, byJson] of kinds)
+      definitions.get(name)!['x-kubernetes-group-version-kind'] = [...byJson.values()];
     return {
       json: new ReadyDocument(
         JSON_TYPE,

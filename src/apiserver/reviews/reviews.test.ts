@@ -106,7 +106,10 @@ function withClaims(answer: JsonObject): JsonObject {
         iat: 0,
         nbf: seconds(claims.nbf),
         exp: seconds(claims.exp),
-        'kubernetes.io': 'warnafter' in kubernetesClaim ? { ...kubernetesClaim, warnafter: seconds(kubernetesClaim.warnafter) } : kubernetesClaim,
+        'kubernetes.io':
+          'warnafter' in kubernetesClaim
+            ? { ...kubernetesClaim, warnafter: seconds(kubernetesClaim.warnafter) }
+            : kubernetesClaim,
       },
     },
   };

@@ -17,27 +17,30 @@ describe('the surfaces that ship with Straddle', () => {
     expect(shippedVersions()).toEqual(VERSIONS);
   });
 
-  it.each(VERSIONS)('include %s from a server of that version, below the bound on bytes, with deployments and nodes', async (version) => {
-    const surface = await loadSurface(version);
-    expect(surface.version).toBe(version);
-    expect(surface.capturedFrom, 'a server of that version, not a newer one that emulates it').toMatch(
-      new RegExp(`^v${version}\\.\\d+$`),
-    );
-    expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
-    const deployments = surface.resource('apps', 'v1', 'deployments')!;
-    expect(deployments).toMatchObject({
-      kind: 'Deployment',
-      namespaced: true,
-      shortNames: ['deploy'],
-      categories: ['all'],
-    });
-    expect(deployments.subresources?.find(({ name }) => name === 'scale')).toMatchObject({
-      kind: 'Scale',
-      kindGroup: 'autoscaling',
-      kindVersion: 'v1',
-    });
-    expect(surface.resource('', 'v1', 'nodes')).toMatchObject({ namespaced: false, singular: 'node' });
-  });
+  it.each(VERSIONS)(
+    'include %s from a server of that version, below the bound on bytes, with deployments and nodes',
+    async (version) => {
+      const surface = await loadSurface(version);
+      expect(surface.version).toBe(version);
+      expect(surface.capturedFrom, 'a server of that version, not a newer one that emulates it').toMatch(
+        new RegExp(`^v${version}\\.\\d+$`),
+      );
+      expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
+      const deployments = surface.resource('apps', 'v1', 'deployments')!;
+      expect(deployments).toMatchObject({
+        kind: 'Deployment',
+        namespaced: true,
+        shortNames: ['deploy'],
+        categories: ['all'],
+      });
+      expect(deployments.subresources?.find(({ name }) => name === 'scale')).toMatchObject({
+        kind: 'Scale',
+        kindGroup: 'autoscaling',
+        kindVersion: 'v1',
+      });
+      expect(surface.resource('', 'v1', 'nodes')).toMatchObject({ namespaced: false, singular: 'node' });
+    },
+  );
 
   it.each(VERSIONS)('have in %s a schema for every kind that can be created', async (version) => {
     const surface = await loadSurface(version);

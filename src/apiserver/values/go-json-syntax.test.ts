@@ -28,9 +28,12 @@ describe('goJsonSyntaxError', () => {
     expect(goJsonSyntaxError(text)).toBe(message);
   });
 
-  it.each(['{}', ' [1, -2.5e+3, "\\u00e9\\n", true, false, null, {"a": []}] ', '0'])('returns undefined for %j', (text) => {
-    expect(goJsonSyntaxError(text)).toBeUndefined();
-  });
+  it.each(['{}', ' [1, -2.5e+3, "\\u00e9\\n", true, false, null, {"a": []}] ', '0'])(
+    'returns undefined for %j',
+    (text) => {
+      expect(goJsonSyntaxError(text)).toBeUndefined();
+    },
+  );
 
   it('stops at the depth at which Go stops, without running out of stack', () => {
     expect(goJsonSyntaxError('['.repeat(10_001))).toBe('exceeded max depth');

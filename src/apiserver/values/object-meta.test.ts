@@ -9,7 +9,9 @@ import {
 } from './object-meta.js';
 
 describe('validation of object names', () => {
-  it.each(['a', 'a.b', 'a-b.c1', '1'])('accepts %j as a subdomain', (name) => expect(dnsSubdomainProblems(name)).toEqual([]));
+  it.each(['a', 'a.b', 'a-b.c1', '1'])('accepts %j as a subdomain', (name) =>
+    expect(dnsSubdomainProblems(name)).toEqual([]),
+  );
   it.each(['', 'A', 'a..b', '-a', 'a_b', 'a.'])('refuses %j as a subdomain', (name) => {
     expect(dnsSubdomainProblems(name)[0]).toContain('a lowercase RFC 1123 subdomain must consist of');
   });

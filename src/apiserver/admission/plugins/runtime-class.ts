@@ -61,6 +61,8 @@ function setScheduling(request: AdmissionRequest, spec: JsonObject, scheduling: 
   }
   if (Object.keys(wanted).length > 0) spec['nodeSelector'] = { ...podSelector, ...wanted };
   const tolerations = objectsOf(spec, 'tolerations');
-  const added = objectsOf(scheduling, 'tolerations').filter((each) => !tolerations.some((present) => jsonEqual(present, each)));
+  const added = objectsOf(scheduling, 'tolerations').filter(
+    (each) => !tolerations.some((present) => jsonEqual(present, each)),
+  );
   if (added.length > 0) spec['tolerations'] = [...tolerations, ...structuredClone(added)];
 }

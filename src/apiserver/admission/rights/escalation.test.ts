@@ -55,10 +55,13 @@ function refusal(request: AdmissionRequest): unknown {
 }
 
 describe('rbacEscalationPlugin', () => {
-  it.each(recorded.writes.map((each) => [each.name, each] as const))('decides as kube-apiserver did about: %s', (_, each) => {
-    const who = user(each.headers![1]!, 'writers', 'system:authenticated');
-    expect(refusal(admissionOf(each, who))).toEqual(each.status < 300 ? undefined : each.answer);
-  });
+  it.each(recorded.writes.map((each) => [each.name, each] as const))(
+    'decides as kube-apiserver did about: %s',
+    (_, each) => {
+      const who = user(each.headers![1]!, 'writers', 'system:authenticated');
+      expect(refusal(admissionOf(each, who))).toEqual(each.status < 300 ? undefined : each.answer);
+    },
+  );
 
   it('allows every write to the group system:masters', () => {
     for (const each of recorded.writes) {

@@ -40,9 +40,12 @@ describe('a webhook rule', () => {
     ['*/*', 'scale', true],
     ['*/*', '', true],
     ['pods/*', '', false],
-  ])('for resources %s compared with deployments and subresource "%s" matches: %s', (resource, subresource, expected) => {
-    expect(ruleMatches({ ...RULE, resources: [resource] }, { ...REQUEST, subresource })).toBe(expected);
-  });
+  ])(
+    'for resources %s compared with deployments and subresource "%s" matches: %s',
+    (resource, subresource, expected) => {
+      expect(ruleMatches({ ...RULE, resources: [resource] }, { ...REQUEST, subresource })).toBe(expected);
+    },
+  );
 
   it('matches by scope, with namespaces in scope Cluster', () => {
     const ofCluster = { ...REQUEST, namespace: '' };

@@ -330,11 +330,14 @@ describe('validating webhooks', () => {
 });
 
 describe('a dry-run request with webhooks', () => {
-  it.each(['None', 'NoneOnDryRun'])('calls a webhook with sideEffects %s, with dryRun in the review', async (sideEffects) => {
-    const { admit, server } = await setUp('validating', { a: { sideEffects } }, () => ALLOWED);
-    await admit(makeRequest(configMaps, { dryRun: true }).request);
-    expect(reviewed(server.reviews[0]!)['dryRun']).toBe(true);
-  });
+  it.each(['None', 'NoneOnDryRun'])(
+    'calls a webhook with sideEffects %s, with dryRun in the review',
+    async (sideEffects) => {
+      const { admit, server } = await setUp('validating', { a: { sideEffects } }, () => ALLOWED);
+      await admit(makeRequest(configMaps, { dryRun: true }).request);
+      expect(reviewed(server.reviews[0]!)['dryRun']).toBe(true);
+    },
+  );
 
   it.each(['Some', 'Unknown'])(
     'fails without a call for a webhook with sideEffects %s, whatever its failure policy',

@@ -236,7 +236,9 @@ describe.skipIf(binary === '')('the etcd engine with TLS and authentication', ()
     // A member started anew knows no old tokens.
     await server.restart();
     await until(() => root.get('/before'));
-    expect((await limited.update('/allowed/a', bytes('y'), created.modRevision)).createRevision).toBe(created.modRevision);
+    expect((await limited.update('/allowed/a', bytes('y'), created.modRevision)).createRevision).toBe(
+      created.modRevision,
+    );
   });
 });
 
