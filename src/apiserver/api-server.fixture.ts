@@ -49,7 +49,7 @@ export interface TestRequest {
   readonly as?: Identity;
 }
 
-/** An API server in the test's own process, asked without a network. */
+/** An API server in the process of the test, asked without a network. */
 export class TestApiServer {
   readonly #dispose: () => Promise<void>;
 

@@ -229,9 +229,9 @@ export class ApiServer {
 
   /** Returns the user after impersonation. Throws Unauthorized or Forbidden. */
   #admittedUser(exchange: Exchange): User {
-    const own = attributesOf(exchange, requestUser(exchange, this.tokens));
-    const user = this.#impersonated(exchange, own);
-    const attributes = user ? attributesOf(exchange, user) : own;
+    const callerAttributes = attributesOf(exchange, requestUser(exchange, this.tokens));
+    const user = this.#impersonated(exchange, callerAttributes);
+    const attributes = user ? attributesOf(exchange, user) : callerAttributes;
     const { allowed, reason } = this.#authorizer.authorize(attributes);
     if (!allowed) throw forbiddenError(attributes, reason);
     return attributes.user;
@@ -273,8 +273,8 @@ export class ApiServer {
   #builtInAt(what: GroupResource): string | undefined {
     const { surface, servingPeer } = this.#options;
     const group = surface.groups.find(({ name }) => name === what.group);
-    const isOwn = group?.versions.some(({ resources }) => resources.some(({ name }) => name === what.resource));
-    if (isOwn === true || isBuiltInName(what)) return 'Kubernetes';
+    const isInSurface = group?.versions.some(({ resources }) => resources.some(({ name }) => name === what.resource));
+    if (isInSurface === true || isBuiltInName(what)) return 'Kubernetes';
     if (this.#extensions.explains(what)) return undefined;
     const peer = servingPeer?.(what);
     return peer === undefined ? undefined : `server ${JSON.stringify(peer)} of this control plane`;

@@ -43,7 +43,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map([
   ['deletecollection', deletecollection],
 ]);
 
-/** Subresources with a verb of their own, instead of a view of the object. */
+/** Subresources with a special handler, instead of a view of the object. */
 const SUBRESOURCES: ReadonlyMap<string, Verb> = new Map([
   ['/pods/binding', bind],
   ['/pods/eviction', evict],

@@ -84,7 +84,7 @@ function definition(group: string, extra: JsonObject = {}): JsonObject {
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 
-describe('definitions', () => {
+describe('custom resource definitions', () => {
   const widgets = '/apis/plain.example.test/v1/namespaces/default/widgets';
   const widget = (name: string, spec: JsonObject): JsonObject => ({
     apiVersion: 'plain.example.test/v1',
@@ -98,7 +98,7 @@ describe('definitions', () => {
     await established('widgets.plain.example.test');
   });
 
-  it('default, prune and validate by schema and by rule', async () => {
+  it('default, prune and validate custom resources by schema and by CEL rule', async () => {
     const made = await api.ask('POST', widgets, { body: widget('a', { unknown: 1 }) });
     expect([made.status, made.body['spec']]).toEqual([201, { size: 3 }]);
     expect(made.warnings).toEqual(['299 - "unknown field \\"spec.unknown\\""']);
@@ -109,7 +109,7 @@ describe('definitions', () => {
     expect((await api.ask('PATCH', `${widgets}/a`, { body: { spec: { size: 12, mode: 'large' } } })).status).toBe(200);
   });
 
-  it('keep status apart, and serve every version of the same object', async () => {
+  it('separate the status subresource from the spec, and serve an object in every version', async () => {
     await api.ask('POST', widgets, { body: { ...widget('s', {}), status: { seen: 1 } } });
     const status = await api.ask('PATCH', `${widgets}/s/status`, { body: { status: { seen: 2 }, spec: { size: 9 } } });
     expect(status.body).toMatchObject({ spec: { size: 3 }, status: { seen: 2 } });
@@ -117,7 +117,7 @@ describe('definitions', () => {
     expect(other.body).toMatchObject({ apiVersion: 'plain.example.test/v2', status: { seen: 2 } });
   });
 
-  it('show in discovery and OpenAPI at once, and go with all their objects', async () => {
+  it('are in discovery and OpenAPI at once, and are deleted with all their custom resources', async () => {
     expect((await api.ask('GET', '/apis/plain.example.test/v1')).body['resources']).toHaveLength(2);
     expect((await api.ask('GET', '/openapi/v3/apis/plain.example.test/v1')).text).toContain(
       'test.example.plain.v1.Widget',
@@ -132,8 +132,8 @@ describe('definitions', () => {
   });
 });
 
-describe('conversion by webhook', () => {
-  it('is asked in both directions, and its refusal is told', async () => {
+describe('a conversion webhook of a custom resource', () => {
+  it('is called for reads and writes, and a failed conversion is answered with 500 and its message', async () => {
     hook = (_path, review) => {
       const { uid, objects, desiredAPIVersion } = review['request'] as {
         uid: string;
@@ -208,7 +208,7 @@ describe('admission webhooks', () => {
     ],
   });
 
-  it('change an object, warn, and refuse it', async () => {
+  it('patch a created object with a warning, and deny its deletion', async () => {
     const GROUP = '/apis/admissionregistration.k8s.io/v1';
     expect(
       (

@@ -149,7 +149,7 @@ describe('a request for an aggregated API', () => {
     await until(() => failed && serverSide!.destroyed, 'the end of both sides');
   });
 
-  it('may switch protocols', async () => {
+  it('may be an upgrade to another protocol', async () => {
     const apis = await started();
     remote.http.on('upgrade', (request, socket) => {
       socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n');

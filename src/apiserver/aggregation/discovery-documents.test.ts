@@ -20,7 +20,7 @@ describe('a discovery document of an aggregated API server', () => {
     },
   );
 
-  it('is shown with the fields that kube-apiserver always writes', () => {
+  it('is completed with the fields that kube-apiserver always writes', () => {
     const text = aggregatedOf([
       { resource: 'things', verbs: ['get'], extra: {}, subresources: [{ subresource: 'x' }] },
     ]);
@@ -58,7 +58,7 @@ describe('a discovery document of an aggregated API server', () => {
     expect(readAggregatedDocument(aggregatedOf({}), '/apis')).toEqual(new Map());
   });
 
-  it('is cut at more resources than any server has', () => {
+  it('is truncated at the bound on resources of a group', () => {
     const max = DISCOVERY_BOUNDS.resourcesPerGroupMax;
     const many = Array.from({ length: max + 1 }, (_, i) => ({ name: `r${i}` }));
     expect(readLegacyDocument(legacyOf(many), '/apis/demo.test/v1')).toHaveLength(max);

@@ -37,7 +37,7 @@ function virtualResource(group: string, version: string): VirtualResource {
 }
 
 describe('local APIServices', () => {
-  it('are those that kube-apiserver makes', () => {
+  it('are those that kube-apiserver creates', () => {
     const groupVersions = recorded.local.map(({ metadata }) => {
       const dot = metadata.name.indexOf('.');
       return {
@@ -99,7 +99,7 @@ describe('remote APIServices', () => {
   });
 
   it.each(recorded.remotes.map((each) => [each.group, each.conditions] as const))(
-    'get the condition that kube-apiserver gives: %s',
+    'get the Available condition recorded from kube-apiserver: %s',
     (group, [expected]) => {
       const update = apis.statusUpdates().find(({ name }) => name === `v1.${group}`);
       const [condition] = update!.conditions;

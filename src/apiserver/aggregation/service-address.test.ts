@@ -33,7 +33,7 @@ function addressOf(objects: FakeObjects, random = 0): string {
 }
 
 describe('the address of a service', () => {
-  it('is one of the ready endpoints of the port, wherever that port is there', () => {
+  it('is a ready endpoint of any EndpointSlice that has the port', () => {
     const objects = objectsWith(SPEC, [
       {
         ports: [
@@ -56,7 +56,7 @@ describe('the address of a service', () => {
     ]);
   });
 
-  it('does not come from slices of another service or namespace', () => {
+  it('is never taken from an EndpointSlice of another service or namespace', () => {
     const objects = objectsWith(SPEC);
     const slice = { ports: [{ name: 'https', port: 1 }], endpoints: [{ addresses: ['10.6.6.6'] }] };
     objects.put(SLICES, {
@@ -70,7 +70,7 @@ describe('the address of a service', () => {
     expect(addressOf(objects)).toBe('10.0.0.1:443');
   });
 
-  it('comes from Endpoints where there are no slices', () => {
+  it('is taken from Endpoints if there is no EndpointSlice', () => {
     const objects = objectsWith({ ports: [{ port: 443 }] });
     objects.put(ENDPOINTS, {
       metadata: { namespace: 'shop', name: 'hooks' },
@@ -79,7 +79,7 @@ describe('the address of a service', () => {
     expect(addressOf(objects)).toBe('10.1.0.9:8443');
   });
 
-  it('is the name of an external service', () => {
+  it('is the external name of an ExternalName service', () => {
     expect(addressOf(objectsWith({ type: 'ExternalName', externalName: 'hooks.test' }))).toBe('hooks.test:443');
   });
 
@@ -99,7 +99,7 @@ describe('the address of a service', () => {
     ],
     [SPEC, [{ endpoints: [], ports: [] }], 'MissingEndpoints', 'no endpoints available for service "hooks"'],
     [{ type: 'Odd' }, [], 'Unsupported', 'unsupported service type "Odd"'],
-  ] as const)('is nowhere for %j with %j', (spec, slices, reason, message) => {
+  ] as const)('cannot be resolved for service spec %j with slices %j', (spec, slices, reason, message) => {
     const resolve = () =>
       resolveService(objectsWith(spec as JsonObject | undefined, slices as unknown as JsonObject[]), REFERENCE);
     expect(resolve).toThrow(ServiceAddressError);

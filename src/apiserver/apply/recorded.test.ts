@@ -60,7 +60,7 @@ function writerOf(kind: string, step: RecordedStep): Writer {
   };
 }
 
-/** The order of managers depends on their times: the server's own is the latest it wrote. */
+/** The order of managers depends on their times: the time of the server is the latest that it wrote. */
 function nowOf({ result }: RecordedStep): string {
   const entries = (result['metadata'] as { managedFields?: { time?: string }[] }).managedFields ?? [];
   return (
@@ -133,7 +133,7 @@ function withoutEmptyStructs(value: Json): Json {
   );
 }
 
-describe('as recorded from a real kube-apiserver', () => {
+describe('managed fields as recorded from a real kube-apiserver', () => {
   for (const { name, kind, steps } of recorded.cases) {
     describe(name, () => {
       let live: JsonObject | undefined;

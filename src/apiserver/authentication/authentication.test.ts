@@ -46,7 +46,7 @@ function outcome(run: () => User | undefined): unknown {
   }
 }
 
-describe('impersonation decides like kube-apiserver', () => {
+describe('impersonation is decided as recorded from kube-apiserver', () => {
   // One for all: it remembers, as the real one did when the cases were recorded in this order.
   const impersonation = new ConstrainedImpersonation(authorize);
 
@@ -71,7 +71,7 @@ describe('impersonatedUser', () => {
     expect(impersonatedUser(['Accept', '*/*'], alice, authorize)).toBeUndefined();
   });
 
-  it('refuses with the verb that is missing', () => {
+  it('throws Forbidden with the missing verb in the message', () => {
     const refused = outcome(() => impersonatedUser(['impersonate-user', 'mallory'], alice, authorize));
     const later = recorded.impersonation.find(({ name }) => name === 'another user')!;
     expect(refused).toEqual(later.answer);
@@ -104,7 +104,7 @@ describe('impersonatedUser', () => {
     });
   });
 
-  it('refuses groups without a user', () => {
+  it('throws for Impersonate-Group without Impersonate-User', () => {
     expect(outcome(() => impersonatedUser(['Impersonate-Group', 'g'], alice, authorize))).toMatchObject({
       code: 400,
       message: 'requested [{Group  g    }] without impersonating a user',
@@ -116,14 +116,14 @@ describe('constrained impersonation', () => {
   const everything = new ConstrainedImpersonation(() => ({ allowed: true, reason: '' }));
   const request: Attributes = { user: user('r'), verb: 'get', path: '/' };
 
-  it('adds the groups of a node', () => {
+  it('adds the groups of a node to an impersonated node', () => {
     expect(everything.impersonatedUser(['Impersonate-User', 'system:node:n'], request)?.groups).toEqual([
       'system:nodes',
       'system:authenticated',
     ]);
   });
 
-  it('asks about any node where a service account acts as its own', () => {
+  it('demands the right associated-node for all nodes of a service account that impersonates the node it runs on', () => {
     const asked: Attributes[] = [];
     const account: User = {
       ...user('system:serviceaccount:ns:sa'),
@@ -153,7 +153,7 @@ describe('constrained impersonation', () => {
   it.each([
     ['scopes', 'a', 'must be a domain-prefixed path (such as \\"acme.io/foo\\")'],
     ['example.test%2Fa', '', 'the empty string value in extra'],
-  ])('refuses an extra %s of %j', (key, value, problem) => {
+  ])('refuses Impersonate-Extra-%s with the value %j', (key, value, problem) => {
     const impersonation = new ConstrainedImpersonation(({ verb }) => ({ allowed: verb !== 'impersonate', reason: '' }));
     const headers = ['Impersonate-User', 'x', `Impersonate-Extra-${key}`, value];
     const refused = outcome(() => impersonation.impersonatedUser(headers, request));
@@ -162,7 +162,7 @@ describe('constrained impersonation', () => {
 });
 
 describe('readTokenFile', () => {
-  it('reads quotes, groups, empty lines and Windows line ends', () => {
+  it('parses quotes, groups, empty lines and CRLF', () => {
     const users = readTokenFile('\r\nt1,u1,id1,"g1,g2"\r\n\n"a ""b""",u2,\nt3,u3,id3,g3,more\n,nobody,x\nt1,again,y,');
     expect([...users].map(([token, { name, uid, groups }]) => [token, name, uid, groups])).toEqual([
       ['t1', 'again', 'y', ['']],
@@ -171,7 +171,7 @@ describe('readTokenFile', () => {
     ]);
   });
 
-  it.each(['t,u', 't,"u', 't,u"x,y', 't,"u"x,y'])('refuses %j', (content) => {
+  it.each(['t,u', 't,"u', 't,u"x,y', 't,"u"x,y'])('throws for the malformed line %j', (content) => {
     expect(() => readTokenFile(content)).toThrow(TokenFileError);
   });
 });
@@ -179,7 +179,7 @@ describe('readTokenFile', () => {
 describe('TokenAuthenticator', () => {
   const authenticator = new TokenAuthenticator({ apiAudiences: ['api'], staticTokens });
 
-  it('adds the group system:authenticated', () => {
+  it('adds the group system:authenticated to the user of a static token', () => {
     expect(authenticator.authenticate('alice-token')).toEqual({
       user: { name: 'alice', uid: 'alice-uid', groups: ['dev', 'team a', 'system:authenticated'], extra: new Map() },
       audiences: ['api'],

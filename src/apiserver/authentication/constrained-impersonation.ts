@@ -70,7 +70,7 @@ export class ConstrainedImpersonation {
       return completeUser(wanted);
     }
     if (!isMadeFor(mode, wanted, requester)) return undefined;
-    const asked = mode === 'associated-node' ? withoutOwnNode(requester) : requester;
+    const asked = mode === 'associated-node' ? withoutNode(requester) : requester;
     demand(this.#authorize, [{ ...request, user: asked, verb: `impersonate-on:${mode}:${request.verb}` }]);
     this.#demandUser(mode, wanted, asked);
     return completeUser(wanted, nodeOfUserName(wanted.name) === undefined ? undefined : [NODES_GROUP]);
@@ -119,12 +119,16 @@ function isMadeFor(mode: Exclude<Mode, 'legacy'>, wanted: WantedUser, requester:
   if (wanted.uid !== '' || wanted.groups.length > 0 || wanted.extra.size > 0) return false;
   if (mode === 'serviceaccount') return account !== undefined;
   if (node === undefined || mode === 'arbitrary-node') return node !== undefined;
-  const ownNodes = requester.extra.get(EXTRA.nodeName) ?? [];
-  return splitServiceAccountUserName(requester.name) !== undefined && ownNodes.length === 1 && ownNodes[0] === node;
+  const requesterNodes = requester.extra.get(EXTRA.nodeName) ?? [];
+  return (
+    splitServiceAccountUserName(requester.name) !== undefined &&
+    requesterNodes.length === 1 &&
+    requesterNodes[0] === node
+  );
 }
 
 /** The decision must not depend on the node. */
-function withoutOwnNode(requester: User): User {
+function withoutNode(requester: User): User {
   const keys = [...requester.extra.keys()].sort();
   return { ...requester, extra: new Map([['authentication.kubernetes.io/associated-node-keys', keys]]) };
 }

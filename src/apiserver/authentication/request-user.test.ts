@@ -86,21 +86,21 @@ describe('authentication by connection and token', () => {
   const found = { identity: carried, peerProxied: false, trustedProxy: true };
   const authenticate = withTokens(() => found, tokens);
 
-  it('establishes the user of a token, in Authorization or as a WebSocket subprotocol', () => {
+  it('authenticates a token in Authorization or in a WebSocket subprotocol', () => {
     const alice = { ...found, identity: { kind: 'established', user: 'alice' } };
     expect(authenticate(exec('Authorization', 'Bearer alice-token'))).toMatchObject(alice);
     const protocols = `v5.channel.k8s.io, ${asSubprotocol('alice-token')}`;
     expect(authenticate(exec(...WEBSOCKET, 'Sec-WebSocket-Protocol', protocols))).toMatchObject(alice);
   });
 
-  it('returns the identity and leaves it to its caller to set it', () => {
+  it('returns the identity without a change of the exchange', () => {
     const exchange = exec('Authorization', 'Bearer alice-token');
     const before = exchange.identity;
     authenticate(exchange);
     expect(exchange.identity).toBe(before);
   });
 
-  it('leaves requests without a token, and those of a known certificate, as they are', () => {
+  it('does nothing for requests without a token or with a known client certificate', () => {
     expect(authenticate(exec())).toBe(found);
     const byCertificate = { ...found, identity: user('jane') };
     const known = withTokens(() => byCertificate, tokens);

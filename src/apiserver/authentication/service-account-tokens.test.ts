@@ -67,7 +67,7 @@ describe('ServiceAccountTokens', () => {
     ['RS256', privatePem('rsa')],
     // kube-apiserver 1.36 issues and accepts such tokens.
     ['RS256', privatePem('rsa', '', 1024)],
-  ])('signs with %s', (algorithm, pem) => {
+  ])('signs with algorithm %s', (algorithm, pem) => {
     const { tokens, issue } = setUp({ signingKeyPem: pem });
     const token = issue();
     expect(parseToken(token)!.algorithm).toBe(algorithm);
@@ -158,7 +158,7 @@ describe('ServiceAccountTokens', () => {
     expect(extra.get('authentication.kubernetes.io/pod-uid')).toEqual(['b-uid']);
   });
 
-  it('returns undefined for tokens of other issuers and other texts', () => {
+  it('returns undefined for tokens of other issuers and for text that is no token', () => {
     const { tokens } = setUp();
     const { issue } = setUp({ issuers: ['https://another.example.test'] });
     const huge = `${'a'.repeat(40_000)}.${'b'.repeat(40_000)}.c`;
@@ -167,14 +167,14 @@ describe('ServiceAccountTokens', () => {
     }
   });
 
-  it('verifies evicted tokens again', () => {
+  it('verifies tokens again after their eviction from the cache', () => {
     const { tokens, issue } = setUp({ verifiedTokensMax: 2 });
     const issued = Array.from({ length: 5 }, () => issue());
     for (const token of [...issued, ...issued]) expect(tokens.verify(token)).toBeDefined();
   });
 });
 
-describe('forged tokens', () => {
+describe('forged service account tokens', () => {
   const { tokens, issue } = setUp();
   const good = issue();
   const [head, claims, signature] = good.split('.') as [string, string, string];
@@ -193,11 +193,11 @@ describe('forged tokens', () => {
     ['the public key as a secret', `${confused}.${hmac(confused)}`],
     ['another key under the same name', signToken({ ...rsa, id: kid }, parseToken(good)!.claims)],
     ['a cut signature', good.slice(0, -8)],
-  ])('are refused: %s', (_, token) => {
+  ])('are refused with %s', (_, token) => {
     expect(() => tokens.verify(token)).toThrow('go-jose/go-jose: error in cryptographic primitive');
   });
 
-  it('are refused with claims of other types', () => {
+  it('are refused with claims of the wrong type', () => {
     const key = readSigningKey(signingKeyPem);
     const token = signToken(key, { ...parseToken(good)!.claims, exp: 'never' });
     expect(() => tokens.verify(token)).toThrow('claims could not be validated');
@@ -206,7 +206,7 @@ describe('forged tokens', () => {
   });
 });
 
-describe('tokens from secrets', () => {
+describe('legacy service account tokens from secrets', () => {
   const key = readSigningKey(signingKeyPem);
   const prefix = 'kubernetes.io/serviceaccount/';
   const claims = {
@@ -225,7 +225,7 @@ describe('tokens from secrets', () => {
       ...more,
     });
 
-  it('are valid for the API server while the secret has them', () => {
+  it('are valid for the API server while the secret contains them', () => {
     const { objects, tokens } = setUp();
     expect(() => tokens.verify(token)).toThrow('Token has been invalidated');
     objects.put(secret(token));
@@ -245,12 +245,12 @@ describe('tokens from secrets', () => {
     expect(() => tokens.verify(token)).toThrow('has been marked invalid');
   });
 
-  it.each(Object.keys(claims).slice(1))('need %s', (claim) => {
+  it.each(Object.keys(claims).slice(1))('are refused without claim %s', (claim) => {
     const { tokens } = setUp();
     expect(() => tokens.verify(signToken(key, { ...claims, [claim]: '' }))).toThrow('claim is missing');
   });
 
-  it('are refused if sub names another account', () => {
+  it('are refused if sub is another service account', () => {
     const { tokens } = setUp();
     const mixed = signToken(key, { ...claims, sub: 'system:serviceaccount:kube-system:admin' });
     expect(() => tokens.verify(mixed)).toThrow('sub claim is invalid');
@@ -261,14 +261,14 @@ describe('OpenID documents', () => {
   const [configuration, keySet, { key }] = recorded.openId as unknown as [JsonObject, JsonObject, { key: string }];
   const keys = readVerificationKeys(key);
 
-  it('are those of kube-apiserver, word for word', () => {
+  it('are equal to those of kube-apiserver', () => {
     const { issuer, jwks_uri } = JSON.parse(configuration.text as string) as Record<string, string>;
     expect(JSON.stringify(openIdConfiguration(issuer!, jwks_uri!, keys))).toBe(configuration.text);
     expect(JSON.stringify(openIdKeys(keys))).toBe(keySet.text);
     expect(keySet.type).toBe(OPENID_KEYS_MEDIA_TYPE);
   });
 
-  it('hold RSA keys too', () => {
+  it('contain RSA keys too', () => {
     const rsa = readVerificationKeys(privatePem('rsa'));
     const { keys: shown } = openIdKeys(rsa) as { keys: JsonObject[] };
     expect(shown[0]).toMatchObject({ kty: 'RSA', alg: 'RS256', use: 'sig', e: 'AQAB', kid: rsa[0]!.id });

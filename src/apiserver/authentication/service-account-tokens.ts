@@ -100,7 +100,7 @@ export class ServiceAccountTokens {
       iat: nowSeconds,
       iss: issuer,
       jti: randomUUID(),
-      'kubernetes.io': ownClaims(request, nowSeconds),
+      'kubernetes.io': kubernetesClaim(request, nowSeconds),
       nbf: nowSeconds,
       sub: serviceAccountUserName(request),
     };
@@ -162,12 +162,12 @@ export class ServiceAccountTokens {
 
   #facts(claims: JsonObject): ServiceAccountFacts {
     this.#checkTimes(claims);
-    const own = objectMember(claims, 'kubernetes.io');
-    const namespace = text(own, 'namespace');
-    const account = reference(own, 'serviceaccount') ?? { name: '', uid: '' };
-    const secret = reference(own, 'secret');
-    const pod = reference(own, 'pod');
-    const node = reference(own, 'node');
+    const privateClaim = objectMember(claims, 'kubernetes.io');
+    const namespace = text(privateClaim, 'namespace');
+    const account = reference(privateClaim, 'serviceaccount') ?? { name: '', uid: '' };
+    const secret = reference(privateClaim, 'secret');
+    const pod = reference(privateClaim, 'pod');
+    const node = reference(privateClaim, 'node');
     const { objects } = this.#options;
     // An object that is being deleted counts for as long as clocks may differ.
     const deletedBeforeMs = this.#clock.nowMs() - LEEWAY_SECONDS * 1000;
@@ -203,16 +203,16 @@ export class ServiceAccountTokens {
   }
 }
 
-function ownClaims(request: IssueRequest, nowSeconds: number): JsonObject {
+function kubernetesClaim(request: IssueRequest, nowSeconds: number): JsonObject {
   const { boundObject: bound, warnAfterSeconds } = request;
-  const own: JsonObject = { namespace: request.namespace };
+  const claims: JsonObject = { namespace: request.namespace };
   const node = bound?.kind === 'Node' ? bound : bound?.node;
-  if (node) own.node = node.uid === '' ? { name: node.name } : { name: node.name, uid: node.uid };
-  if (bound?.kind === 'Pod') own.pod = { name: bound.name, uid: bound.uid };
-  if (bound?.kind === 'Secret') own.secret = { name: bound.name, uid: bound.uid };
-  own.serviceaccount = { name: request.name, uid: request.uid };
-  if (warnAfterSeconds !== undefined) own.warnafter = nowSeconds + warnAfterSeconds;
-  return own;
+  if (node) claims.node = node.uid === '' ? { name: node.name } : { name: node.name, uid: node.uid };
+  if (bound?.kind === 'Pod') claims.pod = { name: bound.name, uid: bound.uid };
+  if (bound?.kind === 'Secret') claims.secret = { name: bound.name, uid: bound.uid };
+  claims.serviceaccount = { name: request.name, uid: request.uid };
+  if (warnAfterSeconds !== undefined) claims.warnafter = nowSeconds + warnAfterSeconds;
+  return claims;
 }
 
 function audiencesOf(claims: JsonObject): string[] {
@@ -220,8 +220,8 @@ function audiencesOf(claims: JsonObject): string[] {
   return typeof audience === 'string' ? [audience] : texts(claims, 'aud');
 }
 
-function reference(own: JsonObject, key: string): { name: string; uid: string } | undefined {
-  const value = child(own, key);
+function reference(claims: JsonObject, key: string): { name: string; uid: string } | undefined {
+  const value = child(claims, key);
   return value && { name: text(value, 'name'), uid: text(value, 'uid') };
 }
 

@@ -81,8 +81,8 @@ export class BindingIndex {
 
   /** Returns the first binding of the user, or of a group of the user, that passes. */
   find(user: User, passes: (binding: Binding) => boolean): Binding | undefined {
-    const own = this.#byUser.get(user.name)?.find(passes);
-    if (own) return own;
+    const userBinding = this.#byUser.get(user.name)?.find(passes);
+    if (userBinding) return userBinding;
     for (const group of user.groups) {
       const found = this.#byGroup.get(group)?.find(passes);
       if (found) return found;
@@ -93,8 +93,8 @@ export class BindingIndex {
   /** Returns the bindings of the user and of the groups of the user, each once. */
   of(user: User): readonly Binding[] {
     const lists: (readonly Binding[])[] = [];
-    const own = this.#byUser.get(user.name);
-    if (own) lists.push(own);
+    const userBindings = this.#byUser.get(user.name);
+    if (userBindings) lists.push(userBindings);
     for (const group of user.groups) {
       const list = this.#byGroup.get(group);
       if (list) lists.push(list);

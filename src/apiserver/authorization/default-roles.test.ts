@@ -10,7 +10,7 @@ const find = (kind: string, name: string): JsonObject =>
   defaults.find((each) => each.kind === kind && (each.metadata as JsonObject).name === name)!;
 
 describe('defaultRbacObjects', () => {
-  it('has the default roles and bindings of kube-apiserver', () => {
+  it('are the default roles and bindings of kube-apiserver', () => {
     const count = (kind: string) => defaults.filter((each) => each.kind === kind).length;
     expect(count('ClusterRole')).toBeGreaterThan(60);
     expect(count('ClusterRoleBinding')).toBeGreaterThan(40);
@@ -29,7 +29,7 @@ describe('defaultRbacObjects', () => {
     }
   });
 
-  it('labels and annotates them for reconciliation', () => {
+  it('have the label and annotation for reconciliation', () => {
     expect(find('ClusterRole', 'edit').metadata).toEqual({
       name: 'edit',
       labels: {
@@ -40,7 +40,7 @@ describe('defaultRbacObjects', () => {
     });
   });
 
-  it('fills aggregated roles, transitively', () => {
+  it('have the rules of aggregated roles, transitively', () => {
     const objects = new StoredObjects(defaults);
     const bind = (role: string, name: string): JsonObject => ({
       apiVersion: 'rbac.authorization.k8s.io/v1',
@@ -71,7 +71,7 @@ describe('defaultRbacObjects', () => {
     expect(may('admin', 'list', 'pods')).toBe(true);
   });
 
-  it('has objects that reconciliation does not change', () => {
+  it('are not changed by reconciliation', () => {
     for (const each of defaults) {
       const change = (each.kind as string).endsWith('Role') ? reconcileRole(each, each) : reconcileBinding(each, each);
       expect(change).toBeUndefined();
@@ -94,7 +94,7 @@ describe('aggregatedRules', () => {
   const one = { verbs: ['get'], apiGroups: [''], resources: ['pods'] };
   const two = { verbs: ['list'], apiGroups: [''], resources: ['pods'] };
 
-  it('collects rules by selector and name, each once, without its own', () => {
+  it('collects rules by selector and role name, each once, without the rules of the aggregating role', () => {
     const roles = [role('z', { a: 'b' }, [one]), gathering, role('b', { a: 'b' }, [two]), role('c', { c: '' }, [one])];
     expect(aggregatedRules(gathering, roles)).toEqual([two, one]);
   });
@@ -107,16 +107,16 @@ describe('aggregatedRules', () => {
 describe('reconcileRole', () => {
   const wanted = find('ClusterRole', 'system:kube-scheduler');
 
-  it('adds what is missing and keeps what was added', () => {
+  it('adds missing rules and metadata, and keeps additions of users', () => {
     const extra = { verbs: ['get'], apiGroups: ['example.test'], resources: ['widgets'] };
     const [first, ...rest] = wanted.rules as JsonObject[];
     const live = {
       ...wanted,
-      metadata: { name: 'system:kube-scheduler', labels: { own: 'x' } },
+      metadata: { name: 'system:kube-scheduler', labels: { added: 'x' } },
       rules: [...rest, extra],
     };
     const result = reconcileRole(live, wanted)!;
-    expect(result.metadata).toMatchObject({ labels: { own: 'x', 'kubernetes.io/bootstrapping': 'rbac-defaults' } });
+    expect(result.metadata).toMatchObject({ labels: { added: 'x', 'kubernetes.io/bootstrapping': 'rbac-defaults' } });
     expect(result.rules).toEqual(expect.arrayContaining([...rest, extra]));
     expect((result.rules as JsonObject[]).length).toBeGreaterThan(rest.length + 1);
     expect(first).toBeDefined();
@@ -128,7 +128,7 @@ describe('reconcileRole', () => {
     expect(reconcileRole({ ...wanted, metadata: { annotations }, rules: [] }, wanted)).toBeUndefined();
   });
 
-  it('restores selectors of a role that gathers, not its rules', () => {
+  it('restores the selectors of an aggregated role, not its rules', () => {
     const view = find('ClusterRole', 'view');
     const live = { ...view, aggregationRule: { clusterRoleSelectors: [] }, rules: [] };
     expect(reconcileRole(live, view)).toEqual({ ...live, aggregationRule: view.aggregationRule });

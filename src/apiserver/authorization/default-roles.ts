@@ -71,9 +71,9 @@ function fillAggregated(made: readonly JsonObject[]): JsonObject[] {
 export function aggregatedRules(role: JsonObject, allRoles: readonly JsonObject[]): JsonObject[] | undefined {
   const aggregation = child(role, 'aggregationRule');
   if (!aggregation) return undefined;
-  const ownName = nameOf(role);
+  const roleName = nameOf(role);
   const gathered: JsonObject[] = [];
-  const others = allRoles.filter((each) => nameOf(each) !== ownName).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  const others = allRoles.filter((each) => nameOf(each) !== roleName).sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
   for (const selector of objects(aggregation, 'clusterRoleSelectors')) {
     const matches = labelSelectorFromObject(selector as LabelSelectorObject);
     for (const other of others) {

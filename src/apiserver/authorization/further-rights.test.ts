@@ -33,17 +33,17 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('rights beyond the one that method and path name', () => {
-  it('lets a right on one name cover a list and a watch that are limited to that name, and no others', async () => {
+describe('authorization beyond the verb and resource of a request', () => {
+  it('allows list and watch by metadata.name to a user with a right on that name only', async () => {
     const rule = { apiGroups: [''], resources: ['secrets'], resourceNames: ['mine'], verbs: ['list', 'watch'] };
     const reader = await userWith(server, 'name-reader', [rule]);
     for (const name of ['mine', 'other']) {
       await server.ask('POST', `${DEFAULT}/secrets`, { body: { metadata: { name } } });
     }
     const list = (query: string) => server.ask('GET', `${DEFAULT}/secrets${query}`, { as: reader });
-    const own = await list('?fieldSelector=metadata.name%3Dmine');
-    expect(own.status).toBe(200);
-    expect((own.body['items'] as JsonObject[]).map((each) => (each['metadata'] as JsonObject)['name'])).toEqual([
+    const selected = await list('?fieldSelector=metadata.name%3Dmine');
+    expect(selected.status).toBe(200);
+    expect((selected.body['items'] as JsonObject[]).map((each) => (each['metadata'] as JsonObject)['name'])).toEqual([
       'mine',
     ]);
     for (const query of [
@@ -100,20 +100,20 @@ describe('rights beyond the one that method and path name', () => {
     expect(bound.body['message']).toContain('does not have "get" permission on the object referenced by paramRef');
   });
 
-  it('refuses a device driver to allocate claims or to report for another driver', async () => {
+  it('forbids a device driver to allocate claims or to report status for another driver', async () => {
     const driver = await userWith(server, 'driver', [
       { apiGroups: ['resource.k8s.io'], resources: ['resourceclaims/status'], verbs: ['patch'] },
       {
         apiGroups: ['resource.k8s.io'],
         resources: ['resourceclaims/driver'],
-        resourceNames: ['own.test'],
+        resourceNames: ['granted.test'],
         verbs: ['arbitrary-node:patch'],
       },
     ]);
     const spec = { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'c' } }] } };
     await server.ask('POST', CLAIMS, { body: { metadata: { name: 'claim' }, spec } });
     const result = (name: string): JsonObject => ({ request: 'r', driver: name, pool: 'p', device: 'd' });
-    const allocation = { devices: { results: [result('own.test'), result('other.test')] } };
+    const allocation = { devices: { results: [result('granted.test'), result('other.test')] } };
     const write = (status: JsonObject, as?: Identity) =>
       server.ask('PATCH', `${CLAIMS}/claim/status`, { body: { status }, ...(as ? { as } : {}) });
     const refused = await write({ allocation }, driver);
@@ -121,8 +121,8 @@ describe('rights beyond the one that method and path name', () => {
     expect(refused.body['message']).toContain('requires resource="resourceclaims/binding", verb="patch" permission');
     expect((await write({ allocation })).status).toBe(200);
     const device = (name: string): JsonObject => ({ driver: name, pool: 'p', device: 'd', data: { a: 1 } });
-    expect((await write({ devices: [device('own.test')] }, driver)).status).toBe(200);
-    const other = await write({ devices: [device('own.test'), device('other.test')] }, driver);
+    expect((await write({ devices: [device('granted.test')] }, driver)).status).toBe(200);
+    const other = await write({ devices: [device('granted.test'), device('other.test')] }, driver);
     expect(other.body['message']).toContain('cannot arbitrary-node:patch resource "resourceclaims/driver"');
   });
 

@@ -42,7 +42,7 @@ const readPods = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'] }];
 const toUser = (name: string): JsonObject[] => [{ kind: 'User', name }];
 
 describe('createRbacAuthorizer', () => {
-  it('sees every change at once and reads lists only after one', () => {
+  it('applies every change at once, and reads lists only after a change', () => {
     const objects = new StoredObjects();
     const rbac = createRbacAuthorizer(objects);
     const ann = user('ann');
@@ -76,7 +76,7 @@ describe('createRbacAuthorizer', () => {
     expect(rbac.authorize(wants(user('ann'))).allowed).toBe(false);
   });
 
-  it('takes the namespace of a binding for a service account without one, in a RoleBinding only', () => {
+  it('uses the namespace of a RoleBinding, not of a ClusterRoleBinding, for a service account subject without a namespace', () => {
     const subjects = [{ kind: 'ServiceAccount', name: 'sa' }];
     const objects = new StoredObjects([
       role('ClusterRole', 'c', undefined, readPods),
@@ -92,7 +92,7 @@ describe('createRbacAuthorizer', () => {
     expect(rbac.authorize(wants(account, { namespace: '' })).allowed).toBe(false);
   });
 
-  it('does not let a ClusterRoleBinding reach a Role, nor a RoleBinding a Role of elsewhere', () => {
+  it('ignores a ClusterRoleBinding to a Role, and a RoleBinding to a Role of another namespace', () => {
     const objects = new StoredObjects([
       role('Role', 'r', 'ns', readPods),
       binding('cb', undefined, { kind: 'Role', name: 'r' }, toUser('ann')),
@@ -103,7 +103,7 @@ describe('createRbacAuthorizer', () => {
     expect(rbac.authorize(wants(user('bob'), { namespace: 'other' })).allowed).toBe(false);
   });
 
-  it('does not take a user for a group of the same name', () => {
+  it('distinguishes a user from a group of the same name', () => {
     const objects = new StoredObjects([
       role('ClusterRole', 'c', undefined, readPods),
       binding('cb', undefined, { kind: 'ClusterRole', name: 'c' }, [{ kind: 'Group', name: 'ann' }]),
@@ -124,13 +124,13 @@ describe('createRbacAuthorizer', () => {
     expect(rbac.authorize(wants(user('', '__proto__'))).allowed).toBe(false);
   });
 
-  it('gathers each binding once, also where it names a user twice', () => {
+  it('returns the rules of a binding once, even if its subjects match a user twice', () => {
     const rbac = createRbacAuthorizer(recordedWorld());
     const { rules } = rbac.rulesFor(user('bob', 'dev'), '');
     expect(rules.filter(({ resources }) => resources.includes('pods/log'))).toHaveLength(1);
   });
 
-  it('decides fast among many bindings', () => {
+  it('decides 10,000 requests in less than 500 ms with 2,000 bindings', () => {
     const objects = new StoredObjects([role('ClusterRole', 'c', undefined, readPods)]);
     for (let i = 0; i < 2_000; i++) {
       objects.put(binding(`b-${i}`, undefined, { kind: 'ClusterRole', name: 'c' }, toUser(`user-${i}`)));
@@ -148,7 +148,7 @@ describe('createRbacAuthorizer', () => {
 describe('forbiddenMessage', () => {
   const alice = user('alice');
 
-  it('names the resource, the group and the namespace', () => {
+  it('contains the resource, the API group and the namespace', () => {
     expect(forbiddenMessage(wants(alice, { verb: 'list', namespace: 'default' }), '')).toBe(
       'pods is forbidden: User "alice" cannot list resource "pods" in API group "" in the namespace "default"',
     );
@@ -164,17 +164,17 @@ describe('forbiddenMessage', () => {
     );
   });
 
-  it('names a path', () => {
+  it('contains the path of a non-resource request', () => {
     expect(forbiddenMessage({ user: alice, verb: 'get', path: '/a' }, '')).toBe(
       'forbidden: User "alice" cannot get path "/a"',
     );
   });
 
-  it('escapes markup', () => {
+  it('escapes HTML in the user name', () => {
     expect(forbiddenMessage({ user: user('<b>&'), verb: 'get', path: '/' }, '')).toContain('"&lt;b&gt;&amp;"');
   });
 
-  it('has the details of kube-apiserver', () => {
+  it('is part of a Status equal to that of kube-apiserver', () => {
     const refused = recorded.impersonation.find(({ name }) => name === 'a user for one verb')!;
     const asked = wants(user('erin'), { verb: 'list', namespace: 'access' });
     expect(forbiddenError(asked, '').status).toEqual(refused.answer);
@@ -188,7 +188,7 @@ describe('goQuote', () => {
     ['\n\x00\x7f\v', '"\\n\\x00\\x7f\\v"'],
     ['é 世 😀', '"é 世 😀"'],
     ['\u00a0\u2028\ufeff\u{e0001}', '"\\u00a0\\u2028\\ufeff\\U000e0001"'],
-  ])('%j', (text, quoted) => {
+  ])('quotes %j as Go does', (text, quoted) => {
     expect(goQuote(text)).toBe(quoted);
   });
 });

@@ -129,7 +129,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.close());
 
-describe('the same rights are asked for and the same reviews are sent as by kube-apiserver', () => {
+describe('authorization checks and webhook reviews of a request are those recorded from kube-apiserver', () => {
   it.each(recorded.cases.map((each) => [each.name, each] as const))('%s', async (_, each) => {
     for (const request of each.setup ?? []) await succeed(request);
     denied = each.deny ?? [];
@@ -138,7 +138,7 @@ describe('the same rights are asked for and the same reviews are sent as by kube
     compare({ asked, answer }, each, differenceOf(each.name));
   });
 
-  it('differs in the declared cases only', () => {
+  it('differ from the record in the declared cases only', () => {
     const names = new Set(recorded.cases.map(({ name }) => name));
     expect([...DIFFERENT].filter((name) => !names.has(name))).toEqual([]);
     const counts: Record<string, number> = { rows: recorded.cases.length, equal: 0 };
@@ -169,14 +169,14 @@ const inAnyOrder = (asked: readonly JsonObject[]): string[] =>
   asked.map((each) => JSON.stringify(Object.entries(each).sort(([a], [b]) => (a < b ? -1 : 1)))).sort();
 
 /** Equal but for the declared difference, which must be there: a difference that is gone has to be taken off the list. */
-function compare(own: Outcome, real: Outcome, difference: RecordedDifference | undefined): void {
-  if (difference?.kind === 'answer') expect(own.answer, difference.why).not.toEqual(real.answer);
-  else expect(own.answer).toEqual(real.answer);
+function compare(actual: Outcome, real: Outcome, difference: RecordedDifference | undefined): void {
+  if (difference?.kind === 'answer') expect(actual.answer, difference.why).not.toEqual(real.answer);
+  else expect(actual.answer).toEqual(real.answer);
   if (difference === undefined || difference.kind === 'answer') {
-    expect(own.asked).toEqual(real.asked);
+    expect(actual.asked).toEqual(real.asked);
     return;
   }
-  expect(own.asked, difference.why).not.toEqual(real.asked);
-  if (difference.kind === 'selectors') expect(own.asked).toEqual(withoutSelectors(real.asked));
-  if (difference.kind === 'order') expect(inAnyOrder(own.asked)).toEqual(inAnyOrder(real.asked));
+  expect(actual.asked, difference.why).not.toEqual(real.asked);
+  if (difference.kind === 'selectors') expect(actual.asked).toEqual(withoutSelectors(real.asked));
+  if (difference.kind === 'order') expect(inAnyOrder(actual.asked)).toEqual(inAnyOrder(real.asked));
 }

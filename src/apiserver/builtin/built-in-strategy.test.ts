@@ -20,7 +20,7 @@ async function strategyOf(resource: string, options = {}, version = '1.36', grou
 
 describe('the strategy of every built-in kind', () => {
   for (const version of shippedVersions()) {
-    it(`defaults an empty object of every kind of ${version}, and a defaulted one no further`, async () => {
+    it(`sets defaults of an empty object in ${version}, and does not change an object with defaults`, async () => {
       const surface = await loadSurface(version);
       const context = { now: NOW, objects: new FakeObjects() };
       for (const group of surface.groups) {
@@ -47,7 +47,7 @@ describe('the strategy of every built-in kind', () => {
     });
   }
 
-  it('leaves what it is given as it was', async () => {
+  it('does not change its argument when it sets defaults', async () => {
     const strategy = await strategyOf('pods');
     const object: JsonObject = { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'x' }] } };
     const before = cloneJson(object);
@@ -56,7 +56,7 @@ describe('the strategy of every built-in kind', () => {
   });
 });
 
-describe('defaults that came with 1.37', () => {
+describe('defaults that are new in 1.37', () => {
   it.each([
     ['1.36', { partition: 0 }],
     ['1.37', { partition: 0, maxUnavailable: 1 }],
@@ -85,19 +85,19 @@ describe('defaults that came with 1.37', () => {
   });
 });
 
-describe('names', () => {
-  it('of services may begin with a digit since 1.36', async () => {
+describe('name validation of built-in kinds', () => {
+  it('allows a digit at the start of a Service name since 1.36', async () => {
     expect((await strategyOf('services')).nameProblems('1a', false)).toEqual([]);
     expect((await strategyOf('services', {}, '1.35')).nameProblems('1a', false)).toHaveLength(1);
   });
 
-  it('of roles may be anything that fits into a path', async () => {
+  it('allows any path segment as the name of a Role', async () => {
     const strategy = await strategyOf('roles', {}, '1.36', 'rbac.authorization.k8s.io');
     expect(strategy.nameProblems('system:node', false)).toEqual([]);
     expect(strategy.nameProblems('a/b', false)).toEqual(["may not contain '/'"]);
   });
 
-  it('that are prefixes may end in a hyphen', async () => {
+  it('allows a hyphen at the end of a generateName prefix', async () => {
     const strategy = await strategyOf('pods');
     expect(strategy.nameProblems('web-', true)).toEqual([]);
     expect(strategy.nameProblems('web-', false)).toHaveLength(1);
@@ -110,7 +110,7 @@ describe('deletion of pods', () => {
     status: { phase },
   });
 
-  it('waits as long as the pod or the client says', async () => {
+  it('has the grace period of the client or of the pod', async () => {
     const strategy = await strategyOf('pods');
     const running = pod({ nodeName: 'n' }, 'Running');
     expect(strategy.gracePeriodSeconds?.(running, undefined)).toBe(30);
@@ -119,7 +119,7 @@ describe('deletion of pods', () => {
     expect(strategy.gracePeriodSeconds?.(running, 0)).toBeUndefined();
   });
 
-  it('is at once where nobody runs the pod', async () => {
+  it('has no grace period for a pod that is not scheduled or has finished', async () => {
     const strategy = await strategyOf('pods');
     expect(strategy.gracePeriodSeconds?.(pod({}, 'Pending'), 10)).toBeUndefined();
     expect(strategy.gracePeriodSeconds?.(pod({ nodeName: 'n' }, 'Succeeded'), 10)).toBeUndefined();
@@ -134,7 +134,7 @@ describe('addresses and ports of services', () => {
     spec: { ports: [{ port: 80 }], ...spec },
   });
 
-  it('are given to one service only, until there are no more', async () => {
+  it('are allocated to one service each, until the range is full', async () => {
     const strategy = await strategyOf('services', { serviceRanges: ['10.7.0.0/29'] });
     const objects = new FakeObjects();
     const context = { now: NOW, objects };
@@ -152,7 +152,7 @@ describe('addresses and ports of services', () => {
     ]);
   });
 
-  it('are refused when somebody else has them', async () => {
+  it('are refused if they are allocated to another service', async () => {
     const strategy = await strategyOf('services', { serviceRanges: ['10.8.0.0/24'] });
     const objects = new FakeObjects();
     const context = { now: NOW, objects };
@@ -169,7 +169,7 @@ describe('addresses and ports of services', () => {
     ]);
   });
 
-  it('are of both families where the cluster has both', async () => {
+  it('are of both IP families with PreferDualStack in a dual-stack cluster', async () => {
     const strategy = await strategyOf('services', { serviceRanges: ['10.9.0.0/24', 'fd00::/112'] });
     const context = { now: NOW, objects: new FakeObjects() };
     const wish = { ipFamilyPolicy: 'PreferDualStack' };

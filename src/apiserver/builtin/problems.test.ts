@@ -3,7 +3,7 @@ import { PROBLEMS_MAX } from '../schema/field-problems.js';
 import { dnsLabelProblems } from './built-in-formats.js';
 import { Problems } from './problems.js';
 
-describe('problems of built-in kinds', () => {
+describe('validation problems of built-in kinds', () => {
   it('print control characters of a text as Go does, and escape HTML in other values', () => {
     const problems = new Problems();
     problems.invalid('a', 'x\x07<', 'no');
@@ -30,7 +30,7 @@ describe('problems of built-in kinds', () => {
     expect(problems.all.map(({ field }) => field)).toEqual(['spec.a', 'spec.b', 'spec.d', 'e', 'h', 'i', 'm']);
   });
 
-  it('are dropped beyond the bound', () => {
+  it('are dropped beyond the bound on their number', () => {
     const problems = new Problems();
     for (let count = 0; count <= PROBLEMS_MAX; count++) problems.required('a');
     expect(problems.isFull).toBe(true);

@@ -208,7 +208,7 @@ function warningTexts(header: string | undefined): string[] {
   return [...found].map(([, text]) => JSON.parse(text!) as string);
 }
 
-describe('objects as recorded from a real kube-apiserver', () => {
+describe('built-in objects are stored or refused as recorded from a real kube-apiserver', () => {
   for (const each of recorded.cases) {
     it(each.name, async () => {
       const replay = new Replay(each);

@@ -79,7 +79,7 @@ export const WORKLOAD_DEFAULTS: TypeDefaultsTable = {
   },
 };
 
-/** What has no labels of its own takes those of its pods. */
+/** Copies the labels of the pod template to an object without labels. */
 function labelAsTemplate(object: JsonObject): void {
   const labels = child(child(child(child(object, 'spec'), 'template'), 'metadata'), 'labels');
   if (labels !== undefined) fill(childOrNew(object, 'metadata'), { labels: structuredClone(labels) });

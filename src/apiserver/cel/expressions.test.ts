@@ -45,7 +45,7 @@ function evaluate(
   }
 }
 
-describe('literals', () => {
+describe('CEL literals', () => {
   it.each([
     ['42', 42],
     ['-7', -7],
@@ -85,7 +85,7 @@ describe('literals', () => {
   });
 });
 
-describe('operators', () => {
+describe('CEL operators', () => {
   it.each([
     ['1 + 2 * 3 - 4 / 2', 5],
     ['(1 + 2) * 3', 9],
@@ -139,7 +139,7 @@ describe('operators', () => {
   });
 });
 
-describe('functions beyond those that were recorded', () => {
+describe('CEL functions without a record from kube-apiserver', () => {
   it.each([
     ['type(google.protobuf.Duration) == type(int)', true],
     ["type(duration('1s')) == google.protobuf.Duration", true],
@@ -230,7 +230,7 @@ describe('functions beyond those that were recorded', () => {
   });
 });
 
-describe('numbers', () => {
+describe('CEL integers', () => {
   const int = fc.bigInt({ min: INT_MIN, max: INT_MAX });
   const mixed = fc.oneof(
     int,
@@ -245,7 +245,7 @@ describe('numbers', () => {
     ['%', (a, b) => (b === 0n || (a === INT_MIN && b === -1n) ? undefined : a % b)],
   ];
 
-  it.each(operations)('i %s j is exact or fails', (operator, exact) => {
+  it.each(operations)('have an exact i %s j, or the evaluation fails', (operator, exact) => {
     const program = compile(`i ${operator} j`, VARIABLES);
     fc.assert(
       fc.property(mixed, mixed, (i, j) => {
@@ -264,18 +264,18 @@ describe('numbers', () => {
     );
   });
 
-  it('are ordered as numbers are', () => {
+  it('are ordered by value', () => {
     const program = compile('i < j', VARIABLES);
     fc.assert(fc.property(mixed, mixed, (i, j) => program.run([null, intFrom(i), intFrom(j), '', '']) === i < j));
   });
 
-  it('come back from their text', () => {
+  it('are equal after conversion to string and back', () => {
     const program = compile('int(string(i)) == i && string(i) == s', VARIABLES);
     fc.assert(fc.property(mixed, (i) => program.run([null, intFrom(i), 0, String(i), '']) === true));
   });
 });
 
-describe('texts', () => {
+describe('CEL strings', () => {
   const text = fc.string({ unit: 'binary', maxLength: 12 });
 
   it('are counted and ordered by code points', () => {
@@ -291,13 +291,13 @@ describe('texts', () => {
     );
   });
 
-  it('are put together again after a split', () => {
+  it('are equal after split and join', () => {
     const program = compile('s.split(u).join(u) == s', VARIABLES);
     const part = fc.string({ unit: 'binary', minLength: 1, maxLength: 2 });
     fc.assert(fc.property(text, part, (s, u) => program.run([null, 0, 0, s, u]) === true));
   });
 
-  it('hold what they are cut into', () => {
+  it('are equal to the concatenation of their substrings', () => {
     const program = compile('s.substring(0, i) + s.substring(i) == s', VARIABLES);
     fc.assert(
       fc.property(text, fc.nat(12), (s, at) => {
@@ -307,14 +307,14 @@ describe('texts', () => {
     );
   });
 
-  it('are found where they stand', () => {
+  it('are found by contains, endsWith and indexOf at the end of a concatenation', () => {
     const program = compile('(s + u).contains(u) && (s + u).endsWith(u) && (s + u).indexOf(u) <= size(s)', VARIABLES);
     fc.assert(fc.property(text, text, (s, u) => program.run([null, 0, 0, s, u]) === true));
   });
 });
 
-describe('any text', () => {
-  it('is an expression or refused with a place, never anything else', () => {
+describe('the CEL compiler', () => {
+  it('compiles and evaluates any text, or throws CelCompileError or CelFailure', () => {
     const piece = fc.constantFrom(
       ...'a b 1 .5 0x "x" \' ( ) [ ] { } . , ? : && || ! - + * / % < == in true null has(a.b) .all(e,e) `'.split(' '),
     );

@@ -21,7 +21,7 @@ function answer(expression: string, input: MatchInput = INPUT): unknown {
   return compileMatchCondition(expression).evaluate(input);
 }
 
-describe('a condition of a webhook', () => {
+describe('a match condition of a webhook', () => {
   it.each([
     ['true', true],
     ["request.operation == 'CREATE' && oldObject == null", true],
@@ -36,11 +36,11 @@ describe('a condition of a webhook', () => {
     ["!has(request.subResource) || request.subResource != 'status'", true],
     ["!has(object.metadata.annotations) || !('skip' in object.metadata.annotations)", true],
     ["object.?metadata.?annotations[?'skip'].orValue('no') == 'no'", true],
-  ])('%s', (expression, matches) => {
+  ])('%s is %s', (expression, matches) => {
     expect(answer(expression)).toEqual({ matches });
   });
 
-  it('that cannot be evaluated says why', () => {
+  it('returns the reason of an evaluation error', () => {
     expect(answer('object.spec.nope > 1')).toEqual({
       error: "expression 'object.spec.nope > 1' resulted in error: no such key: nope",
     });
@@ -49,7 +49,7 @@ describe('a condition of a webhook', () => {
     });
   });
 
-  it('may not cost more than those of its webhook may together', () => {
+  it('is ended by the budget that all conditions of a webhook share', () => {
     const condition = compileMatchCondition('object.list.all(a, object.list.all(b, a <= b || a > b))');
     const list = Array.from({ length: 400 }, (_, index) => index);
     const input = { ...INPUT, object: { list } as JsonObject };
@@ -60,7 +60,7 @@ describe('a condition of a webhook', () => {
     expect(answers[2]).toHaveProperty('error', expect.stringContaining('running out of cost budget'));
   });
 
-  it('that is none is refused', () => {
+  it('is refused if it does not compile or is not a bool', () => {
     expect(() => compileMatchCondition('request.nope')).toThrow(CelCompileError);
     expect(matchConditionProblem('true')).toBeUndefined();
     expect(matchConditionProblem('request.nope == 1')).toBe(

@@ -48,15 +48,18 @@ function inOrder(causes: readonly FieldProblem[]): FieldProblem[] {
   return [...causes].sort((left, right) => (left.field < right.field ? -1 : left.field > right.field ? 1 : 0));
 }
 
-describe('rules of a definition', () => {
-  it.each(recorded.definitions.map((each) => [each.name, each] as const))('are judged alike: %s', (_, each) => {
-    expect(problemsOf(each.schema)).toEqual(withoutNumbers(each.causes));
-  });
+describe('CEL rules of a schema', () => {
+  it.each(recorded.definitions.map((each) => [each.name, each] as const))(
+    'have the compile errors recorded from kube-apiserver: %s',
+    (_, each) => {
+      expect(problemsOf(each.schema)).toEqual(withoutNumbers(each.causes));
+    },
+  );
 });
 
-describe('rules of an object', () => {
+describe('CEL rules of a custom resource', () => {
   it.each(recorded.objects.map((each) => [each.name, each] as const))(
-    'find the same: %s',
+    'have the violations recorded from kube-apiserver: %s',
     (_, { hasBefore, schema: openApi, steps }) => {
       const schema = customResourceSchema(openApi, ANY);
       let live: JsonObject | undefined;
@@ -80,8 +83,8 @@ function valueSchema(expression: string): JsonObject {
   };
 }
 
-describe('expressions', () => {
-  it.each(recorded.values)('have the same value: %s', (expression, shown) => {
+describe('CEL expressions', () => {
+  it.each(recorded.values)('have the value recorded from kube-apiserver: %s', (expression, shown) => {
     const schema = valueSchema(expression);
     if (Array.isArray(shown)) {
       expect(problemsOf(schema)).toEqual(withoutNumbers(shown as FieldProblem[]));
@@ -94,7 +97,7 @@ describe('expressions', () => {
   });
 });
 
-describe('costs of rules', () => {
+describe('costs of CEL rules', () => {
   const lengthMax = Math.max(...recorded.costs.map(([, length]) => length));
 
   function isTooExpensive(rule: string, length: number): boolean {
@@ -104,7 +107,7 @@ describe('costs of rules', () => {
     return problems.some(({ message }) => message.includes('cost limit exceeded'));
   }
 
-  it.each(recorded.costs)('are the same: %s', (rule, length) => {
+  it.each(recorded.costs)('exceed the limit at the list length recorded from kube-apiserver: %s', (rule, length) => {
     expect(isTooExpensive(rule, length)).toBe(false);
     if (length < lengthMax) expect(isTooExpensive(rule, length + 1)).toBe(true);
   });

@@ -28,12 +28,12 @@ function check(spec: JsonObject, before?: JsonObject): { problems: string[]; war
   return { problems: problems.map(({ field }) => field), warnings };
 }
 
-describe('a rule that is broken', () => {
+describe('a violated CEL rule', () => {
   it('is a problem in a new object', () => {
     expect(check({ size: 0 })).toEqual({ problems: ['spec.size'], warnings: [] });
   });
 
-  it('is only warned of where the object is as it was', () => {
+  it('is only a warning if an update does not change the value', () => {
     expect(check({ size: 0 }, { size: 0 })).toEqual({
       problems: [],
       warnings: ['spec.size: Invalid value: 0: must be positive'],
@@ -41,7 +41,7 @@ describe('a rule that is broken', () => {
     expect(check({ size: -1 }, { size: 0 }).problems).toEqual(['spec.size']);
   });
 
-  it('is compared with the item of the same key', () => {
+  it('is compared with the old list item of the same key', () => {
     const before = {
       items: [
         { name: 'a', size: 0 },
@@ -73,7 +73,7 @@ describe('a rule that is broken', () => {
     expect(check({ items: [{ name: 'c', size: 0 }] }, before).problems).toEqual(['spec.items[0].size']);
   });
 
-  it('counts in a list without keys as soon as the list changes', () => {
+  it('is a problem in a list without keys after any change of the list', () => {
     const before = { loose: [{ name: 'a', size: 0 }] };
     expect(check({ loose: [{ name: 'a', size: 0 }] }, before).problems).toEqual([]);
     expect(
@@ -90,20 +90,20 @@ describe('a rule that is broken', () => {
   });
 });
 
-describe('a schema', () => {
-  it('without rules is not walked', () => {
+describe('ruleProblems', () => {
+  it('is skipped for a schema without rules', () => {
     expect(hasRules({ type: 'object', properties: { a: { type: 'string' } } })).toBe(false);
     expect(hasRules(SCHEMA)).toBe(true);
   });
 
-  it('may hold itself', () => {
+  it('accepts a schema that contains itself', () => {
     const looped: { type: 'object'; properties: Record<string, Schema> } = { type: 'object', properties: {} };
     looped.properties['self'] = looped;
     expect(hasRules(looped)).toBe(false);
     expect(ruleProblems({ self: { self: {} } }, undefined, looped)).toEqual([]);
   });
 
-  it('with a rule that does not compile says so for every object', () => {
+  it('reports a rule that does not compile for every object', () => {
     const schema: Schema = { type: 'object', properties: { a: { type: 'string', rules: [{ rule: 'self.b' }] } } };
     const [problem] = ruleProblems({ a: 'x' }, undefined, schema);
     expect(problem!.message).toContain('rule compile error: compilation failed: ERROR: <input>:1:5');

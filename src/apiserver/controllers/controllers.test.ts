@@ -54,7 +54,7 @@ function setUp() {
 }
 
 describe('controllers in several servers', () => {
-  it('do not stand for election before their server is ready', async () => {
+  it('do not take part in the leader election before their server is ready', async () => {
     const { clock, api, start, makeNamespace, hasAccount } = setUp();
     makeNamespace('shop');
     let ready = false;
@@ -66,7 +66,7 @@ describe('controllers in several servers', () => {
     expect([controllers.isLeader, hasAccount('shop')]).toEqual([true, true]);
   });
 
-  it('work in one of them only', async () => {
+  it('write in one server only', async () => {
     const { clock, start, observed, makeNamespace } = setUp();
     const [one, two] = [observed(), observed()];
     start('a', one);
@@ -78,7 +78,7 @@ describe('controllers in several servers', () => {
     expect([one.seen.writes, two.seen.writes].sort((x, y) => x - y)).toEqual([0, 10]);
   });
 
-  it('stop changing things when the lease cannot be kept, before another server begins', async () => {
+  it('stop writes after their lease cannot be renewed, before another server becomes leader', async () => {
     const { clock, start, observed, makeNamespace, hasAccount } = setUp();
     const [one, two] = [observed(), observed()];
     const first = start('a', one);
@@ -97,7 +97,7 @@ describe('controllers in several servers', () => {
     expect(one.seen.writes).toBe(before);
   });
 
-  it('go on in another server at once when theirs stops', async () => {
+  it('continue in another server at once after the leader is closed', async () => {
     const { clock, start, makeNamespace, hasAccount } = setUp();
     const first = start('a');
     await clock.advance(1_000);
@@ -109,7 +109,7 @@ describe('controllers in several servers', () => {
     expect(hasAccount('shop')).toBe(true);
   });
 
-  it('begin again when the lease comes back', async () => {
+  it('start again when the lease can be renewed again', async () => {
     const { clock, start, observed, makeNamespace, hasAccount } = setUp();
     const { seen, client } = observed();
     const controllers = start('a', { client });

@@ -27,8 +27,8 @@ function setUp(rootCaPem: string | undefined = 'PEM') {
   return { clock, api, start };
 }
 
-describe('default service accounts', () => {
-  it('gives every namespace its account and the authority, old ones and new ones', async () => {
+describe('the controller of default service accounts', () => {
+  it('creates the default account and kube-root-ca.crt in existing and new namespaces', async () => {
     const { clock, api, start } = setUp();
     api.put(NAMESPACES, { name: 'old' });
     await start();
@@ -40,7 +40,7 @@ describe('default service accounts', () => {
     }
   });
 
-  it('makes again what somebody has deleted', async () => {
+  it('creates the account and kube-root-ca.crt again after their deletion', async () => {
     const { clock, api, start } = setUp();
     api.put(NAMESPACES, { name: 'shop' });
     await start();
@@ -51,7 +51,7 @@ describe('default service accounts', () => {
     expect(api.get(CONFIG_MAPS, ROOT_CA, 'shop')).toBeDefined();
   });
 
-  it('leaves alone what somebody else has made', async () => {
+  it('does not change an account and a kube-root-ca.crt that others created', async () => {
     const { clock, api, start } = setUp();
     api.put(NAMESPACES, { name: 'shop' });
     api.put(ACCOUNTS, { name: 'default', namespace: 'shop' });
@@ -61,7 +61,7 @@ describe('default service accounts', () => {
     expect(api.changes).toEqual([]);
   });
 
-  it('exchanges the authority in what it has made itself', async () => {
+  it('replaces the CA in a kube-root-ca.crt that it created', async () => {
     const { api, start } = setUp();
     api.put(NAMESPACES, { name: 'shop' });
     await (await start('OLD')).close();
@@ -69,7 +69,7 @@ describe('default service accounts', () => {
     expect(api.get(CONFIG_MAPS, ROOT_CA, 'shop')).toMatchObject({ data: { 'ca.crt': 'NEW' } });
   });
 
-  it('makes nothing in a namespace that is being deleted', async () => {
+  it('creates nothing in a namespace that is being deleted', async () => {
     const { clock, api, start } = setUp();
     api.put(NAMESPACES, { name: 'shop', deletionTimestamp: '2030-01-01T00:00:00Z' });
     await start();
@@ -77,7 +77,7 @@ describe('default service accounts', () => {
     expect(api.changes).toEqual([]);
   });
 
-  it('waits through answers that leave open whether something is there', async () => {
+  it('creates no account while reading it fails with 503', async () => {
     const { clock, api, start } = setUp();
     api.put(NAMESPACES, { name: 'shop' });
     api.intercept = ({ target }) => (target.endsWith('/default') ? status(503, 'ServiceUnavailable') : undefined);

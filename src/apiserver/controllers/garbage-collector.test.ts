@@ -64,7 +64,7 @@ function owned(...owners: JsonObject[]): JsonObject {
 }
 
 describe('garbage collection in the background', () => {
-  it('deletes what an owner leaves behind, down to the last generation', async () => {
+  it('deletes dependents of a deleted owner, and their dependents', async () => {
     const { clock, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     const pod = put(PODS, 'pod', owned(ref(set)));
@@ -76,7 +76,7 @@ describe('garbage collection in the background', () => {
     expect([has(PODS, 'pod'), has(CONFIG_MAPS, 'leaf'), has(PODS, 'free')]).toEqual([false, false, true]);
   });
 
-  it('finds, when it comes, what has lost its owner before', async () => {
+  it('deletes dependents whose owner was deleted before the collector started', async () => {
     const { clock, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));
@@ -86,7 +86,7 @@ describe('garbage collection in the background', () => {
     expect(has(PODS, 'pod')).toBe(false);
   });
 
-  it('collects a dependent that is made after its owner is gone', async () => {
+  it('deletes a dependent that is created after the deletion of its owner', async () => {
     const { clock, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     await start();
@@ -97,7 +97,7 @@ describe('garbage collection in the background', () => {
     expect(has(PODS, 'late')).toBe(false);
   });
 
-  it('takes an owner of the same name and another uid for another', async () => {
+  it('treats an owner of the same name with another uid as a different owner', async () => {
     const { clock, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));
@@ -109,7 +109,7 @@ describe('garbage collection in the background', () => {
     expect([has(PODS, 'pod'), has(PODS, 'new')]).toEqual([false, true]);
   });
 
-  it('keeps what still has another owner, and drops the reference that leads nowhere', async () => {
+  it('keeps a dependent with another owner, and removes its reference to the deleted one', async () => {
     const { clock, api, start, put, remove } = setUp();
     const [one, two] = [put(SETS, 'one'), put(SETS, 'two')];
     put(PODS, 'pod', owned(ref(one), ref(two)));
@@ -122,7 +122,7 @@ describe('garbage collection in the background', () => {
     expect(api.get(PODS, 'pod', NS)).toBeUndefined();
   });
 
-  it('lets a namespaced object belong to a cluster-wide one', async () => {
+  it('accepts a cluster-scoped owner of a namespaced object', async () => {
     const { clock, start, put, has, remove } = setUp();
     const node = put(NODES, 'node');
     put(PODS, 'pod', owned(ref(node)));
@@ -134,7 +134,7 @@ describe('garbage collection in the background', () => {
     expect(has(PODS, 'pod')).toBe(false);
   });
 
-  it('never collects a cluster-wide object for an owner in a namespace, and tells of it', async () => {
+  it('never deletes a cluster-scoped object with a namespaced owner, and records an event', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(NODES, 'node', owned(ref(set)));
@@ -149,7 +149,7 @@ describe('garbage collection in the background', () => {
     expect(events.map(({ reason }) => reason)).toContain('OwnerRefInvalidNamespace');
   });
 
-  it('takes an owner in another namespace for absent, and tells of it', async () => {
+  it('treats an owner in another namespace as absent, and records an event', async () => {
     const { clock, api, start, put, has } = setUp();
     const far = api.put(SETS, { name: 'far', namespace: 'elsewhere' });
     put(PODS, 'pod', owned(ref(far)));
@@ -160,7 +160,7 @@ describe('garbage collection in the background', () => {
     expect(api.names(EVENTS)).toHaveLength(1);
   });
 
-  it('is not led astray by one reference with a right uid and a wrong name', async () => {
+  it('deletes only the dependent whose reference has the uid of the owner but a wrong name', async () => {
     const { clock, start, put, has } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'mistaken', owned({ ...ref(set), name: 'typo' }));
@@ -170,7 +170,7 @@ describe('garbage collection in the background', () => {
     expect([has(PODS, 'mistaken'), has(PODS, 'right'), has(SETS, 'set')]).toEqual([false, true, true]);
   });
 
-  it('does not delete what gets another owner in the last moment', async () => {
+  it('does not delete a dependent that gets another owner just before the DELETE', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const [one, two] = [put(SETS, 'one'), put(SETS, 'two')];
     put(PODS, 'pod', owned(ref(one)));
@@ -189,14 +189,14 @@ describe('garbage collection in the background', () => {
   });
 });
 
-describe('garbage collection while something is not known', () => {
+describe('garbage collection with incomplete information', () => {
   it.each([
     ['a 503', status(503, 'ServiceUnavailable')],
     ['a 403', status(403, 'Forbidden')],
     ['a 404 of a server that does not know the resource', unknownResource()],
     ['a 404 that names nothing', status(404, 'NotFound')],
     ['a 200 that is no object', { status: 200, body: {} }],
-  ])('takes %s for no answer', async (_, answer) => {
+  ])('does not treat %s as the absence of an owner', async (_, answer) => {
     const { clock, api, start, put, has } = setUp();
     put(PODS, 'pod', owned({ apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', name: 'g', uid: 'u' }));
     api.intercept = ({ target }) => (target.includes('/podgroups/') ? answer : undefined);
@@ -208,7 +208,7 @@ describe('garbage collection while something is not known', () => {
     expect(has(PODS, 'pod')).toBe(false);
   });
 
-  it('waits for a kind that no server is known to serve, and goes on when one comes', async () => {
+  it('keeps dependents of a kind that no server serves, until a server serves it', async () => {
     const { clock, api, start, put, has } = setUp([PODS, SETS]);
     const group = api.put(POD_GROUPS, { name: 'g', namespace: NS });
     put(PODS, 'kept', owned(ref(group)));
@@ -221,7 +221,7 @@ describe('garbage collection while something is not known', () => {
     expect([has(PODS, 'kept'), has(PODS, 'dead')]).toEqual([true, false]);
   });
 
-  it('is not held up by a reference to the same uid that cannot be resolved', async () => {
+  it('is not blocked by an unresolvable reference to the same uid', async () => {
     const { clock, start, put, has } = setUp([PODS, SETS]);
     put(PODS, 'unknown', owned({ apiVersion: 'example.com/v1', kind: 'Widget', name: 'w', uid: 'u' }));
     put(PODS, 'dead', owned({ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 's', uid: 'u' }));
@@ -231,7 +231,7 @@ describe('garbage collection while something is not known', () => {
     expect([has(PODS, 'unknown'), has(PODS, 'dead'), has(PODS, 'late')]).toEqual([true, false, false]);
   });
 
-  it('does not believe a 404 for a kind whose servers have gone away', async () => {
+  it('ignores a 404 for a kind whose servers have departed', async () => {
     const { clock, api, start, put, has } = setUp();
     const group = put(POD_GROUPS, 'g');
     put(PODS, 'pod', owned(ref(group)));
@@ -244,7 +244,7 @@ describe('garbage collection while something is not known', () => {
     expect([has(PODS, 'pod'), has(PODS, 'other')]).toEqual([true, true]);
   });
 
-  it('does not believe even a 404 that names the owner while no live server vouches for its kind', async () => {
+  it('ignores a 404 with the name of the owner while no live server serves its kind', async () => {
     const { clock, api, start, put, has } = setUp([PODS, SETS, { ...POD_GROUPS, freshness: 'Stale' }]);
     put(PODS, 'pod', owned({ apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', name: 'g', uid: 'u' }));
     api.intercept = ({ target }) => (target.includes('/podgroups/') ? notFound('g') : undefined);
@@ -253,7 +253,7 @@ describe('garbage collection while something is not known', () => {
     expect(has(PODS, 'pod')).toBe(true);
   });
 
-  it('does not believe a 404 when the kind goes away in the very moment of asking', async () => {
+  it('ignores a 404 if the kind disappears from discovery during the request', async () => {
     const { clock, api, start, put, has } = setUp();
     put(PODS, 'pod', owned({ apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', name: 'g', uid: 'u' }));
     let asked = 0;
@@ -273,7 +273,7 @@ describe('garbage collection while something is not known', () => {
     expect(has(PODS, 'pod')).toBe(true);
   });
 
-  it('does nothing while discovery cannot be read', async () => {
+  it('deletes nothing while discovery cannot be read', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));
@@ -287,7 +287,7 @@ describe('garbage collection while something is not known', () => {
     expect(has(PODS, 'pod')).toBe(false);
   });
 
-  it('collects nothing wrongly and everything rightly through a storm of 503s', async () => {
+  it('deletes exactly the dependents of deleted owners in spite of many 503 and 404 replies', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const sets = Array.from({ length: 20 }, (_, index) => put(SETS, `set-${index}`));
     for (const [index, set] of sets.entries()) put(PODS, `pod-${index}`, owned(ref(set)));
@@ -306,7 +306,7 @@ describe('garbage collection while something is not known', () => {
     for (let index = 0; index < 20; index++) expect(has(PODS, `pod-${index}`)).toBe(index % 2 === 1);
   });
 
-  it('follows definitions that come and go; what was seen to be deleted stays deleted', async () => {
+  it('deletes dependents of a custom resource that was deleted before its definition disappeared, and no others', async () => {
     const widgets = fakeResource('example.com/v1/widgets', 'Widget');
     const { clock, api, start, put, has } = setUp([PODS, SETS]);
     await start();
@@ -325,7 +325,7 @@ describe('garbage collection while something is not known', () => {
     expect([has(PODS, 'of-w'), has(PODS, 'of-x')]).toEqual([false, true]);
   });
 
-  it('changes nothing once the lease is gone', async () => {
+  it('writes nothing after the lease is lost', async () => {
     const { clock, api, state, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));
@@ -341,7 +341,7 @@ describe('garbage collection while something is not known', () => {
     expect(has(PODS, 'pod')).toBe(true);
   });
 
-  it('looks for what it may have missed when a watch had broken off', async () => {
+  it('finds owners that were deleted while a watch was interrupted', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));
@@ -373,7 +373,7 @@ describe('foreground deletion', () => {
     expect(has(SETS, 'set')).toBe(false);
   });
 
-  it('goes down generation by generation, the youngest first', async () => {
+  it('deletes each generation of dependents before its owners', async () => {
     const { clock, api, start, put, remove } = setUp();
     const set = put(SETS, 'set');
     const pod = put(PODS, 'pod', owned(ref(set, { blockOwnerDeletion: true })));
@@ -388,7 +388,7 @@ describe('foreground deletion', () => {
     expect(ends.at(-1)).toContain('PATCH /api/v1/namespaces/shop/pods/pod');
   });
 
-  it('ends a ring of objects that wait for each other', async () => {
+  it('deletes a cycle of owners that block each other', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const one = put(SETS, 'one', { uid: 'ring-1' });
     const two = put(SETS, 'two', { uid: 'ring-2', ...owned(ref(one, { blockOwnerDeletion: true })) });
@@ -403,7 +403,7 @@ describe('foreground deletion', () => {
     expect([has(SETS, 'one'), has(SETS, 'two')]).toEqual([false, false]);
   });
 
-  it('waits for a dependent that comes late', async () => {
+  it('waits for a dependent that is created during the deletion', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     const hold = { finalizers: ['example.com/hold'] };
@@ -421,7 +421,7 @@ describe('foreground deletion', () => {
     expect(has(SETS, 'set')).toBe(false);
   });
 
-  it('does not end while dependents may exist that cannot be seen', async () => {
+  it('does not finish while a server with possible dependents is unread', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     api.gaps = ['what b serves is not known yet'];
@@ -436,8 +436,8 @@ describe('foreground deletion', () => {
   });
 });
 
-describe('orphaning', () => {
-  it('releases the dependents, then lets the owner go; they stay', async () => {
+describe('deletion with orphaned dependents', () => {
+  it('removes the owner reference from the dependents, then deletes the owner only', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const [set, other] = [put(SETS, 'set'), put(SETS, 'other')];
     put(PODS, 'one', owned(ref(set)));
@@ -450,7 +450,7 @@ describe('orphaning', () => {
     expect(metadataOf(api.get(PODS, 'two', NS)!)['ownerReferences']).toEqual([ref(other)]);
   });
 
-  it('waits while a dependent cannot be released', async () => {
+  it('keeps the owner while the patch of a dependent fails with 503', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));
@@ -465,7 +465,7 @@ describe('orphaning', () => {
     expect([has(SETS, 'set'), has(PODS, 'pod')]).toEqual([false, true]);
   });
 
-  it('waits while dependents may exist that cannot be seen, and then releases them', async () => {
+  it('keeps the owner while a kind with dependents is stale, and then releases them', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(POD_GROUPS, 'g', owned(ref(set)));
@@ -481,7 +481,7 @@ describe('orphaning', () => {
     expect(has(POD_GROUPS, 'g')).toBe(true);
   });
 
-  it('releases a dependent that comes while others are being released', async () => {
+  it('releases a dependent that is created while others are released', async () => {
     const { clock, api, start, put, has, remove } = setUp();
     const set = put(SETS, 'set');
     put(PODS, 'pod', owned(ref(set)));

@@ -38,7 +38,7 @@ function setUp() {
 }
 
 describe('leader election', () => {
-  it('elects one of several, and keeps it as long as it renews', async () => {
+  it('elects one of several candidates, which stays leader while it renews the lease', async () => {
     const { clock, events, stand } = setUp();
     const all = ['a', 'b', 'c'].map((name) => stand(name));
     for (let second = 0; second < 120; second++) {
@@ -48,7 +48,7 @@ describe('leader election', () => {
     expect(events).toHaveLength(1);
   });
 
-  it('passes on at once when the leader stops in order', async () => {
+  it('elects another leader at once after the leader is closed', async () => {
     const { clock, events, stand } = setUp();
     const a = stand('a');
     await settle();
@@ -61,7 +61,7 @@ describe('leader election', () => {
     expect(events).toEqual(['a gained', 'a lost', 'b gained']);
   });
 
-  it('is taken over after the lease has expired, and never held by two', async () => {
+  it('elects another leader after the lease has expired, and never two at a time', async () => {
     const { clock, events, stand, cuttable } = setUp();
     const { state, client } = cuttable();
     const a = stand('a', client);
@@ -80,7 +80,7 @@ describe('leader election', () => {
     expect(events).toEqual(['a gained', 'a lost', 'b gained']);
   });
 
-  it('is lost by a leader whose lease somebody else has written, and not fought for', async () => {
+  it('ends for a leader whose lease was taken by another holder', async () => {
     const { clock, api, events, stand } = setUp();
     const a = stand('a');
     await settle();
@@ -95,7 +95,7 @@ describe('leader election', () => {
     expect(events).toEqual(['a gained', 'a lost']);
   });
 
-  it('does not count clocks that differ: only what it has seen unchanged itself', async () => {
+  it('ignores renewTime of other clocks, and takes a lease only after it was unchanged for its duration', async () => {
     const { clock, api, stand } = setUp();
     const spec = { holderIdentity: 'other', leaseDurationSeconds: 15, renewTime: '1999-01-01T00:00:00.000000Z' };
     api.put(LEASES, { name: LEASE_NAME, namespace: 'kube-system' }, { spec });
@@ -106,7 +106,7 @@ describe('leader election', () => {
     expect(a.isHeld()).toBe(true);
   });
 
-  it('keeps what it has through refusals that pass, and waits through those that last', async () => {
+  it('keeps the leader through a short series of 503s, and ends it after a long one', async () => {
     const { clock, api, stand } = setUp();
     const a = stand('a');
     await settle();
@@ -120,7 +120,7 @@ describe('leader election', () => {
     expect(a.isHeld()).toBe(true);
   });
 
-  it('fences: nothing is changed without the lease, and reading goes on', async () => {
+  it('has a fenced client that refuses writes, not reads, without the lease', async () => {
     const { api } = setUp();
     let held = true;
     const client = fenced(api, () => held);

@@ -35,9 +35,9 @@ export function namespaceConditions(before: Json | undefined, report: ContentRep
     }),
   ];
   const known = Array.isArray(before) ? before.filter(isObject) : [];
-  const own = new Set(wanted.map(({ type }) => type));
+  const wantedTypes = new Set(wanted.map(({ type }) => type));
   return [
-    ...known.filter(({ type }) => !own.has(String(type))),
+    ...known.filter(({ type }) => !wantedTypes.has(String(type))),
     ...wanted.map((each) => {
       const same = known.find(({ type }) => type === each.type);
       const since = same?.['status'] === each.status ? same['lastTransitionTime'] : undefined;

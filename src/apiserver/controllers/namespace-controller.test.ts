@@ -45,7 +45,7 @@ function setUp(resources = [NAMESPACES, CONFIG_MAPS, PODS, POD_GROUPS]) {
 }
 
 describe('the namespace controller', () => {
-  it('leaves namespaces alone that nobody deletes', async () => {
+  it('does not change a namespace that is not being deleted', async () => {
     const { clock, api, start } = setUp();
     api.put(CONFIG_MAPS, { name: 'a', namespace: 'shop' });
     start();
@@ -53,7 +53,7 @@ describe('the namespace controller', () => {
     expect(api.changes).toEqual([]);
   });
 
-  it('empties a namespace, whatever is in it, and lets it go; others keep theirs', async () => {
+  it('deletes all objects of a deleted namespace and then the namespace, and nothing in others', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp();
     for (const place of [CONFIG_MAPS, PODS, POD_GROUPS]) {
       api.put(place, { name: 'a', namespace: 'shop' });
@@ -66,7 +66,7 @@ describe('the namespace controller', () => {
     for (const place of [CONFIG_MAPS, PODS, POD_GROUPS]) expect(api.names(place)).toEqual(['b']);
   });
 
-  it('finds namespaces that were deleted before it came', async () => {
+  it('finishes namespaces that were deleted before it started', async () => {
     const { clock, start, deleteNamespace, isThere } = setUp();
     await deleteNamespace();
     start();
@@ -74,7 +74,7 @@ describe('the namespace controller', () => {
     expect(isThere()).toBe(false);
   });
 
-  it('lets pods go first', async () => {
+  it('deletes other objects only after the pods', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp();
     api.put(CONFIG_MAPS, { name: 'a', namespace: 'shop' });
     api.put(PODS, { name: 'p', namespace: 'shop', finalizers: ['example.com/slow'] });
@@ -88,7 +88,7 @@ describe('the namespace controller', () => {
     expect(isThere()).toBe(false);
   });
 
-  it('deletes one by one where a collection cannot be deleted', async () => {
+  it('deletes objects one by one for a resource without deletecollection', async () => {
     const verbs = ['get', 'list', 'delete', 'watch'];
     const single = fakeResource('example.com/v1/widgets', 'Widget', { verbs });
     const { clock, api, start, deleteNamespace, isThere } = setUp([NAMESPACES, single]);
@@ -100,7 +100,7 @@ describe('the namespace controller', () => {
     expect(api.changes.filter((each) => each.includes('/widgets/'))).toHaveLength(3);
   });
 
-  it('waits for finalizers and says so in the conditions', async () => {
+  it('waits for finalizers of objects and reports them in the conditions', async () => {
     const { clock, api, start, deleteNamespace, conditions, isThere } = setUp();
     api.put(CONFIG_MAPS, { name: 'a', namespace: 'shop', finalizers: ['example.com/hold'] });
     start();
@@ -119,7 +119,7 @@ describe('the namespace controller', () => {
     expect(isThere()).toBe(false);
   });
 
-  it('gives other servers time to learn of the deletion before it ends', async () => {
+  it('waits for objects that other servers create shortly after the deletion', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp();
     start();
     await deleteNamespace();
@@ -138,7 +138,7 @@ describe('the namespace controller', () => {
     ['a 404 that names something', notFound('podgroups')],
     ['a 200 that is no list', { status: 200, body: { kind: 'PodGroup' } }],
     ['a 500', status(500, 'InternalError')],
-  ])('never ends on %s when it lists', async (_, answer) => {
+  ])('never finishes a namespace after %s to a list request', async (_, answer) => {
     const { clock, api, start, deleteNamespace, conditions, isThere } = setUp();
     api.put(POD_GROUPS, { name: 'g', namespace: 'shop' });
     api.intercept = ({ method, target }) =>
@@ -154,7 +154,7 @@ describe('the namespace controller', () => {
     expect(api.names(POD_GROUPS)).toEqual([]);
   });
 
-  it('never ends while a request gets no answer at all', async () => {
+  it('never finishes a namespace while list requests are reset', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp();
     api.intercept = ({ target }) =>
       target.includes('podgroups') ? Promise.reject(new Error('connection reset')) : undefined;
@@ -168,7 +168,7 @@ describe('the namespace controller', () => {
     ['discovery fails', (api) => (api.discoveryFailure = new Error('503'))],
     ['a server is not read yet', (api) => (api.gaps = ['what b serves is not known yet'])],
     ['a version is stale', (api) => (api.resources = [NAMESPACES, CONFIG_MAPS, { ...POD_GROUPS, freshness: 'Stale' }])],
-  ])('never ends while %s', async (_, spoil) => {
+  ])('never finishes a namespace while %s', async (_, spoil) => {
     const { clock, api, start, deleteNamespace, conditions, isThere } = setUp();
     api.put(POD_GROUPS, { name: 'g', namespace: 'shop' });
     spoil(api);
@@ -185,7 +185,7 @@ describe('the namespace controller', () => {
     expect(api.names(POD_GROUPS)).toEqual([]);
   });
 
-  it('does not end when discovery fails, or grows, in the middle of a pass', async () => {
+  it('does not finish a namespace if discovery fails or grows during a pass', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp([NAMESPACES, CONFIG_MAPS]);
     api.put(POD_GROUPS, { name: 'g', namespace: 'shop' });
     let passes = 0;
@@ -214,7 +214,7 @@ describe('the namespace controller', () => {
     expect(api.names(POD_GROUPS)).toEqual([]);
   });
 
-  it('does not end when discovery was incomplete only as the pass began', async () => {
+  it('does not finish a namespace if discovery was incomplete only at the start of the pass', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp([NAMESPACES, CONFIG_MAPS]);
     api.intercept = ({ target }) => {
       api.gaps = target === '/api/v1/namespaces/shop' ? ['what b serves is not known yet'] : [];
@@ -226,7 +226,7 @@ describe('the namespace controller', () => {
     expect(isThere()).toBe(true);
   });
 
-  it('gets through a storm of 503s once it is over', async () => {
+  it('finishes a namespace after a series of 503s has ended', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp();
     api.put(CONFIG_MAPS, { name: 'a', namespace: 'shop' });
     let count = 0;
@@ -243,7 +243,7 @@ describe('the namespace controller', () => {
     expect(isThere()).toBe(false);
   });
 
-  it('changes nothing more once the lease is gone in the middle of a pass', async () => {
+  it('writes nothing after the lease is lost during a pass', async () => {
     const { clock, api, state, start, deleteNamespace, isThere } = setUp();
     api.put(CONFIG_MAPS, { name: 'a', namespace: 'shop' });
     api.intercept = ({ target }) => {
@@ -258,7 +258,7 @@ describe('the namespace controller', () => {
     expect(isThere()).toBe(true);
   });
 
-  it('does not finalize a namespace that has changed since it was looked at', async () => {
+  it('retries to finalize a namespace after a conflict', async () => {
     const { clock, api, start, deleteNamespace, isThere } = setUp();
     let hits = 0;
     api.intercept = ({ method, target }) => {

@@ -19,7 +19,7 @@ function queueOf(options: Partial<WorkQueueOptions> & Pick<WorkQueueOptions, 'wo
 }
 
 describe('a work queue', () => {
-  it('does the work of a key once however often it is added, and once more if it comes again meanwhile', async () => {
+  it('processes a key once however often it is added, and once more if it is added during its work', async () => {
     const done: string[] = [];
     let finish = () => {};
     const { queue } = queueOf({
@@ -40,7 +40,7 @@ describe('a work queue', () => {
     expect(done).toEqual(['a', 'a']);
   });
 
-  it('tries again after waits that grow up to their bound, and forgets failures after a success', async () => {
+  it('retries with delays that grow up to a bound, and resets them after a success', async () => {
     const startedAt: number[] = [];
     const { clock, failures, queue } = queueOf({
       work: async () => {
@@ -57,7 +57,7 @@ describe('a work queue', () => {
     expect(queue.size).toBe(0);
   });
 
-  it('never runs more at once, nor starts more a second, than allowed', async () => {
+  it('respects its bounds on concurrent work and on starts per second', async () => {
     let running = 0;
     let most = 0;
     let done = 0;
@@ -83,7 +83,7 @@ describe('a work queue', () => {
     expect(most).toBe(2);
   });
 
-  it('turns keys away when full, and says when there is room again', async () => {
+  it('rejects keys when it is full, and calls back when it has room again', async () => {
     const done: string[] = [];
     let rooms = 0;
     const { queue } = queueOf({
@@ -100,7 +100,7 @@ describe('a work queue', () => {
     expect(rooms).toBe(1);
   });
 
-  it('begins nothing more once closed, and waits for what runs', async () => {
+  it('starts no work after close, and waits for running work', async () => {
     let finish = () => {};
     const done: string[] = [];
     const { queue } = queueOf({

@@ -133,7 +133,7 @@ describe('a CustomResourceDefinition of a resource that is built in to a later v
   });
   const namesOf = ({ body }: TestAnswer): string[] => (body['items'] as JsonObject[]).map(nameOf);
 
-  it('has its own stored objects, and its deletion deletes only them', async () => {
+  it('stores its objects apart from the built-in ones, and its deletion deletes only them', async () => {
     const older = await startTestApiServer();
     await older.ask('POST', DEFINITIONS, { body: definition(names, 'v1') });
     await untilAnswer(path, ({ status }) => status === 200, older);

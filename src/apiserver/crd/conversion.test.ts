@@ -94,7 +94,7 @@ describe('webhookConversion', () => {
     expect(calls.map(({ review }) => review.request.objects.length)).toEqual([CONVERSION_BATCH_MAX, 1]);
   });
 
-  it('takes labels and annotations from the webhook and no other metadata', async () => {
+  it('accepts changes of labels and annotations by the webhook, and of no other metadata', async () => {
     const change = (object: JsonObject): JsonObject => ({
       ...object,
       spec: { m: 1 },

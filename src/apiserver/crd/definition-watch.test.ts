@@ -150,7 +150,7 @@ describe('DefinitionWatch', () => {
     expect(count).toBe(1);
   });
 
-  it('publishes the schema of a type with its selectable fields', () => {
+  it('provides the schema of a type with its selectable fields', () => {
     const { watch } = watching(definition('widgets'));
     const type = watch.types()[1]!;
     expect(watch.openApiSchema(type)).toMatchObject({ 'x-kubernetes-selectable-fields': [{ fieldPath: 'spec.n' }] });

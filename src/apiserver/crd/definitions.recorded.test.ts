@@ -48,7 +48,7 @@ function validateDefinition(crd: JsonObject): FieldProblem[] {
 }
 
 describe('the validation of a new CustomResourceDefinition', () => {
-  it.each(recorded.created)('answers $name as kube-apiserver does', ({ crd, answer }) => {
+  it.each(recorded.created)('has the problems and defaults recorded from kube-apiserver: $name', ({ crd, answer }) => {
     const defaulted = setDefinitionDefaults(cloneJson(crd));
     expect(sorted(validateDefinition(defaulted))).toEqual(sorted(answer.causes ?? []));
     if (answer.spec !== undefined) expect(withoutNulls(defaulted['spec']!)).toEqual(answer.spec);
@@ -72,7 +72,7 @@ describe('the validation of a new CustomResourceDefinition', () => {
     expect(validateDefinition(withSchema({ type: 'object', properties }))).toHaveLength(1);
   });
 
-  it.each(['__proto__', 'constructor', 'hasOwnProperty'])('treats a field named %s like any other', (name) => {
+  it.each(['__proto__', 'constructor', 'hasOwnProperty'])('accepts a field named %s', (name) => {
     const schema = JSON.parse(`{"type":"object","properties":{"${name}":{"type":"string"}}}`) as JsonObject;
     expect(validateDefinition(withSchema(schema))).toEqual([]);
   });
@@ -85,7 +85,7 @@ describe('the validation of a new CustomResourceDefinition', () => {
     },
   );
 
-  it('is not slowed down by hostile patterns', () => {
+  it('refuses a pattern with huge nested repetitions', () => {
     const schema = { type: 'object', properties: { a: { type: 'string', pattern: '(((a{100}){100}){100})*$' } } };
     expect(validateDefinition(withSchema(schema))).toHaveLength(1);
   });
@@ -93,7 +93,7 @@ describe('the validation of a new CustomResourceDefinition', () => {
 
 describe('the strategy of CustomResourceDefinitions', () => {
   it.each(recorded.created.filter(({ answer }) => answer.code === 201))(
-    'makes of $name what kube-apiserver makes of it',
+    'has the status and warnings recorded from kube-apiserver: $name',
     ({ crd, answer }) => {
       const sent = setDefinitionDefaults({ ...cloneJson(crd), status: { storedVersions: ['v9'] } });
       const made = strategy.prepareForCreate(sent, context);
@@ -117,7 +117,7 @@ describe('the strategy of CustomResourceDefinitions', () => {
 });
 
 describe('the status of a CustomResourceDefinition', () => {
-  it.each(recorded.statuses)('is that of kube-apiserver', ({ crd, status }) => {
+  it.each(recorded.statuses)('is the one recorded from kube-apiserver (status %#)', ({ crd, status }) => {
     const fresh = strategy.prepareForCreate(setDefinitionDefaults(cloneJson(crd)), context);
     const others = recorded.statuses[0]!.crd === crd ? [] : [established()];
     expect(timeless(definitionStatus(fresh, [...others, fresh], context.now))).toEqual(status);
@@ -131,7 +131,7 @@ describe('the status of a CustomResourceDefinition', () => {
 });
 
 describe('an update of a CustomResourceDefinition', () => {
-  it.each(recorded.updated)('of its $name is validated as by kube-apiserver', ({ crd, answer }) => {
+  it.each(recorded.updated)('has the problems recorded from kube-apiserver: $name', ({ crd, answer }) => {
     const live = established();
     const sent = setDefinitionDefaults({ ...cloneJson(crd), metadata: live['metadata']! });
     const updated = strategy.prepareForUpdate(sent, live, context);

@@ -83,7 +83,7 @@ function sorted(problems: readonly FieldProblem[]): string[] {
 }
 
 describe('a custom resource', () => {
-  it.each(recorded.cases)('with $name is validated as by kube-apiserver', (each) => {
+  it.each(recorded.cases)('is validated as recorded from kube-apiserver: $name', (each) => {
     const { object, problems, warnings } = perform(each);
     const { answer } = each;
     expect(sorted(problems)).toEqual(sorted(answer.causes ?? []));

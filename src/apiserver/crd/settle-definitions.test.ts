@@ -78,7 +78,7 @@ describe('settleDefinitions', () => {
     });
   });
 
-  it('ends no definition while the number of its custom resources is unknown', () => {
+  it('keeps the finalizer of a definition while the number of its custom resources is unknown', () => {
     const marked = markDefinitionDeleted(settle([definition('widgets', 'Widget')]).updates[0]!, NOW);
     const { updates, cleanups } = settle([marked], undefined);
     expect(updates[0]!['metadata']).toMatchObject({ finalizers: [CLEANUP_FINALIZER] });

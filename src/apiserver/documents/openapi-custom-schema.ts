@@ -23,11 +23,11 @@ export function customTypeName({ group, version }: CustomKind, kind: string): st
 /** Makes the types of a custom resource and of its list. `schema` is its `openAPIV3Schema`. */
 export function customComponents(custom: CustomKind, schema: JsonObject | undefined): Record<string, JsonObject> {
   const { group, version, kind, listKind } = custom;
-  const own = completed(schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 0);
-  const properties = member(own, 'properties');
+  const objectSchema = completed(schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 0);
+  const properties = member(objectSchema, 'properties');
   return {
     [customTypeName(custom, kind)]: {
-      ...own,
+      ...objectSchema,
       type: 'object',
       properties: { ...(isObject(properties) ? properties : {}), ...objectProperties() },
       'x-kubernetes-group-version-kind': [groupVersionKind(group, version, kind)],

@@ -27,8 +27,8 @@ export function versionOpenApi(version: VersionResources, sources: OpenApiSource
     if (isCustomType(each)) Object.assign(custom, customComponents(each, sources.customSchema(each)));
   }
   const typeName = (group: string, version: string, kind: string): string | undefined => {
-    const own = customTypeName({ group, version, kind: '', listKind: '' }, kind);
-    return Object.hasOwn(custom, own) ? own : surface.kind(group, version, kind)?.typeName;
+    const customName = customTypeName({ group, version, kind: '', listKind: '' }, kind);
+    return Object.hasOwn(custom, customName) ? customName : surface.kind(group, version, kind)?.typeName;
   };
   const hasBuiltIn = version.resources.some((each) => !isCustom(each));
   const paths: JsonObject = hasBuiltIn ? resourceListPath(version) : {};

@@ -76,12 +76,19 @@ interface At {
 
 function collectionOperations(at: At): Operation[] {
   const { each, scope } = at;
-  const own = ownType(at);
+  const typeName = kindTypeName(at);
   const operations: Operation[] = [];
   if (each.verbs.has('list')) operations.push(listOperation(at, false));
   const id = `${scope}${each.kind}`;
   if (each.verbs.has('create')) {
-    operations.push({ method: 'post', action: 'post', id: ['create', id], kind: each, answer: own, body: own });
+    operations.push({
+      method: 'post',
+      action: 'post',
+      id: ['create', id],
+      kind: each,
+      answer: typeName,
+      body: typeName,
+    });
   }
   if (each.verbs.has('deletecollection')) {
     operations.push({
@@ -97,7 +104,7 @@ function collectionOperations(at: At): Operation[] {
 }
 
 function itemOperations(at: At): Operation[] {
-  return objectOperations(at, at.each.verbs, { kind: at.each, typeName: ownType(at), suffix: '' });
+  return objectOperations(at, at.each.verbs, { kind: at.each, typeName: kindTypeName(at), suffix: '' });
 }
 
 function subresourceOperations(at: At, sub: Subresource, suffix: string): Operation[] {
@@ -179,7 +186,7 @@ function watchOperation({ each, scope }: At, suffix: string, action: string): Op
   };
 }
 
-function ownType({ types, each }: At): string | undefined {
+function kindTypeName({ types, each }: At): string | undefined {
   return types.typeName(each.group, each.version, each.kind);
 }
 
@@ -194,17 +201,17 @@ function isProxy(sub: Subresource): boolean {
 /** Makes a path. Parameters that all its operations have in common are members of the path. */
 function pathItem(each: Discoverable, path: string, operations: readonly Operation[]): JsonObject {
   const place = isCustom(each) ? 'custom' : '';
-  const own = operations.map((operation) => queryParameters(operation.action, operation.place ?? place));
-  const names = own.map((list) => new Set(list.map(({ name }) => name)));
+  const parameterLists = operations.map((operation) => queryParameters(operation.action, operation.place ?? place));
+  const names = parameterLists.map((list) => new Set(list.map(({ name }) => name)));
   const isShared = (each: JsonObject): boolean => names.every((set) => set.has(each['name']!));
   const item: JsonObject = {};
   for (const method of METHODS) {
     const index = operations.findIndex((operation) => operation.method === method);
     if (index < 0) continue;
-    const parameters = own[index]!.filter((parameter) => !isShared(parameter));
+    const parameters = parameterLists[index]!.filter((parameter) => !isShared(parameter));
     item[method] = operationObject(each, operations[index]!, parameters);
   }
-  const shared = [...pathParameters(path), ...own[0]!.filter(isShared)];
+  const shared = [...pathParameters(path), ...parameterLists[0]!.filter(isShared)];
   item['parameters'] = sorted(shared);
   return item;
 }

@@ -8,7 +8,7 @@ const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
 
 /** Converts a type from OpenAPI v3 to v2. */
 export function schemaToV2(schema: JsonObject): JsonObject {
-  const known = ownForm(schema);
+  const known = stringForm(schema);
   if (known !== undefined) return known;
   const inherited = referenceOf(schema);
   const result: JsonObject = inherited === undefined ? {} : { $ref: DEFINITIONS + inherited };
@@ -36,7 +36,7 @@ export function definitionToV2(schema: JsonObject): JsonObject {
   return { type: 'object', ...(kinds === undefined ? {} : { 'x-kubernetes-group-version-kind': kinds }) };
 }
 
-function ownForm({ oneOf, format }: JsonObject): JsonObject | undefined {
+function stringForm({ oneOf, format }: JsonObject): JsonObject | undefined {
   if (!Array.isArray(oneOf)) return undefined;
   if (format === 'int-or-string') return { type: 'string', format };
   const types = oneOf.map((each) => (isObject(each) && Object.keys(each).length === 1 ? each['type'] : undefined));

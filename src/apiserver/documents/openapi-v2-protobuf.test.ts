@@ -3,7 +3,7 @@ import { encodeOpenApiV2 } from './openapi-v2-protobuf.js';
 
 type Read = Map<number, (number | Buffer)[]>;
 
-/** A reader of its own, so that the writer's mistakes are not made twice. */
+/** An independent reader, so that it does not repeat mistakes of the writer. */
 function read(bytes: Buffer): Read {
   const fields: Read = new Map();
   let at = 0;
@@ -42,7 +42,7 @@ function at(bytes: Buffer, ...ids: number[]): number | Buffer | undefined {
 const text = (value: number | Buffer | undefined): string => String(value);
 
 describe('OpenAPI v2 in protobuf', () => {
-  it('writes types with their members, limits and extensions', async () => {
+  it('encodes types with their members, limits and extensions', async () => {
     const bytes = await encodeOpenApiV2({
       swagger: '2.0',
       info: { title: 'T', version: '1' },
@@ -78,7 +78,7 @@ describe('OpenAPI v2 in protobuf', () => {
     expect(text(at(schema, 31, 2, 2))).toBe('[{"group":"g"}]');
   });
 
-  it('writes operations with each parameter as the message it is', async () => {
+  it('encodes operations with each parameter in the message of its kind', async () => {
     const bytes = await encodeOpenApiV2({
       paths: {
         '/x/{name}': {
@@ -122,7 +122,7 @@ describe('OpenAPI v2 in protobuf', () => {
     expect(text(at(bytes, 13, 1, 2, 2, 2))).toBe('authorization');
   });
 
-  it('writes numbers below zero and members with any name', async () => {
+  it('encodes negative numbers and members with any name', async () => {
     const properties = JSON.parse('{"__proto__":{"maxLength":-1,"title":""}}');
     const bytes = await encodeOpenApiV2({ definitions: { d: { properties } } });
     const member = at(bytes, 9, 1, 2, 25, 1) as Buffer;

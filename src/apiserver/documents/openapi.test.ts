@@ -90,7 +90,7 @@ describe('OpenAPI v3', () => {
     },
   );
 
-  it('keeps keys, patch strategies, defaults and enums of built-in types, and no prose', () => {
+  it('keeps list keys, patch strategies, defaults and enums of built-in types, and no descriptions', () => {
     const { schemas } = parsed(documents, 'apis/apps/v1');
     const properties = (name: string) => (schemas[name] as JsonObject)['properties'] as JsonObject;
     expect(properties('io.k8s.api.core.v1.Container')['ports']).toEqual({
@@ -152,7 +152,7 @@ describe('OpenAPI v3', () => {
     expect(at('namespaces/{namespace}/pods/{name}/exec', 'put')).toBeUndefined();
   });
 
-  it('completes the schema of a custom resource', () => {
+  it('adds apiVersion, kind and metadata to the schema of a custom resource', () => {
     const { schemas } = parsed(documents, 'apis/stable.example.com/v1');
     const widget = JSON.parse(JSON.stringify(schemas['com.example.stable.v1.Widget']));
     expect(Object.keys(widget.properties).sort()).toEqual(['apiVersion', 'kind', 'metadata', 'spec']);
@@ -166,7 +166,7 @@ describe('OpenAPI v3', () => {
     });
   });
 
-  it('has hashes that are the same on two servers and change with the content only', async () => {
+  it('has document hashes that are equal on two servers and change with the content only', async () => {
     const [here, there] = [await urls(documentsOf()), await urls(documentsOf())];
     expect(here).toEqual(there);
     const other = customType({ group: 'stable.example.com', version: 'v1', resource: 'gears', kind: 'Gear' });
@@ -202,7 +202,7 @@ describe('OpenAPI v3', () => {
     expect(documents.document('apis/stable.example.com/v1')).toBeUndefined();
   });
 
-  it('lists documents of other servers with their own URLs', async () => {
+  it('lists documents of other servers with the URLs of those servers, and local ones with local URLs', async () => {
     const documents = documentsOf();
     const foreign = new Map([
       ['apis/m.test/v1', '/openapi/v3/apis/m.test/v1?hash=AB'],

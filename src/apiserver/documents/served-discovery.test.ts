@@ -110,7 +110,7 @@ describe('aggregated discovery', () => {
     });
   });
 
-  it('is the core group alone at /api, and is there in both versions', async () => {
+  it('has only the core group at /api, in both versions of the document', async () => {
     const list = bodyOf(await ask('/api', V2.replace('v=v2', 'v=v2beta1')));
     expect(list).toMatchObject({ apiVersion: 'apidiscovery.k8s.io/v2beta1', items: [{ metadata: {} }] });
   });
@@ -148,7 +148,7 @@ describe('legacy discovery', () => {
     expect(bodyOf(await ask('/apis/stable.example.com'))).toEqual({ kind: 'APIGroup', apiVersion: 'v1', ...group });
   });
 
-  it('has rows for resources and subresources, with the hash of how they are stored', async () => {
+  it('lists resources and subresources, with storageVersionHash', async () => {
     const list = bodyOf(await ask('/apis/stable.example.com/v1'));
     expect(list).toMatchObject({ kind: 'APIResourceList', apiVersion: 'v1', groupVersion: 'stable.example.com/v1' });
     expect(list['resources']).toEqual([
@@ -219,7 +219,7 @@ describe('negotiation of discovery documents', () => {
     ['*/*', '/api', 'application/json'],
     ['application/vnd.kubernetes.protobuf, */*', '/api/v1', 'application/json'],
     ['text/html', '/', 'application/json'],
-  ])('%s at %s gets %s', async (accept, path, contentType) => {
+  ])('gives a client with Accept %s at %s the type %s', async (accept, path, contentType) => {
     expect(headerValue((await ask(path, accept))!.headers, 'content-type')).toBe(contentType);
   });
 
@@ -251,8 +251,8 @@ describe('negotiation of discovery documents', () => {
   });
 });
 
-describe('documents about the server', () => {
-  it('have the version at /version, with all fields as strings', async () => {
+describe('the documents /version and /', () => {
+  it('have the version with all fields as strings', async () => {
     expect(bodyOf(await ask('/version'))).toMatchObject({
       major: '1',
       minor: '36',
@@ -263,7 +263,7 @@ describe('documents about the server', () => {
     });
   });
 
-  it('have the sorted list of paths at /', async () => {
+  it('have the sorted list of paths', async () => {
     const paths = bodyOf(await ask('/'))['paths'] as string[];
     expect(paths).toEqual([...paths].sort());
     expect(paths).toEqual(

@@ -73,7 +73,8 @@ export class OpenApiV2 {
       }
       await nextTurn();
     }
-    for (const [name, own] of kinds) definitions.get(name)!['x-kubernetes-group-version-kind'] = [...own.values()];
+    for (const [name, byJson] of kinds)
+      definitions.get(name)!['x-kubernetes-group-version-kind'] = [...byJson.values()];
     return {
       json: new ReadyDocument(
         JSON_TYPE,
@@ -96,8 +97,8 @@ type Kinds = Map<string, Map<string, JsonObject>>;
 
 /** Types of every group (DeleteOptions) list the kinds of all documents. */
 function collect(name: string, schema: JsonObject, definitions: Map<string, JsonObject>, kinds: Kinds): void {
-  const own = schema['x-kubernetes-group-version-kind'];
-  for (const each of Array.isArray(own) ? own.filter(isObject) : []) {
+  const schemaKinds = schema['x-kubernetes-group-version-kind'];
+  for (const each of Array.isArray(schemaKinds) ? schemaKinds.filter(isObject) : []) {
     const known = kinds.get(name) ?? new Map<string, JsonObject>();
     kinds.set(name, known.set(JSON.stringify(each), each));
   }

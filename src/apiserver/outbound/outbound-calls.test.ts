@@ -53,7 +53,7 @@ async function failure(promise: Promise<unknown>): Promise<OutboundCallError> {
   return outcome as OutboundCallError;
 }
 
-describe('calls to servers that users name', () => {
+describe('outbound calls to webhooks and aggregated servers', () => {
   it('send method, path, headers and body, and return the whole reply', async () => {
     const server = await serving((req, res) => {
       req.pipe(res.writeHead(201, { 'X-C': 'd' }));
@@ -167,7 +167,7 @@ describe('calls to servers that users name', () => {
     expect(servers.map(({ connections }) => connections.size)).toEqual([0, 1, 1]);
   });
 
-  it('use a new certificate once it is renewed, and end what is under way on the old one', async () => {
+  it('use a renewed client certificate at once, and finish running calls with the old one', async () => {
     let finish = () => {};
     const server = await serving((req, res) => {
       if (req.url === '/slow') finish = () => res.end('done');
@@ -186,8 +186,8 @@ describe('calls to servers that users name', () => {
   });
 });
 
-describe('proxied requests', () => {
-  it('stream their answers', async () => {
+describe('proxied outbound requests', () => {
+  it('stream the body of their reply', async () => {
     let end = () => {};
     const server = await serving((_, res) => {
       res.write('a');
@@ -199,7 +199,7 @@ describe('proxied requests', () => {
     expect(await textOf(reply)).toBe('ab');
   });
 
-  it('go on with what they began with when certificates are renewed while a connection is made', async () => {
+  it('are not interrupted by a renewal of certificates while they connect', async () => {
     const server = await serving((_, res) => res.end('over 1.1'));
     const calls = makeCalls();
     const sent = calls.send(target(server.address), outgoing({ isWatch: true }).request);

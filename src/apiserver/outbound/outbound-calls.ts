@@ -133,12 +133,12 @@ export class OutboundCalls {
     ) {
       throw new OutboundCallError('tls', 'unable to load root certificates: unable to parse bytes as PEM block');
     }
-    const own = this.#options.clientCertificate?.();
+    const clientCertificate = this.#options.clientCertificate?.();
     return {
       ca: insecureSkipVerify ? undefined : caBundle,
       servername: serverName,
-      cert: own?.cert,
-      key: own?.key,
+      cert: clientCertificate?.cert,
+      key: clientCertificate?.key,
       ...(insecureSkipVerify ? { insecureSkipVerify } : {}),
     };
   }

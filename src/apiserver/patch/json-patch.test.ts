@@ -46,7 +46,7 @@ describe('applyJsonPatch', () => {
     expect(patched(document, patch)).toEqual(expected);
   });
 
-  it('leaves document and patch as they were', () => {
+  it('does not change the document and the patch', () => {
     const document = { a: {} };
     const patch: Json = [
       { op: 'add', path: '/b', value: {} },
@@ -82,18 +82,18 @@ describe('applyJsonPatch', () => {
     });
   });
 
-  it('bounds what copies may add', () => {
+  it('refuses copies beyond the bound on added bytes', () => {
     const double: Json = Array.from({ length: 40 }, () => ({ op: 'copy', from: '/a', path: '/a/-' }));
     expect(refusal(() => patched({ a: ['x'.repeat(1000)] }, double)).reason).toBe('Invalid');
   });
 
-  it('never pollutes prototypes', () => {
+  it('does not change the prototype with a member named __proto__', () => {
     const result = patched({}, [{ op: 'add', path: '/__proto__', value: { x: 1 } }]) as object;
     expect(Object.getPrototypeOf(result)).toBe(Object.prototype);
     expect(JSON.stringify(result)).toBe('{"__proto__":{"x":1}}');
   });
 
-  it('only ever refuses with a PatchError', () => {
+  it('throws no other error than PatchError', () => {
     const path = fc.constantFrom('', '/a', '/a/0', '/a/-', '/b/c', '/-1', 'x', '/a/b/c');
     const operation = fc.record({
       op: fc.constantFrom('add', 'remove', 'replace', 'move', 'copy', 'test', 'no'),
@@ -133,7 +133,7 @@ describe('parseJsonPatch', () => {
     });
   });
 
-  it('reports members that no operation has', () => {
+  it('reports unknown members of an operation', () => {
     expect(parseJsonPatch([{ op: 'add', path: '/a', value: 1, bogus: 2 }]).problems).toEqual([
       'json patch unknown field "[0].bogus"',
     ]);

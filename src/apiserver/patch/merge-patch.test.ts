@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../kube/json.js';
 import { applyMergePatch } from './merge-patch.js';
 
 describe('applyMergePatch', () => {
-  // The examples of RFC 7386 whose document and patch are objects, then kube-apiserver's own ways.
+  // The examples of RFC 7386 whose document and patch are objects, then cases in which kube-apiserver differs from it.
   it.each<[JsonObject, Json, JsonObject]>([
     [{ a: 'b' }, { a: 'c' }, { a: 'c' }],
     [{ a: 'b' }, { b: 'c' }, { a: 'b', b: 'c' }],
@@ -18,13 +18,13 @@ describe('applyMergePatch', () => {
     [{ a: 1 }, { a: { b: { c: null, d: 1 } } }, { a: { b: { d: 1 } } }],
     [{}, { a: [{ b: null, c: 1 }, null] }, { a: [{ c: 1 }, null] }],
     [{ a: { x: 1 } }, { a: [{ b: null }] }, { a: [{ b: null }] }],
-  ])('%j with %j', (document, patch, expected) => {
+  ])('merges into %j the patch %j', (document, patch, expected) => {
     const before = JSON.stringify([document, patch]);
     expect(applyMergePatch(document, patch)).toEqual(expected);
     expect(JSON.stringify([document, patch])).toBe(before);
   });
 
-  it('takes __proto__ for a name', () => {
+  it('merges a member named __proto__ without a change of the prototype', () => {
     const merged = applyMergePatch({}, JSON.parse('{"__proto__":{"x":1}}'));
     expect(JSON.stringify(merged)).toBe('{"__proto__":{"x":1}}');
     expect((merged as { x?: number }).x).toBeUndefined();

@@ -13,8 +13,8 @@ const exchange = (name: string, value: string): Exchange => ({ headers: [name, v
 const form = (accept: string, type: typeof builtIn | typeof custom) =>
   outputForm(exchange('Accept', accept), new URLSearchParams(), type);
 
-describe('bodies in protobuf', () => {
-  it('are taken of built-in kinds and refused of custom resources', () => {
+describe('request bodies in protobuf', () => {
+  it('are accepted for built-in kinds and refused for custom resources', () => {
     const sent = exchange('Content-Type', `${PROTOBUF}; charset=utf-8`);
     expect(bodyEncoding(sent)).toBe('protobuf');
     expect(bodyEncoding(sent, builtIn)).toBe('protobuf');
@@ -23,21 +23,21 @@ describe('bodies in protobuf', () => {
     );
   });
 
-  it('are read as the document that they stand for', () => {
+  it('are decoded to the JSON of the object', () => {
     const scale = { kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: { name: 'x' }, spec: { replicas: 3 } };
     const document = parseDocument(encodeProtobuf(scale)!, 'protobuf', 'no Scale');
     expect(document).toEqual({ ...scale, status: { replicas: 0 } });
   });
 
-  it('are a bad request where they are malformed', () => {
+  it('are refused as bad requests if they are malformed', () => {
     expect(() => parseDocument(Buffer.from('k8s\0\xff'), 'protobuf', 'no Scale')).toThrow(
       expect.objectContaining({ name: 'StatusError', message: expect.stringMatching(/^no Scale: /) }),
     );
   });
 });
 
-describe('answers in protobuf', () => {
-  it('are for clients that take neither JSON nor YAML', () => {
+describe('replies in protobuf', () => {
+  it('are only sent to clients that accept neither JSON nor YAML', () => {
     expect(form(PROTOBUF, builtIn)).toMatchObject({ encoding: 'protobuf', as: 'object' });
     expect(form(`${PROTOBUF},application/json`, builtIn)).toMatchObject({ encoding: 'json' });
     expect(form(`${PROTOBUF},*/*;q=0.1`, builtIn)).toMatchObject({ encoding: 'json' });
@@ -46,12 +46,12 @@ describe('answers in protobuf', () => {
     });
   });
 
-  it('of custom resources hold their metadata, and nothing else', () => {
+  it('contain only the metadata of custom resources', () => {
     expect(form(PROTOBUF + METADATA, custom)).toMatchObject({ encoding: 'protobuf', as: 'metadata' });
     expect(() => form(PROTOBUF, custom)).toThrow('only the following media types are accepted');
   });
 
-  it('are never tables, which have no message', () => {
+  it('are never tables, for which there is no protobuf message', () => {
     expect(() => form(`${PROTOBUF};as=Table;g=meta.k8s.io;v=v1`, builtIn)).toThrow('only the following media types');
   });
 });

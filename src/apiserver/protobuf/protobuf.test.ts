@@ -33,8 +33,8 @@ function decodesOrThrowsTyped(bytes: Buffer): void {
   }
 }
 
-describe('malformed bytes', () => {
-  it('are refused with a ProtobufError, whatever they are', () => {
+describe('malformed protobuf', () => {
+  it('is decoded or refused with a ProtobufError, for any bytes', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ maxLength: 300 }),
@@ -48,7 +48,7 @@ describe('malformed bytes', () => {
     );
   });
 
-  it('made from real objects by changing bytes or by cutting them off are read or refused', () => {
+  it('is decoded or refused with a ProtobufError, for changed or truncated real objects', () => {
     const damage = fc.record({
       sample: fc.constantFrom(...samples),
       length: fc.nat(),
@@ -64,14 +64,14 @@ describe('malformed bytes', () => {
     );
   });
 
-  it('are refused if they are not an object', () => {
+  it('is refused if it is not an object', () => {
     expect(() => decodeProtobuf(Buffer.from('x'))).toThrow('expected prefix [107 56 115 0]');
     expect(() => decodeRaw('Container', Buffer.alloc(0))).toThrow('no kind "Container" is registered for version "v1"');
     expect(() => decodeRaw('Widget', Buffer.alloc(0), 'example.com/v1')).toThrow(ProtobufError);
     expect(() => decodeRaw('constructor', Buffer.alloc(0), '__proto__')).toThrow(ProtobufError);
   });
 
-  it('are refused where they nest too deeply', () => {
+  it('is refused if messages nest too deeply', () => {
     const path = 'apiextensions.k8s.io/v1';
     let schema: Buffer = Buffer.alloc(0);
     for (let level = 0; level < PROTOBUF_LEVELS_MAX + 10; level++)
@@ -83,7 +83,7 @@ describe('malformed bytes', () => {
     expect(() => decodeRaw('CustomResourceDefinition', nested, path)).toThrow('exceeded max depth');
   });
 
-  it('are refused where envelopes nest too deeply', () => {
+  it('is refused if envelopes nest too deeply', () => {
     let bytes = closeEnvelope({ apiVersion: 'v1', kind: 'ConfigMap', raw: Buffer.alloc(0) });
     for (let level = 0; level < PROTOBUF_LEVELS_MAX; level++) {
       const extension = message((writer) => writer.bytes(1, bytes));
@@ -96,7 +96,7 @@ describe('malformed bytes', () => {
     expect(() => decodeProtobuf(bytes)).toThrow('exceeded max depth');
   });
 
-  it('are refused if few bytes expand to very many objects', () => {
+  it('is refused if few bytes expand to very many objects', () => {
     const containers = Buffer.alloc(2 * 50_000);
     for (let at = 0; at < containers.length; at += 2) containers[at] = (2 << 3) | 2;
     const raw = message((writer) => writer.bytes(2, containers));
@@ -105,7 +105,7 @@ describe('malformed bytes', () => {
 });
 
 describe('decodeProtobuf', () => {
-  it('keeps hostile keys of maps as plain members', () => {
+  it('keeps map keys such as __proto__ as plain members', () => {
     const entry = message((writer) => {
       writer.text(1, '__proto__');
       writer.text(2, 'polluted');
@@ -119,7 +119,7 @@ describe('decodeProtobuf', () => {
     expect(roundTrip(object)).toEqual(object);
   });
 
-  it('omits and writes empty fields as Go does', () => {
+  it('omits and keeps empty fields as Go does', () => {
     expect(decodeRaw('Pod', Buffer.alloc(0))).toEqual({
       kind: 'Pod',
       apiVersion: 'v1',
@@ -129,7 +129,7 @@ describe('decodeProtobuf', () => {
     });
   });
 
-  it('merges several pieces of one message', () => {
+  it('merges repeated occurrences of one message', () => {
     const piece = (number: number, text: string): Buffer => message((writer) => writer.text(number, text));
     const raw = message((writer) => {
       writer.bytes(1, piece(1, 'a'));
@@ -147,7 +147,7 @@ describe('decodeProtobuf', () => {
     expect(decodeRaw('DeleteOptions', raw)).toEqual({ kind: 'DeleteOptions', apiVersion: 'v1' });
   });
 
-  it('takes packed and unpacked lists of numbers', () => {
+  it('decodes packed and unpacked lists of numbers', () => {
     const job = (values: (writer: WireWriter) => void): JsonObject => {
       const raw = [2, 1, 11, 2].reduce(
         (inner, number) => message((writer) => writer.bytes(number, inner)),
@@ -163,13 +163,13 @@ describe('decodeProtobuf', () => {
     expect(job((writer) => writer.bytes(3, Buffer.from([1, 0xac, 2])))).toEqual(unpacked);
   });
 
-  it('takes an envelope that names no kind for the one that is expected', () => {
+  it('decodes an envelope without a kind as the expected kind', () => {
     const bytes = closeEnvelope({ apiVersion: '', kind: '', raw: Buffer.alloc(0) });
     expect(decodeProtobuf(bytes, { apiVersion: 'v1', kind: 'ConfigMap' }).object).toMatchObject({ kind: 'ConfigMap' });
     expect(() => decodeProtobuf(bytes)).toThrow(ProtobufError);
   });
 
-  it('knows the kinds of meta in every version of every group', () => {
+  it('decodes kinds of meta.k8s.io in every version of every group', () => {
     const options = { kind: 'DeleteOptions', apiVersion: 'apps/v1', gracePeriodSeconds: 0, propagationPolicy: '' };
     expect(roundTrip(options)).toEqual(options);
     expect(roundTrip({ ...options, apiVersion: 'example.com/v1' })).toMatchObject({ gracePeriodSeconds: 0 });
@@ -189,14 +189,14 @@ describe('encodeProtobuf', () => {
     }
   });
 
-  it('refuses fields that are not of their type', () => {
+  it('refuses fields of the wrong type', () => {
     const pod = (spec: JsonObject): JsonObject => ({ kind: 'Pod', apiVersion: 'v1', spec });
     expect(() => encodeProtobuf(pod({ containers: 'x' }))).toThrow(ProtobufError);
     expect(() => encodeProtobuf(pod({ hostNetwork: 'x' }))).toThrow(ProtobufError);
     expect(() => encodeProtobuf(pod({ activeDeadlineSeconds: 1.5 }))).toThrow(ProtobufError);
   });
 
-  it('writes everything that the surfaces can create', async () => {
+  it('has a message for every kind that a surface can create', async () => {
     for (const version of shippedVersions()) {
       const { groups } = await loadSurface(version);
       const kinds = groups.flatMap(({ name, versions }) =>

@@ -19,9 +19,9 @@ const { objects, watch } = JSON.parse(
   readFileSync(new URL('./objects.recorded.json', import.meta.url), 'utf8'),
 ) as Recorded;
 
-describe('objects of a real kube-apiserver', () => {
+describe('protobuf recorded from a real kube-apiserver', () => {
   it.each(objects.map((each) => [each.json['kind'], each.path, each] as const))(
-    '%s at %s is read as the same JSON',
+    'is decoded to the recorded JSON: %s at %s',
     (_kind, _path, { json, protobuf }) => {
       const decoded = decodeProtobuf(Buffer.from(protobuf, 'base64'));
       expect(decoded.object).toEqual(json);
@@ -30,7 +30,7 @@ describe('objects of a real kube-apiserver', () => {
   );
 
   it.each(objects.map((each) => [each.json['kind'], each.path, each] as const))(
-    '%s at %s is written as the same bytes',
+    'is encoded to the recorded bytes: %s at %s',
     (_kind, _path, { json, protobuf }) => {
       const bytes = encodeProtobuf(json)!;
       expect(decodeProtobuf(bytes).object).toEqual(json);
@@ -38,7 +38,7 @@ describe('objects of a real kube-apiserver', () => {
     },
   );
 
-  it('are watched in frames of the same bytes', () => {
+  it('is encoded to the recorded watch frames', () => {
     expect(watch.contentType).toBe(PROTOBUF_WATCH_MEDIA_TYPE);
     const frames = watch.events.map(({ type, object }) => encodeWatchFrame(type, object)!);
     expect(frames.length).toBeGreaterThan(0);

@@ -32,16 +32,16 @@ export const localSubjectAccessReview: ReviewHandler = async ({ object, namespac
   const spec = child(object, 'spec') ?? {};
   const metadata = child(object, 'metadata') ?? {};
   // Defaults to that of the path before any check, as for every object.
-  const own = text(metadata, 'namespace') || namespace;
-  if (own !== namespace) {
+  const objectNamespace = text(metadata, 'namespace') || namespace;
+  if (objectNamespace !== namespace) {
     const problem = 'the namespace of the provided object does not match the namespace sent on the request';
     throw new StatusError('BadRequest', problem);
   }
-  const filled = { ...object, metadata: { ...metadata, namespace: own } };
+  const filled = { ...object, metadata: { ...metadata, namespace: objectNamespace } };
   refuse([
     ...subjectProblems(spec),
     ...metadataProblems(filled, ['namespace'], 'must be empty except for namespace'),
-    ...localProblems(spec, own),
+    ...localProblems(spec, objectNamespace),
   ]);
   await admit(filled);
   return { ...answered(filled, spec), status: accessStatus(spec, subjectOf(spec), dependencies) };

@@ -92,7 +92,7 @@ function withClaims(answer: JsonObject): JsonObject {
   const claims = { ...(said.claims as JsonObject) };
   const start = claims.iat as number;
   const seconds = (time: Json | undefined) => (time as number) - start;
-  const own = claims['kubernetes.io'] as JsonObject;
+  const kubernetesClaim = claims['kubernetes.io'] as JsonObject;
   const metadata = answer.metadata as JsonObject;
   const expires = Date.parse(status.expirationTimestamp as string) - Date.parse(metadata.creationTimestamp as string);
   return {
@@ -106,7 +106,10 @@ function withClaims(answer: JsonObject): JsonObject {
         iat: 0,
         nbf: seconds(claims.nbf),
         exp: seconds(claims.exp),
-        'kubernetes.io': 'warnafter' in own ? { ...own, warnafter: seconds(own.warnafter) } : own,
+        'kubernetes.io':
+          'warnafter' in kubernetesClaim
+            ? { ...kubernetesClaim, warnafter: seconds(kubernetesClaim.warnafter) }
+            : kubernetesClaim,
       },
     },
   };
@@ -137,7 +140,7 @@ function form(answer: JsonObject): Json {
   return comparable(answer);
 }
 
-describe('reviews answer like kube-apiserver', () => {
+describe('reviews have the status recorded from kube-apiserver', () => {
   const deps = dependencies();
   const account = recorded.world.find((object) => (object.metadata as JsonObject).name === 'builder')!;
   const builder = { namespace: 'access', name: 'builder', uid: (account.metadata as JsonObject).uid as string };
@@ -197,7 +200,7 @@ describe('tokenRequest', () => {
   });
 });
 
-describe('hostile reviews', () => {
+describe('malformed reviews', () => {
   it.each([
     ['subjectaccessreviews', { spec: 'x' }],
     ['subjectaccessreviews', { spec: { resourceAttributes: [], user: 5 } }],

@@ -63,14 +63,14 @@ export const tokenRequest: ReviewHandler = async (request, dependencies) => {
 
 function checkNames({ object, name, namespace }: ReviewRequest): void {
   const metadata = child(object, 'metadata');
-  const ownNamespace = text(metadata, 'namespace');
-  if (ownNamespace !== '' && ownNamespace !== namespace) {
+  const objectNamespace = text(metadata, 'namespace');
+  if (objectNamespace !== '' && objectNamespace !== namespace) {
     const problem = 'the namespace of the provided object does not match the namespace sent on the request';
     throw new StatusError('BadRequest', problem);
   }
-  const ownName = text(metadata, 'name');
-  if (ownName === '' || ownName === name) return;
-  const problem = invalidField('metadata.name', ownName, 'must match the service account name if specified');
+  const objectName = text(metadata, 'name');
+  if (objectName === '' || objectName === name) return;
+  const problem = invalidField('metadata.name', objectName, 'must match the service account name if specified');
   throw invalid({ group: GROUP, kind: KIND, name }, [problem]);
 }
 

@@ -10,24 +10,24 @@ const deployment = surface.kind('apps', 'v1', 'Deployment')!.schema;
 const configMap = surface.kind('', 'v1', 'ConfigMap')!.schema;
 
 describe('withDefaults', () => {
-  it('fills a custom resource from its definition, below its own defaults too', () => {
+  it('sets the defaults of a custom resource, also inside of values that are defaults', () => {
     const spec = { must: 'a', nul: null, nulldef: null, int: null, parts: [{ id: '1' }] };
     expect(withDefaults({ spec }, GADGET, 'custom')).toEqual({
       spec: { must: 'a', nul: null, nulldef: 'd', obj: { a: 3 }, parts: [{ id: '1', z: 'here' }] },
     });
   });
 
-  it('does not make what the default stands in', () => {
+  it('does not create the parent of a field with a default', () => {
     expect(withDefaults({}, GADGET, 'custom')).toEqual({});
   });
 
-  it('gives every object its own copy', () => {
+  it('copies the default for every object', () => {
     const first = withDefaults({ spec: {} }, GADGET, 'custom') as { spec: { obj: object } };
     const second = withDefaults({ spec: {} }, GADGET, 'custom') as { spec: { obj: object } };
     expect(first.spec.obj).not.toBe(second.spec.obj);
   });
 
-  it('sets what OpenAPI says of built-in kinds, and none of their zeros', () => {
+  it('sets the OpenAPI defaults of built-in kinds, except zero values', () => {
     const object = { spec: { containers: [{ name: 'a', ports: [{ containerPort: 1 }] }] } };
     expect(withDefaults(object, pod, 'built-in')).toEqual({
       spec: { containers: [{ name: 'a', ports: [{ containerPort: 1, protocol: 'TCP' }] }] },
@@ -37,7 +37,7 @@ describe('withDefaults', () => {
 
 describe('goDecodeProblem', () => {
   // From a kube-apiserver 1.36.4, after `Pod in version "v1" cannot be handled as a Pod: `.
-  it('names struct, path and type as kube-apiserver does', () => {
+  it('returns struct, path and type in the message as kube-apiserver does', () => {
     expect(goDecodeProblem({ spec: { containers: [{ ports: [{ containerPort: 'x' }] }] } }, pod)).toBe(
       'json: cannot unmarshal string into Go struct field ContainerPort.spec.containers.ports.containerPort of type int32',
     );
@@ -55,7 +55,7 @@ describe('goDecodeProblem', () => {
     );
   });
 
-  it('takes quantities as numbers, either form of int-or-string, nulls and unknown fields', () => {
+  it('accepts quantities as numbers, both forms of int-or-string, nulls and unknown fields', () => {
     const object = {
       metadata: { labels: null },
       spec: {

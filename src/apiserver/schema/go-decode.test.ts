@@ -26,7 +26,7 @@ describe('goDecodeProblem', () => {
     [{ exact: 'soon' }, /as "2006-01-02T15:04:05\.000000Z07:00"/],
     [{ count: 2 ** 31 }, 'json: cannot unmarshal number 2147483648 into Go struct field Thing.count of type int32'],
     [{ count: '1' }, 'json: cannot unmarshal string into Go struct field Thing.count of type int32'],
-  ])('refuses %j', (object, problem) => {
+  ])('returns the error of Go for %j', (object, problem) => {
     expect(goDecodeProblem(object, SCHEMA)).toEqual(
       typeof problem === 'string' ? problem : expect.stringMatching(problem),
     );
@@ -45,7 +45,7 @@ describe('goDecodeProblem', () => {
     { exact: '2026-01-02T03:04:05.123456Z' },
     { time: null },
     { count: 5 },
-  ])('takes %j', (object) => {
+  ])('returns undefined for %j', (object) => {
     expect(goDecodeProblem(object, SCHEMA)).toBeUndefined();
   });
 });

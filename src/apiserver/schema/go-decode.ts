@@ -6,7 +6,7 @@ import { ANY, memberSchema, type Schema } from './schema.js';
 /**
  * What Go's JSON decoder would say of an object of a built-in kind, or undefined when it would take it: the text after
  * `X in version "v1" cannot be handled as a X: `. Only the first mistake counts. Types that OpenAPI does not name (a
- * string with a name of its own) are called by what they are.
+ * named string type) are called by what they are.
  */
 export function goDecodeProblem(object: JsonObject, schema: Schema): string | undefined {
   return visit(object, schema, { struct: schema, name: '', above: undefined });
@@ -44,7 +44,7 @@ function visit(value: Json, schema: Schema, place: Place): string | undefined {
   }
 }
 
-/** Texts with a format have decoders of their own, with errors of their own, which do not name the field. */
+/** Each format of a string has its decoder in Go, whose errors do not name the field. */
 function visitText(value: Json, schema: Schema, place: Place): string | undefined {
   switch (schema.format) {
     case 'quantity':

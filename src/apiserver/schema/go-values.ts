@@ -12,7 +12,7 @@ export function goJson(value: Json): string {
   return goJsonInOrder(inOrder(value));
 }
 
-/** The same with members in the order they have: those of Go's own types. */
+/** As `goJson`, with members in the order they have, for values of Go structs. */
 export function goJsonInOrder(value: Json): string {
   return JSON.stringify(value).replace(
     /[<>&\u2028\u2029]/g,

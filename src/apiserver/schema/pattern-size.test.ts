@@ -27,7 +27,7 @@ describe('patternSize', () => {
     }
   });
 
-  it('reads any text', () => {
+  it('accepts any text', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ab(){}[]\\^,19|*') }), (text) => patternSize(text) >= 0),
     );

@@ -28,7 +28,7 @@ export function patternSize(pattern: string): number {
       const [text = '', from, to] = REPETITION.exec(pattern) ?? [];
       if (text !== '') {
         const repeated = last.repeated * Math.max(Number(from), Number(to || 0), 1);
-        // Repetitions of repetitions are refused by the compiler, in words of its own.
+        // Repetitions of repetitions are refused by the compiler, with its error message.
         const size = { written: last.written, repeated: Math.min(repeated, REPEATS_MAX * last.written) };
         open.at(-1)!.repeated += size.repeated - last.repeated;
         last = size;

@@ -27,13 +27,13 @@ describe('textFormat', () => {
     ['ssn', ['123-45-6789'], ['123-45']],
     ['k8s-short-name', ['a-b'], ['a.b', 'A', '-a', 'a'.repeat(64)]],
     ['k8s-long-name', ['a.b-c'], ['a..b', 'A']],
-  ])('knows %s', (format, good, bad) => {
+  ])('accepts and refuses values of format %s', (format, good, bad) => {
     const matches = textFormat(format)!;
     expect(good.filter((text) => !matches(text))).toEqual([]);
     expect(bad.filter((text) => matches(text))).toEqual([]);
   });
 
-  it('does not look at formats that kube-apiserver does not know', () => {
+  it('returns undefined for formats that are unknown to kube-apiserver', () => {
     expect(textFormat('odd')).toBeUndefined();
     expect(textFormat('constructor')).toBeUndefined();
     expect(isKnownFormat('integer', 'int8')).toBe(false);

@@ -10,7 +10,7 @@ const surface = await loadSurface('1.36');
 const pod = surface.kind('', 'v1', 'Pod')!.schema;
 
 describe('pruneUnknownFields', () => {
-  it('prunes and reports in the order of the document', () => {
+  it('prunes unknown fields, and reports them in the order of the document', () => {
     const text =
       '{"metadata":{"name":"x","foo":1},"spec":{"containers":[{"name":"a","bar":2,"ports":[{"containerPort":1,"q":1}]}]},"zz":1}';
     const { object, unknownFields } = pruneUnknownFields(JSON.parse(text), pod);
@@ -22,14 +22,14 @@ describe('pruneUnknownFields', () => {
     expect(unknownFieldMessage(unknownFields[0]!)).toBe('unknown field "metadata.foo"');
   });
 
-  it('keeps maps, free-form values and what has nothing unknown', () => {
+  it('returns the same object if it has only maps, free-form values and known fields', () => {
     const object = { metadata: { name: 'x', labels: { any: 'x' } }, spec: { nodeSelector: { a: 'b' } } };
     const pruned = pruneUnknownFields(object, pod);
     expect(pruned.unknownFields).toEqual([]);
     expect(pruned.object).toBe(object);
   });
 
-  it('follows a definition: preserved fields and embedded objects stay', () => {
+  it('keeps preserved fields and embedded objects of a custom resource', () => {
     const spec = {
       must: 'a',
       any: { x: { y: 1 } },
@@ -40,7 +40,7 @@ describe('pruneUnknownFields', () => {
     expect(object).toEqual({ spec: { ...spec, inner: { apiVersion: 'v1', kind: 'X', metadata: { name: 'n' } } } });
   });
 
-  it('lists no more than a bound', () => {
+  it('reports no more than 100 unknown fields', () => {
     const odd = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`odd${index}`, 1]));
     expect(pruneUnknownFields(odd, pod)).toMatchObject({ object: {}, unknownFields: { length: 100 } });
   });
@@ -53,11 +53,11 @@ describe('duplicateFields', () => {
     ['{"a":"a\\":{\\"a","b":"\\\\","a\\u0062":1,"ab":2}', ['ab']],
     ['[]', []],
     ['"text"', []],
-  ])('%s', (text, expected) => {
+  ])('finds in %s: %j', (text, expected) => {
     expect(duplicateFields(text)).toEqual(expected);
   });
 
-  it('is the question that counting names answers sooner', () => {
+  it('is empty exactly if namesEachOnce is true (property)', () => {
     const name = fc.constantFrom('"a"', '"b"', '"a\\""', '"\\\\"', '"\\u0061"', '"a:"', '"__proto__"');
     const { text } = fc.letrec<{ text: string; object: string; list: string }>((tie) => ({
       text: fc.oneof({ maxDepth: 4 }, name, fc.constant('1'), tie('object'), tie('list')),
@@ -74,7 +74,7 @@ describe('duplicateFields', () => {
     );
   });
 
-  it('survives any depth', () => {
+  it('accepts 100,000 levels', () => {
     expect(duplicateFields('['.repeat(100_000) + ']'.repeat(100_000))).toEqual([]);
   });
 });

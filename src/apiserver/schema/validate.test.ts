@@ -73,7 +73,7 @@ describe('validation of custom resources by their schema', () => {
     expect(messageOf(spec)).toBe(message);
   });
 
-  it('tells reason and field of each cause', () => {
+  it('returns reason and field of each cause', () => {
     expect(problemsOf({ spec: { int: 1 } })).toEqual([
       {
         reason: 'FieldValueInvalid',
@@ -84,7 +84,7 @@ describe('validation of custom resources by their schema', () => {
     ]);
   });
 
-  it('accepts what fits', () => {
+  it('accepts an object that fits the schema', () => {
     const spec = {
       must: 'a',
       int: 2,
@@ -98,18 +98,18 @@ describe('validation of custom resources by their schema', () => {
     expect(problemsOf({ spec })).toEqual([]);
   });
 
-  it('does not look at patterns without a safe matcher', () => {
+  it('ignores patterns without a safe matcher', () => {
     expect(problemsOf({ spec: { must: 'a', pat: 'b' } })).toEqual([]);
   });
 
-  it('stops at a bound', () => {
+  it('returns no more than 100 problems', () => {
     const list = Array.from({ length: 1000 }, () => 1);
     expect(problemsOf({ spec: { must: 'a', set: list } })).toHaveLength(100);
   });
 });
 
 describe('customResourceSchema', () => {
-  it('refuses schemas without end', () => {
+  it('throws SchemaError for 300 levels of properties', () => {
     let deep: Json = { type: 'string' };
     for (let level = 0; level < 300; level++) deep = { type: 'object', properties: { a: deep } };
     expect(() => customResourceSchema(deep as never, {})).toThrow(SchemaError);

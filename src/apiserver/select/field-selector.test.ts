@@ -52,7 +52,7 @@ describe('fieldSelectorForKind', () => {
     expect(() => fieldSelectorForKind(parseFieldSelector('toString=x'), EVENT)).toThrow('not supported');
   });
 
-  it('takes what a custom resource declares', () => {
+  it('accepts the selectable fields of a custom resource', () => {
     const selectable = selectableFieldsOfCustomResource('Cluster', ['.spec.color']);
     const kind = { group: 'example.com', version: 'v1', kind: 'Widget' };
     const selector = fieldSelectorForKind(parseFieldSelector('spec.color=red'), kind, selectable);
@@ -80,16 +80,16 @@ describe('matchesFields', () => {
     ['status.podIP=::1', false],
     ['status.nominatedNodeName=', true],
     ['status.phase!=Running', false],
-  ])('pod: %j is %s', (text, expected) => {
+  ])('for a pod with %j is %s', (text, expected) => {
     expect(matches(text, POD, pod)).toBe(expected);
   });
 
-  it('knows the count that jobs are selected by', () => {
+  it('selects jobs by status.successful', () => {
     expect(matches('status.successful=0', JOB, {})).toBe(true);
     expect(matches('status.successful=2', JOB, { status: { succeeded: 2 } })).toBe(true);
   });
 
-  it('reads both forms of an event', () => {
+  it('selects events of the core group and of events.k8s.io', () => {
     const core = { involvedObject: { kind: 'Pod' }, source: { component: 'kubelet' } };
     const newer = { regarding: { kind: 'Pod' }, reportingController: 'kubelet' };
     for (const event of [core, newer]) {

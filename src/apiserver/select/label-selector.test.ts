@@ -60,7 +60,7 @@ describe('parseLabelSelector', () => {
     expect(() => parseLabelSelector(selector)).toThrow(new SelectorError(message));
   });
 
-  it('refuses a selector beyond its bound before reading it', () => {
+  it('refuses a selector that is too long without parsing it', () => {
     expect(() => parseLabelSelector('a'.repeat(300 * 1024))).toThrow('longer than');
   });
 
@@ -77,7 +77,7 @@ describe('parseLabelSelector', () => {
     ['a>5,b<-3', undefined],
     ['a>5', 'a>5'],
     ['example.com/a in (c,b,b)', 'example.com/a in (b,c)'],
-  ])('reads %j', (selector, canonical) => {
+  ])('parses %j', (selector, canonical) => {
     if (canonical === undefined) expect(() => parseLabelSelector(selector)).toThrow(SelectorError);
     else expect(formatLabelSelector(parseLabelSelector(selector))).toBe(canonical);
   });
@@ -167,7 +167,7 @@ describe('labelSelectorFromObject', () => {
     expect(formatLabelSelector(selector)).toBe('a in (x,y),b=1,!c');
   });
 
-  it('reads null in the place of a requirement as an empty one', () => {
+  it('treats null in the place of a requirement as an empty requirement', () => {
     const selector = JSON.parse('{"matchExpressions":[null]}');
     expect(() => labelSelectorFromObject(selector)).toThrow(SelectorError);
   });

@@ -9,8 +9,8 @@ import { apiServerId } from './api-server-id.js';
 import { DepartedServers } from './departed-servers.js';
 import { type ServerStorageVersion, settledEntries, storedResources, withEntries } from './storage-version.js';
 
-describe('the id of a server', () => {
-  it('is that of a kube-apiserver on a host of that name', () => {
+describe('the API server ID', () => {
+  it('is equal to that of a kube-apiserver with the same host name', () => {
     // Seen on a real kube-apiserver 1.36.4.
     expect(apiServerId('recorded')).toBe('apiserver-b3pc624raf3aokrfito3tshzby');
   });
@@ -55,11 +55,11 @@ const entry = (apiServerID: string, encodingVersion: string): ServerStorageVersi
 });
 
 describe('the entries of a StorageVersion', () => {
-  it('keep those of other servers in their order, except departed ones', () => {
+  it('include those of other servers in their order, except departed ones', () => {
     const before = [entry('old', 'v1'), entry('me', 'v1'), entry('other', 'v1')];
-    const own = { id: 'me', entry: entry('me', 'v2') };
-    expect(settledEntries(before, own, (id) => id === 'old')).toEqual([entry('me', 'v2'), entry('other', 'v1')]);
-    expect(settledEntries([], own, () => true)).toEqual([entry('me', 'v2')]);
+    const local = { id: 'me', entry: entry('me', 'v2') };
+    expect(settledEntries(before, local, (id) => id === 'old')).toEqual([entry('me', 'v2'), entry('other', 'v1')]);
+    expect(settledEntries([], local, () => true)).toEqual([entry('me', 'v2')]);
     expect(settledEntries(before, { id: 'me', entry: undefined }, () => true)).toEqual([]);
   });
 

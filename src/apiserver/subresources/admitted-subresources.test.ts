@@ -57,7 +57,7 @@ function expectRefused(answer: TestAnswer): void {
   });
 }
 
-describe('a webhook that denies everything is asked about subresources that store nothing of their own', () => {
+describe('an admission webhook for subresources without a stored object', () => {
   it('refuses an eviction and keeps the pod', async () => {
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'evicted' } };
     expectRefused(await server.ask('POST', `${PODS}/evicted/eviction`, { body: eviction }));
@@ -136,7 +136,7 @@ describe('a webhook that denies everything is asked about subresources that stor
     ]);
   });
 
-  it('serves all of them again when the webhook allows it', async () => {
+  it('does not prevent these requests when it allows them', async () => {
     isDenying = false;
     const eviction = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'evicted' } };
     expect((await server.ask('POST', `${PODS}/evicted/eviction`, { body: eviction })).status).toBe(201);

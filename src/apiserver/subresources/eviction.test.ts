@@ -7,7 +7,7 @@ import { openEmbeddedBackend } from '../storage/engines/embedded/embedded-backen
 
 const PODS = '/api/v1/namespaces/default/pods';
 
-it('respects a disruption budget with the first eviction after a restart', async () => {
+it('the first eviction after a restart of the server respects the disruption budget', async () => {
   const dir = await mkdtemp(join(tmpdir(), 'straddle-eviction-'));
   const backend = await openEmbeddedBackend({ dataDir: dir });
   const before = await startTestApiServer({ backend });

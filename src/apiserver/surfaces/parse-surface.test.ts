@@ -60,12 +60,12 @@ function refusal(text: string): string {
 }
 
 describe('a surface file', () => {
-  it('is read when it is complete', () => {
+  it('is parsed if it is complete', () => {
     expect(parseSurface(TEXT, ORIGIN)).toEqual(FILE);
     expect(readSurface(TEXT).resource('', 'v1', 'things')?.kind).toBe('Thing');
   });
 
-  it('that is cut off anywhere is refused in one sentence with its name, its size and the next step', () => {
+  it('that is truncated anywhere is refused in one sentence with its name, its size and the next step', () => {
     for (let bytes = 1; bytes < TEXT.trimEnd().length; bytes++) {
       expect(refusal(TEXT.slice(0, bytes))).toBe(`/s/mine.json is cut off after ${bytes} bytes: capture it again.`);
     }
@@ -83,7 +83,7 @@ describe('a surface file', () => {
   });
 
   it.each(['null', '[]', '7', '{}', '{"format":"1"}', '{"format":0}', '{"format":1.5}', '{"kind":"Pod"}'])(
-    'is not %s',
+    'with the content %s is refused as no surface file',
     (text) => {
       expect(refusal(text)).toBe(
         '/s/mine.json is not a surface file of format 1: give one that `straddle surface capture` of this version wrote.',
@@ -108,7 +108,7 @@ describe('a surface file', () => {
       'types.x.Thing.fields.a.items is not a type',
       (file) => Object.assign(file, { types: { 'x.Thing': { fields: { a: { items: 3 } } } } }),
     ],
-  ])('of which %s is refused as damaged', (fault, damage) => {
+  ])('is refused as damaged: %s', (fault, damage) => {
     const file = structuredClone(FILE) as unknown as Record<string, unknown>;
     damage(file);
     expect(refusal(JSON.stringify(file))).toBe(`/s/mine.json is damaged, ${fault}: capture it again.`);
@@ -126,7 +126,7 @@ describe('a surface file', () => {
     );
   });
 
-  it('with types that are nested without end is refused', () => {
+  it('with types that are nested too deeply is refused', () => {
     let type = '"string"';
     for (let level = 0; level < 200; level++) type = `{"items":${type}}`;
     const text = TEXT.replace('"types":{', `"types":{"x.Deep":${type},`);

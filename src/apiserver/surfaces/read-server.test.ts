@@ -18,7 +18,7 @@ const readerOf = (more: Record<string, Json> = {}): ServerReader => ({
 });
 
 describe('the documents of a running server', () => {
-  it('hold what is built in', async () => {
+  it('are reduced to built-in resources', async () => {
     const { version, discovery } = await readServer(readerOf());
     expect(version).toBe('1.36');
     expect(discovery.core).toMatchObject([{ versions: [{ version: 'v1', resources: [{ resource: 'pods' }] }] }]);

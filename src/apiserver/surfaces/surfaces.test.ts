@@ -12,34 +12,37 @@ import { shippedVersions } from './shipped-versions.js';
 const VERSIONS = ['1.33', '1.34', '1.35', '1.36', '1.37'];
 const SURFACE_BYTES_MAX = 400_000;
 
-describe('the surfaces that come along', () => {
+describe('the surfaces that ship with Straddle', () => {
   it('are those of 1.33 to 1.37, oldest first', () => {
     expect(shippedVersions()).toEqual(VERSIONS);
   });
 
-  it.each(VERSIONS)('%s is small and says what everyone needs', async (version) => {
-    const surface = await loadSurface(version);
-    expect(surface.version).toBe(version);
-    expect(surface.capturedFrom, 'a server of that version, not a newer one that emulates it').toMatch(
-      new RegExp(`^v${version}\\.\\d+$`),
-    );
-    expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
-    const deployments = surface.resource('apps', 'v1', 'deployments')!;
-    expect(deployments).toMatchObject({
-      kind: 'Deployment',
-      namespaced: true,
-      shortNames: ['deploy'],
-      categories: ['all'],
-    });
-    expect(deployments.subresources?.find(({ name }) => name === 'scale')).toMatchObject({
-      kind: 'Scale',
-      kindGroup: 'autoscaling',
-      kindVersion: 'v1',
-    });
-    expect(surface.resource('', 'v1', 'nodes')).toMatchObject({ namespaced: false, singular: 'node' });
-  });
+  it.each(VERSIONS)(
+    'include %s from a server of that version, below the bound on bytes, with deployments and nodes',
+    async (version) => {
+      const surface = await loadSurface(version);
+      expect(surface.version).toBe(version);
+      expect(surface.capturedFrom, 'a server of that version, not a newer one that emulates it').toMatch(
+        new RegExp(`^v${version}\\.\\d+$`),
+      );
+      expect(statSync(new URL(`./data/${version}.json`, import.meta.url)).size).toBeLessThan(SURFACE_BYTES_MAX);
+      const deployments = surface.resource('apps', 'v1', 'deployments')!;
+      expect(deployments).toMatchObject({
+        kind: 'Deployment',
+        namespaced: true,
+        shortNames: ['deploy'],
+        categories: ['all'],
+      });
+      expect(deployments.subresources?.find(({ name }) => name === 'scale')).toMatchObject({
+        kind: 'Scale',
+        kindGroup: 'autoscaling',
+        kindVersion: 'v1',
+      });
+      expect(surface.resource('', 'v1', 'nodes')).toMatchObject({ namespaced: false, singular: 'node' });
+    },
+  );
 
-  it.each(VERSIONS)('%s has a schema for every kind that can be created', async (version) => {
+  it.each(VERSIONS)('have in %s a schema for every kind that can be created', async (version) => {
     const surface = await loadSurface(version);
     const missing = surface.groups.flatMap(({ name, versions }) =>
       versions.flatMap((each) =>
@@ -55,7 +58,7 @@ describe('the surfaces that come along', () => {
     expect(missing).toEqual([]);
   });
 
-  it('tell versions apart: what is on, what is off by default, what is not there', async () => {
+  it('differ in versions that are on, off by default and absent', async () => {
     const [older, newer] = [await loadSurface('1.35'), await loadSurface('1.36')];
     const groupVersions = (surface: typeof older) =>
       surface.groups.flatMap(({ name, versions }) =>
@@ -71,7 +74,7 @@ describe('the surfaces that come along', () => {
       expect.unreachable(`${each} is stable`);
   });
 
-  it('hold list keys, merge keys, defaults, enums and formats', async () => {
+  it('contain list keys, merge keys, defaults, enums and formats', async () => {
     const surface = await loadSurface('1.36');
     const pod = surface.kind('', 'v1', 'Pod')!;
     expect(pod.typeName).toBe('io.k8s.api.core.v1.Pod');
@@ -99,19 +102,19 @@ describe('the surfaces that come along', () => {
     expect(pod.schema.properties!['metadata']!.properties!['creationTimestamp']).toMatchObject({ format: 'date-time' });
   });
 
-  it('follow types that hold themselves', async () => {
+  it('resolve types that contain themselves', async () => {
     const surface = await loadSurface('1.36');
     let schema = surface.type('io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps')!;
     for (let level = 0; level < 20; level++) schema = schema.properties!['not']!;
     expect(schema.properties!['type']!.type).toBe('string');
   });
 
-  it.each(VERSIONS)('%s holds no prose', (version) => {
+  it.each(VERSIONS)('have in %s no descriptions', (version) => {
     const text = readFileSync(new URL(`./data/${version}.json`, import.meta.url), 'utf8');
     expect(text).not.toMatch(/"(?:[^" \n]+ ){3}[^"\n]*"/);
   });
 
-  it('refuse other versions in one sentence that lists those there are', async () => {
+  it('are listed in the error for another version', async () => {
     await expect(loadSurface('../x')).rejects.toThrow(
       'Kubernetes ../x does not come with Straddle; 1.33, 1.34, 1.35, 1.36, 1.37 do.',
     );
@@ -126,7 +129,7 @@ describe('a surface file of the operator', () => {
   const whole = readFileSync(new URL('./data/1.36.json', import.meta.url), 'utf8');
   afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-  it('is as good as one that ships with Straddle', async () => {
+  it('has the same groups as one that ships with Straddle', async () => {
     writeFileSync(file, whole);
     expect((await loadSurfaceFile(file)).groups).toEqual((await loadSurface('1.36')).groups);
   });
@@ -147,7 +150,7 @@ describe('a surface file of the operator', () => {
     expect((refusal as Error).message).toContain(sentence);
   });
 
-  it('that is missing or without end is refused', async () => {
+  it('that is missing or too large is refused', async () => {
     await expect(loadSurfaceFile(join(dir, 'none.json'))).rejects.toThrow(
       `${join(dir, 'none.json')} cannot be used (ENOENT).`,
     );
@@ -175,7 +178,7 @@ describe('convertSurface', () => {
     ],
   });
 
-  it('marks what default flags leave off, and reads back what it wrote', () => {
+  it('marks resources that are off by default, and its file can be read again', () => {
     const everything = {
       gitVersion: 'v1.99.0',
       version: '1.99',
@@ -194,7 +197,7 @@ describe('convertSurface', () => {
     expect(readSurface(writeSurface(file)).resource('g', 'v1', 'things')?.kind).toBe('Thing');
   });
 
-  it('makes types as short as they can be', () => {
+  it('writes types in their short forms, without descriptions', () => {
     const schemas = {
       'x.Quantityless': {
         type: 'object',

@@ -42,15 +42,15 @@ describe('parseJsonPath', () => {
     ['.nope.deeper', []],
     ['.spec.size.deeper', []],
     ['.constructor', []],
-  ])('%s', (path, expected) => {
+  ])('finds with %s the values %j', (path, expected) => {
     expect(evaluateJsonPath(WIDGET, parseJsonPath(path))).toEqual(expected);
   });
 
-  it.each(['.a[', '.a]', '.a[?(@)]', '..', '.a[?(@.b=~"x")]', '.'])('refuses %s', (path) => {
+  it.each(['.a[', '.a]', '.a[?(@)]', '..', '.a[?(@.b=~"x")]', '.'])('throws JsonPathError for %s', (path) => {
     expect(() => parseJsonPath(path)).toThrow(JsonPathError);
   });
 
-  it('stays quick for hostile paths', () => {
+  it('throws for hostile paths in less than 500 ms', () => {
     const startedMs = performance.now();
     expect(() => parseJsonPath(`.a[?(@${'.b'.repeat(1500)}`)).toThrow(JsonPathError);
     expect(() => parseJsonPath('.a'.repeat(10_000))).toThrow(JsonPathError);
@@ -59,7 +59,7 @@ describe('parseJsonPath', () => {
 });
 
 describe('customPrinter', () => {
-  it('lists the declared columns by their types', () => {
+  it('prints the declared columns by their types', () => {
     const printer = customPrinter([
       { name: 'Size', type: 'integer', jsonPath: '.spec.size' },
       { name: 'Ratio', type: 'number', jsonPath: '.spec.ratio' },
@@ -88,7 +88,7 @@ describe('customPrinter', () => {
     expect(printer.columns[5]).toEqual({ name: 'Ready', type: 'string', format: '', priority: 1 });
   });
 
-  it('lists name and age when nothing is declared', () => {
+  it('prints name and age if no columns are declared', () => {
     expect(customPrinter().columns.map(({ name, type }) => `${name}:${type}`)).toEqual(['Name:string', 'Age:date']);
     expect(customPrinter().row(WIDGET, NOW_MS).cells).toEqual(['w', '24h']);
   });
@@ -97,7 +97,7 @@ describe('customPrinter', () => {
 describe('toTable', () => {
   const printer = customPrinter();
 
-  it('carries the metadata of a list, and what was asked for of its objects', () => {
+  it('has the metadata of the list, and of its objects with includeObject=Metadata', () => {
     const list = {
       kind: 'WidgetList',
       metadata: { resourceVersion: '9', continue: 'c', remainingItemCount: 2 },
@@ -117,21 +117,21 @@ describe('toTable', () => {
     });
   });
 
-  it('makes a table of one object', () => {
+  it('makes a table from one object', () => {
     const table = toTable(WIDGET, printer, { includeObject: 'Object', nowMs: NOW_MS });
     expect(table['metadata']).toEqual({ resourceVersion: '7' });
     expect(table['rows']).toEqual([{ cells: ['w', '24h'], object: WIDGET }]);
   });
 
-  it('leaves the object out when none is asked for', () => {
+  it('omits the object with includeObject=None', () => {
     expect(tableRow(WIDGET, printer, { includeObject: 'None', nowMs: NOW_MS })['object']).toBeNull();
   });
 
-  it('lists kinds without columns of their own by name and creation', () => {
+  it('prints name and creation time of kinds without special columns', () => {
     expect(builtInPrinter('example.com', 'toString').row(WIDGET, NOW_MS).cells).toEqual(['w', '2026-01-01T00:00:00Z']);
   });
 
-  it('survives objects that are nothing like their kind', () => {
+  it('does not throw for objects that do not fit their kind', () => {
     for (const resource of ['pods', 'services', 'nodes', 'events', 'secrets']) {
       expect(() => builtInPrinter('', resource).row({ metadata: null, spec: 1, status: [] }, NOW_MS)).not.toThrow();
     }

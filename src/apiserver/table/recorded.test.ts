@@ -24,7 +24,7 @@ function comparable(row: JsonObject): Json {
   return { cells, ...(conditions === undefined ? {} : { conditions: conditions as Json }) };
 }
 
-describe('tables as recorded from a real kube-apiserver', () => {
+describe('the table is that recorded from a real kube-apiserver:', () => {
   for (const { group, resource, now, list, columns, rows } of recorded) {
     it(`${resource}${group === '' ? '' : `.${group}`}`, () => {
       const options = { includeObject: 'None' as const, nowMs: Date.parse(now) };

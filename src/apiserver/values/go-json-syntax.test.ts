@@ -24,13 +24,16 @@ describe('goJsonSyntaxError', () => {
     ['1.x', `invalid character 'x' after decimal point in numeric literal`],
     ['1ex', `invalid character 'x' in exponent of numeric literal`],
     ['01', `invalid character '1' after top-level value`],
-  ])('says of %j what Go says', (text, message) => {
+  ])('returns the error of Go for %j', (text, message) => {
     expect(goJsonSyntaxError(text)).toBe(message);
   });
 
-  it.each(['{}', ' [1, -2.5e+3, "\\u00e9\\n", true, false, null, {"a": []}] ', '0'])('finds nothing in %j', (text) => {
-    expect(goJsonSyntaxError(text)).toBeUndefined();
-  });
+  it.each(['{}', ' [1, -2.5e+3, "\\u00e9\\n", true, false, null, {"a": []}] ', '0'])(
+    'returns undefined for %j',
+    (text) => {
+      expect(goJsonSyntaxError(text)).toBeUndefined();
+    },
+  );
 
   it('stops at the depth at which Go stops, without running out of stack', () => {
     expect(goJsonSyntaxError('['.repeat(10_001))).toBe('exceeded max depth');

@@ -23,7 +23,7 @@ describe('hasMoreValues', () => {
     );
   });
 
-  it('takes no bracket or comma in a string for structure, whatever is escaped there', () => {
+  it('ignores brackets and commas in strings with any escapes', () => {
     expect(hasMoreValues(JSON.stringify(['[,{"\\', '\\",,,', ',"']).padEnd(100), 3)).toBe(false);
   });
 

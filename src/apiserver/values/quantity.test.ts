@@ -29,27 +29,30 @@ describe('quantities', () => {
     ['0.1n', '1n'],
     ['-5m', '-5m'],
     ['1000000', '1M'],
-  ])('%s is written %s', (text, canonical) => {
+  ])('have for %s the canonical form %s', (text, canonical) => {
     expect(canonicalQuantity(text)).toBe(canonical);
   });
 
-  it('takes numbers', () => expect(canonicalQuantity(0.25)).toBe('250m'));
+  it('may be JSON numbers', () => expect(canonicalQuantity(0.25)).toBe('250m'));
 
-  it('compares across suffixes', () => {
+  it('are compared across suffixes', () => {
     expect(compareQuantities(parseQuantity('1Ki'), parseQuantity('1024'))).toBe(0);
     expect(compareQuantities(parseQuantity('1k'), parseQuantity('1Ki'))).toBe(-1);
     expect(compareQuantities(parseQuantity('2'), parseQuantity('1999m'))).toBe(1);
   });
 
-  it('caps what is too large', () => {
+  it('are capped at 2^63-1', () => {
     expect(canonicalQuantity('99999999999E')).toBe(canonicalQuantity('9223372036854775807'));
   });
 
-  it.each(['', 'x', '1x', '-', '1 Gi', '1KiKi', '1..2', `1${'0'.repeat(100)}`, '1e', '١'])('refuses %j', (text) => {
-    expect(() => parseQuantity(text)).toThrow(QuantityError);
-  });
+  it.each(['', 'x', '1x', '-', '1 Gi', '1KiKi', '1..2', `1${'0'.repeat(100)}`, '1e', '١'])(
+    'are refused if malformed: %j',
+    (text) => {
+      expect(() => parseQuantity(text)).toThrow(QuantityError);
+    },
+  );
 
-  it('stays quick for hostile exponents', () => {
+  it('are parsed quickly with hostile exponents', () => {
     expect(canonicalQuantity('1e999999999')).toBeTruthy();
     expect(canonicalQuantity('1e-999999999')).toBeTruthy();
   });

@@ -61,13 +61,13 @@ async function pastList(): Promise<string> {
   return `${MAPS}?resourceVersionMatch=Exact&resourceVersion=${String(resourceVersion)}`;
 }
 
-it('serves a list at a past revision to a user whose whole share of memory is reserved for it', async () => {
+it('the API server serves a list at a past revision to a user whose whole share of memory is reserved for it', async () => {
   const { send, memory } = limited(8 * MIB);
   expect((await send('GET', await pastList())).status).toBe(200);
   expect(memory.stats.held).toBe(0);
 });
 
-it('serves lists at a past revision that one user reads at the same time', async () => {
+it('the API server serves concurrent lists of one user at a past revision', async () => {
   const { send, memory } = limited(32 * MIB);
   const target = await pastList();
   const replies = await Promise.all(Array.from({ length: 12 }, () => send('GET', target)));
@@ -75,7 +75,7 @@ it('serves lists at a past revision that one user reads at the same time', async
   expect(memory.stats.held).toBe(0);
 });
 
-it('does not refuse a write for lack of memory after it has been stored', async () => {
+it('the API server does not refuse a write for lack of memory after it has been stored', async () => {
   const { send, memory } = limited(LARGE_BYTES * 1.5);
   expect((await send('POST', MAPS, map('stored'))).status).toBe(201);
   expect((await send('DELETE', `${MAPS}/stored`)).status).toBe(200);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Turns } from './keyed-mutex.js';
 
-describe('changes of one object', () => {
-  it('run one after the other for one key, in order, even after a failure', async () => {
+describe('calls through the keyed mutex', () => {
+  it('run one after the other for the same key, in order, even after a failure', async () => {
     const turns = new Turns();
     const told: string[] = [];
     const work = (name: string, fails = false) =>

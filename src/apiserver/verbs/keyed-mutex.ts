@@ -9,7 +9,7 @@ export class Turns {
   async take<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#last.get(key);
     const mine = before ? before.then(work, work) : work();
-    // A failure rejects only its own call: `then(work, work)` ignores it.
+    // A failure rejects only the call that failed: `then(work, work)` ignores it.
     this.#last.set(key, mine);
     try {
       return await mine;

@@ -31,7 +31,7 @@ function custom(name: string, more: JsonObject, metadata: JsonObject = {}): Json
 }
 
 describe('a custom resource that resembles a built-in object', () => {
-  it('with a member named items is one object in its metadata form, not a list', async () => {
+  it('with a member named items is returned as PartialObjectMetadata, not as a list', async () => {
     await api.ask('POST', PATH, { body: custom('a', { items: [{ b: 1 }] }) });
     const headers = { accept: 'application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io' };
     const { status, body } = await api.ask('GET', `${PATH}/a`, { headers });

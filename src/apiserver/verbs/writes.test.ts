@@ -53,7 +53,7 @@ describe('create', () => {
     ['/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers', { spec: scalerSpec() }],
     ['/apis/rbac.authorization.k8s.io/v1/clusterroles', { rules: [{ verbs: ['get'], nonResourceURLs: ['/x'] }] }],
     ['/api/v1/namespaces', {}],
-  ])('answers at %s what a read answers from then on', async (path, object) => {
+  ])('replies to POST %s with the object that another server reads from the store', async (path, object) => {
     const made = await api.ask('POST', path, { body: { metadata: { name: 'same' }, ...object } });
     expect(made.status).toBe(201);
     const cold = await startTestApiServer({ backend: api.backend });

@@ -9,7 +9,7 @@ function event(revision: number): CacheEvent {
   return new CacheEvent(revision, stored, undefined);
 }
 
-describe('the events of a resource', () => {
+describe('the events of an event log', () => {
   it('are found by the last revision of a reader', () => {
     const log = new EventLog();
     log.reset(10);

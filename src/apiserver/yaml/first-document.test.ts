@@ -21,7 +21,7 @@ describe('firstDocument', () => {
     expect(first(text)).toEqual(expected);
   });
 
-  it('is cut off before documents that are not YAML', () => {
+  it('ends before later documents, even if those are not YAML', () => {
     expect(firstDocument('a: 1\n---\n[[[')).toBe('a: 1\n');
   });
 });

@@ -15,7 +15,7 @@ describe('withoutLongYaml', () => {
     expect((await withoutLongYaml(Buffer.from(text))).toString()).toBe(text);
   });
 
-  it('returns long YAML as JSON, with the line that names a member again', async () => {
+  it('returns long YAML as JSON, with the line of a duplicate key', async () => {
     const body = await withoutLongYaml(Buffer.from(`${lines(5_000)}key0: other\n`));
     const value = JSON.parse(body.toString()) as Record<string, string>;
     expect([value['key0'], value['key4999']]).toEqual(['other', 'value']);
@@ -37,7 +37,7 @@ describe('withoutLongYaml', () => {
 });
 
 describe('the YAML thread', () => {
-  it('works on several documents one after the other', async () => {
+  it('parses several documents one after the other', async () => {
     const parsed = await Promise.all(['a: 1', 'b: [', 'c: 3'].map(parseInThread));
     expect(parsed.map(({ text, problem }) => text ?? typeof problem)).toEqual(['{"a":1}', 'string', '{"c":3}']);
     expect((await dumpInThread(Buffer.from('{"a":[1,2]}')))?.toString()).toBe('a:\n  - 1\n  - 2\n');

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { BODY_BYTES_MAX, BODY_VALUES_MAX } from '../contracts/size-bounds.js';
 
-/** Longer YAML is read and written in a thread of its own. */
+/** Longer YAML is read and written in a worker thread. */
 export const YAML_INLINE_BYTES_MAX = 32 * 1024;
 /** Bound on the time to parse one document; the document is refused then. */
 export const YAML_THREAD_MS_MAX = 10_000;

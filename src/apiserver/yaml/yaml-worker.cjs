@@ -22,7 +22,7 @@ function parse(text, bounds) {
   }
 }
 
-/** Bytes of their own, which can be handed over. */
+/** Returns bytes in a new buffer, which can be transferred to the main thread. */
 function write(json) {
   return new TextEncoder().encode(dump(JSON.parse(Buffer.from(json).toString()), { noRefs: true }));
 }

@@ -67,8 +67,8 @@ const createPod = (spec: JsonObject = {}): Asked => ({
   object: pod(spec),
 });
 
-describe('built-in admission', () => {
-  it('keeps the namespaces that everything relies on', async () => {
+describe('built-in admission plugins', () => {
+  it('refuse the deletion of the namespace kube-system', async () => {
     const refusal = await admit(cluster(), { operation: 'DELETE', resource: 'namespaces', name: 'kube-system' });
     expect(refusal).toMatchObject({
       status: { code: 403, message: 'namespaces "kube-system" is forbidden: this namespace may not be deleted' },
@@ -76,11 +76,11 @@ describe('built-in admission', () => {
     expect(await admit(cluster(), { operation: 'DELETE', resource: 'namespaces', name: 'mine' })).toBeUndefined();
   });
 
-  it('lets go what is in a namespace that is leaving or gone', async () => {
+  it('allow the deletion of a pod in a namespace that does not exist', async () => {
     expect(await admit(cluster(), { operation: 'DELETE', resource: 'pods', namespace: 'gone' })).toBeUndefined();
   });
 
-  it('lets only one priority class be the default, and uses it', async () => {
+  it('refuse a second default PriorityClass, and set the default one in pods', async () => {
     const objects = cluster();
     const priorityClass = (name: string): JsonObject => ({ metadata: { name }, value: 7, globalDefault: true });
     const what = { group: 'scheduling.k8s.io', resource: 'priorityclasses' };
@@ -100,7 +100,7 @@ describe('built-in admission', () => {
     expect(await admit(objects, createPod())).toMatchObject({ spec: { priority: 7, priorityClassName: 'usual' } });
   });
 
-  it('uses the token volume a pod brings along', async () => {
+  it('mount the token volume that a pod already has', async () => {
     const volumes = [{ name: 'kube-api-access-mine', emptyDir: {} }];
     const made = (await admit(cluster(), createPod({ volumes }))) as JsonObject;
     expect(made).toMatchObject({
@@ -108,7 +108,7 @@ describe('built-in admission', () => {
     });
   });
 
-  it('brings what a runtime class needs, and refuses what contradicts it', async () => {
+  it('add overhead and node selector of a RuntimeClass to its pods, and refuse pods that conflict with it', async () => {
     const objects = cluster();
     objects.put(
       { group: 'node.k8s.io', resource: 'runtimeclasses' },
@@ -130,7 +130,7 @@ describe('built-in admission', () => {
     expect(await admit(objects, createPod({ overhead: { cpu: '1' } }))).toMatchObject({ status: { code: 403 } });
   });
 
-  it('holds claims to the limits of their namespace', async () => {
+  it('refuse PersistentVolumeClaims beyond the LimitRange of their namespace', async () => {
     const objects = cluster();
     objects.put(
       { group: '', resource: 'limitranges' },
@@ -154,7 +154,7 @@ describe('built-in admission', () => {
     });
   });
 
-  it('notes who asks for a certificate, whatever is claimed', async () => {
+  it('set the requester of a CertificateSigningRequest, and ignore the user in its spec', async () => {
     const made = await admit(cluster(), {
       operation: 'CREATE',
       group: 'certificates.k8s.io',
@@ -164,7 +164,7 @@ describe('built-in admission', () => {
     expect(made).toMatchObject({ spec: { username: 'somebody', uid: 'u1', groups: ['g'], extra: { k: ['v'] } } });
   });
 
-  it('gives claims and ingresses the default class, the newest of several', async () => {
+  it('set the newest default StorageClass in a PersistentVolumeClaim', async () => {
     const objects = cluster();
     const annotations = { 'storageclass.kubernetes.io/is-default-class': 'true' };
     for (const [name, creationTimestamp] of [

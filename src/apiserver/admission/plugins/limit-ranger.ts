@@ -77,8 +77,8 @@ function fillContainer(
     ['requests', 'request', requests],
     ['limits', 'limit', limits],
   ] as const) {
-    const own = quantities(resources, key);
-    const missing = [...defaults].filter(([name]) => !own.has(name));
+    const given = quantities(resources, key);
+    const missing = [...defaults].filter(([name]) => !given.has(name));
     if (missing.length === 0) continue;
     const amounts = childOrNew(resources, key);
     for (const [name, amount] of missing) amounts[name] = amount;

@@ -61,7 +61,7 @@ function policy(kind: string, spec: JsonObject): JsonObject {
   return { apiVersion: 'admissionregistration.k8s.io/v1', kind, metadata: { name: 'p' }, spec };
 }
 
-describe('a server that does not enforce what it stores', () => {
+describe('the embedded server with quotas and policies that it does not enforce', () => {
   it.each(CASES)('warns when %s is created, updated, patched or applied', async (what, path, object) => {
     const warning = [expect.stringContaining(`299 - "this API server stores ${what}`)];
     const target = `${path}/${(object['metadata'] as JsonObject)['name']}`;
@@ -82,13 +82,13 @@ describe('a server that does not enforce what it stores', () => {
     expect([deleted.status, deleted.warnings]).toEqual([200, []]);
   });
 
-  it('warns when kubectl apply creates a quota', async () => {
+  it('warns when server-side apply creates a ResourceQuota', async () => {
     const body = { apiVersion: 'v1', kind: 'ResourceQuota', metadata: { name: 'new' }, spec: { hard: { pods: '1' } } };
     const { status, warnings } = await api.ask('PATCH', `${QUOTAS}/new?fieldManager=x`, { body, headers: APPLY });
     expect([status, warnings.length]).toEqual([201, 1]);
   });
 
-  it('does not warn for a namespace that enforces nothing, nor for a write to its status', async () => {
+  it('does not warn for a namespace without an enforced pod security level, nor for a write to a status', async () => {
     const path = '/api/v1/namespaces';
     expect((await api.ask('POST', path, { body: { metadata: { name: 'plain' } } })).warnings).toEqual([]);
     const labels = { 'pod-security.kubernetes.io/enforce': 'privileged' };

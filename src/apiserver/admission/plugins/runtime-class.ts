@@ -53,14 +53,16 @@ function mismatch(request: AdmissionRequest): Error {
 
 function setScheduling(request: AdmissionRequest, spec: JsonObject, scheduling: JsonObject): void {
   const wanted = textMap(scheduling, 'nodeSelector');
-  const own = textMap(spec, 'nodeSelector');
+  const podSelector = textMap(spec, 'nodeSelector');
   for (const key of Object.keys(wanted)) {
-    if (!Object.hasOwn(own, key) || own[key] === wanted[key]) continue;
+    if (!Object.hasOwn(podSelector, key) || podSelector[key] === wanted[key]) continue;
     const ours = `runtimeClass.scheduling.nodeSelector[${key}] = ${wanted[key]}`;
-    throw refused(request, `conflict: ${ours}; pod.spec.nodeSelector[${key}] = ${own[key]}`);
+    throw refused(request, `conflict: ${ours}; pod.spec.nodeSelector[${key}] = ${podSelector[key]}`);
   }
-  if (Object.keys(wanted).length > 0) spec['nodeSelector'] = { ...own, ...wanted };
+  if (Object.keys(wanted).length > 0) spec['nodeSelector'] = { ...podSelector, ...wanted };
   const tolerations = objectsOf(spec, 'tolerations');
-  const added = objectsOf(scheduling, 'tolerations').filter((each) => !tolerations.some((own) => jsonEqual(own, each)));
+  const added = objectsOf(scheduling, 'tolerations').filter(
+    (each) => !tolerations.some((present) => jsonEqual(present, each)),
+  );
   if (added.length > 0) spec['tolerations'] = [...tolerations, ...structuredClone(added)];
 }

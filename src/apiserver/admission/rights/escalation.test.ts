@@ -54,19 +54,22 @@ function refusal(request: AdmissionRequest): unknown {
   }
 }
 
-describe('rbacEscalationPlugin decides like kube-apiserver', () => {
-  it.each(recorded.writes.map((each) => [each.name, each] as const))('%s', (_, each) => {
-    const who = user(each.headers![1]!, 'writers', 'system:authenticated');
-    expect(refusal(admissionOf(each, who))).toEqual(each.status < 300 ? undefined : each.answer);
-  });
+describe('rbacEscalationPlugin', () => {
+  it.each(recorded.writes.map((each) => [each.name, each] as const))(
+    'decides as kube-apiserver did about: %s',
+    (_, each) => {
+      const who = user(each.headers![1]!, 'writers', 'system:authenticated');
+      expect(refusal(admissionOf(each, who))).toEqual(each.status < 300 ? undefined : each.answer);
+    },
+  );
 
-  it('lets masters write anything', () => {
+  it('allows every write to the group system:masters', () => {
     for (const each of recorded.writes) {
       expect(refusal(admissionOf(each, user('root', MASTERS_GROUP)))).toBeUndefined();
     }
   });
 
-  it('says nothing about other groups, subresources and deletions', () => {
+  it('ignores other API groups, subresources and deletions', () => {
     const request = admissionOf(recorded.writes.find(({ status }) => status === 403)!, user('nobody'));
     expect(refusal(request)).toBeDefined();
     expect(refusal({ ...request, type: { ...request.type, group: 'example.test' } })).toBeUndefined();
@@ -74,7 +77,7 @@ describe('rbacEscalationPlugin decides like kube-apiserver', () => {
     expect(refusal({ ...request, operation: 'DELETE', object: undefined })).toBeUndefined();
   });
 
-  it('lets a right to escalate one role by name cover updates of it, never its creation', () => {
+  it('accepts the right to escalate a role by name for updates of that role, not for its creation', () => {
     const each = recorded.writes.find(({ name }) => name === 'a role of another, changed')!;
     const request = admissionOf(each, user('nobody'));
     const named = rbacEscalationPlugin(rbac, {
@@ -95,7 +98,7 @@ describe('rbacEscalationPlugin decides like kube-apiserver', () => {
 describe('escalationProblem', () => {
   const wanted = [{ verbs: ['get'], apiGroups: [''], resources: ['pods'], resourceNames: [], nonResourceURLs: [] }];
 
-  it('tells of roles that could not be found', () => {
+  it('lists the roles that were not found', () => {
     const held = { rules: [], missingRoles: [{ apiGroup: RBAC_GROUP, kind: 'Role', name: 'gone' }] };
     expect(escalationProblem(user('x'), held, wanted, 'roles')).toBe(
       'user "x" (groups=[]) is attempting to grant RBAC permissions not currently held:\n' +
@@ -103,14 +106,14 @@ describe('escalationProblem', () => {
     );
   });
 
-  it('does not look at more combinations than anybody grants', () => {
+  it('reports only the number of combinations if a rule has too many of them', () => {
     const many = Array.from({ length: 500 }, (_, index) => `x${index}`);
     const huge = [{ verbs: many, apiGroups: many, resources: many, resourceNames: many, nonResourceURLs: many }];
     const problem = escalationProblem(user('x'), { rules: wanted, missingRoles: [] }, huge, 'roles');
     expect(problem).toContain('62500250000 combinations');
   });
 
-  it('does not count a right to some names as a right to all', () => {
+  it('does not accept a right with resourceNames as a right to all names', () => {
     const held = { rules: [{ ...wanted[0]!, resourceNames: ['one'] }], missingRoles: [] };
     expect(escalationProblem(user('x'), held, wanted, 'roles')).toBeDefined();
     const one = [{ ...wanted[0]!, resourceNames: ['one'] }];

@@ -56,9 +56,9 @@ function withKind(deps: WebhookDeps, { kind }: Invocation, patched: JsonObject):
   if (given.apiVersion === apiVersion && given.kind === kind.kind) return { ...patched, ...given };
   const [otherVersion, otherKind] = [String(given.apiVersion), String(given.kind)];
   if (deps.isKnownKind?.(otherVersion, otherKind) === true) {
-    const own = kind.group === '' ? 'core' : kind.group.split('.')[0];
+    const group = kind.group === '' ? 'core' : kind.group.split('.')[0];
     const other = otherVersion.split('/').at(-1);
-    throw unexplainedError(`converting (${other}.${otherKind}) to (${own}.${kind.kind}): unknown conversion`);
+    throw unexplainedError(`converting (${other}.${otherKind}) to (${group}.${kind.kind}): unknown conversion`);
   }
   throw internalError(
     `no kind "${otherKind}" is registered for version "${otherVersion}" in scheme "pkg/runtime/scheme.go:111"`,

@@ -73,49 +73,55 @@ function settled(text: string): string {
     .replaceAll(`:${misnamed.port}/`, ':$PORT/');
 }
 
-describe('admission webhooks answer as kube-apiserver does', () => {
-  it.each(recorded.cases.map((each) => [each.name, each] as const))('%s', async (name, expected) => {
-    const { admit, outbound } = configured(name);
-    const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
-    const { request, warnings } = makeRequest(configMaps, { name, object });
-    const outcome = await admit(request).catch((error: unknown) => error);
-    await outbound.close();
-    if (expected.answer === undefined) {
-      expect(outcome).toBeUndefined();
-      expect(request.object?.['data'] ?? null).toEqual(expected.data);
-      expect(request.object?.['kind']).toBe('ConfigMap');
-      const header = warnings.map((text) => `299 - "${text}"`).join(', ');
-      expect(header).toBe(expected.warning ?? '');
-    } else {
-      expect(outcome).toBeInstanceOf(StatusError);
-      const answer = JSON.stringify((outcome as StatusError).status);
-      expect(JSON.parse(settled(answer))).toEqual(JSON.parse(settled(JSON.stringify(expected.answer))));
-    }
-  });
+describe('admission by webhook', () => {
+  it.each(recorded.cases.map((each) => [each.name, each] as const))(
+    'has the outcome recorded from kube-apiserver for the webhook reply %s',
+    async (name, expected) => {
+      const { admit, outbound } = configured(name);
+      const object = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'default' } };
+      const { request, warnings } = makeRequest(configMaps, { name, object });
+      const outcome = await admit(request).catch((error: unknown) => error);
+      await outbound.close();
+      if (expected.answer === undefined) {
+        expect(outcome).toBeUndefined();
+        expect(request.object?.['data'] ?? null).toEqual(expected.data);
+        expect(request.object?.['kind']).toBe('ConfigMap');
+        const header = warnings.map((text) => `299 - "${text}"`).join(', ');
+        expect(header).toBe(expected.warning ?? '');
+      } else {
+        expect(outcome).toBeInstanceOf(StatusError);
+        const answer = JSON.stringify((outcome as StatusError).status);
+        expect(JSON.parse(settled(answer))).toEqual(JSON.parse(settled(JSON.stringify(expected.answer))));
+      }
+    },
+  );
 
-  it.each(recorded.reviews.map((each) => [each] as const))('sends the same review (%#)', async (expected) => {
-    const { admit, outbound } = configured('allowed');
-    const asked = expected['request'] as JsonObject;
-    const userInfo = asked['userInfo'] as { username: string; groups: string[]; extra: Record<string, string[]> };
-    const { request } = makeRequest(configMaps, {
-      operation: asked['operation'] as AdmissionRequest['operation'],
-      name: (asked['name'] as string | undefined) ?? '',
-      object: (asked['object'] as JsonObject | null) ?? undefined,
-      oldObject: (asked['oldObject'] as JsonObject | null) ?? undefined,
-      options: asked['options'] as JsonObject,
-      dryRun: asked['dryRun'] as boolean,
-      user: {
-        name: userInfo.username,
-        uid: '',
-        groups: userInfo.groups,
-        extra: new Map(Object.entries(userInfo.extra)),
-      },
-    });
-    hooks.reviews.length = 0;
-    await admit(request);
-    await outbound.close();
-    const [review] = hooks.reviews;
-    const uid = (review!['request'] as JsonObject)['uid']!;
-    expect(review).toEqual({ ...expected, request: { ...asked, uid } });
-  });
+  it.each(recorded.reviews.map((each) => [each] as const))(
+    'sends the AdmissionReview recorded from kube-apiserver (review %#)',
+    async (expected) => {
+      const { admit, outbound } = configured('allowed');
+      const asked = expected['request'] as JsonObject;
+      const userInfo = asked['userInfo'] as { username: string; groups: string[]; extra: Record<string, string[]> };
+      const { request } = makeRequest(configMaps, {
+        operation: asked['operation'] as AdmissionRequest['operation'],
+        name: (asked['name'] as string | undefined) ?? '',
+        object: (asked['object'] as JsonObject | null) ?? undefined,
+        oldObject: (asked['oldObject'] as JsonObject | null) ?? undefined,
+        options: asked['options'] as JsonObject,
+        dryRun: asked['dryRun'] as boolean,
+        user: {
+          name: userInfo.username,
+          uid: '',
+          groups: userInfo.groups,
+          extra: new Map(Object.entries(userInfo.extra)),
+        },
+      });
+      hooks.reviews.length = 0;
+      await admit(request);
+      await outbound.close();
+      const [review] = hooks.reviews;
+      const uid = (review!['request'] as JsonObject)['uid']!;
+      expect(review).toEqual({ ...expected, request: { ...asked, uid } });
+    },
+  );
 });

@@ -15,8 +15,8 @@ const REQUEST = {
   namespace: 'shop',
 };
 
-describe('a rule', () => {
-  it('is about what it names', () => {
+describe('a webhook rule', () => {
+  it('matches by operation, group and version, or by a wildcard', () => {
     expect(ruleMatches(RULE, REQUEST)).toBe(true);
     expect(ruleMatches(RULE, { ...REQUEST, operation: 'DELETE' })).toBe(false);
     expect(ruleMatches({ ...RULE, operations: ['*'] }, { ...REQUEST, operation: 'CONNECT' })).toBe(true);
@@ -40,11 +40,14 @@ describe('a rule', () => {
     ['*/*', 'scale', true],
     ['*/*', '', true],
     ['pods/*', '', false],
-  ])('for %s matches the subresource "%s": %s', (resource, subresource, expected) => {
-    expect(ruleMatches({ ...RULE, resources: [resource] }, { ...REQUEST, subresource })).toBe(expected);
-  });
+  ])(
+    'for resources %s compared with deployments and subresource "%s" matches: %s',
+    (resource, subresource, expected) => {
+      expect(ruleMatches({ ...RULE, resources: [resource] }, { ...REQUEST, subresource })).toBe(expected);
+    },
+  );
 
-  it('may be about things in namespaces, or of the cluster, where namespaces belong too', () => {
+  it('matches by scope, with namespaces in scope Cluster', () => {
     const ofCluster = { ...REQUEST, namespace: '' };
     const namespace = { ...REQUEST, namespace: 'shop', resource: { group: '', version: 'v1', resource: 'namespaces' } };
     const rule = { ...RULE, apiGroups: ['*'], resources: ['*'] };

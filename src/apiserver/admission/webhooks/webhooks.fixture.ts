@@ -73,7 +73,7 @@ export interface HookOptions {
   readonly caPem: string;
 }
 
-/** One entry of a configuration that calls a server of this machine, on a path of its own name. */
+/** One entry of a configuration that calls a server of this machine, on a path with the name of the webhook. */
 export function hook(
   name: string,
   { port, caPem }: HookOptions,

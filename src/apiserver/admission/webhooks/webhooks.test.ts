@@ -73,8 +73,8 @@ async function failure(promise: Promise<unknown>): Promise<StatusError> {
 const labelsOf = (object: JsonObject | null | undefined) => (object!['metadata'] as JsonObject)['labels'];
 const reviewed = (review: JsonObject) => review['request'] as JsonObject;
 
-describe('which webhooks are asked', () => {
-  it('follows selectors over the namespace and over the old and the new object', async () => {
+describe('the choice of webhooks to call', () => {
+  it('respects namespaceSelector, and objectSelector for the old and the new object', async () => {
     const { objects, admit, asked } = await setUp(
       'validating',
       {
@@ -99,7 +99,7 @@ describe('which webhooks are asked', () => {
     expect(asked().sort()).toEqual(['both', 'namespace-yes', 'new-object', 'old-object']);
   });
 
-  it('asks of a namespace its own labels, and of a namespace that is gone says so', async () => {
+  it('matches namespaceSelector with the labels of a namespace itself, and fails for a namespace that is not found', async () => {
     const selected = { namespaceSelector: { matchLabels: { team: 'a' } } };
     const { admit, asked } = await setUp('validating', { a: selected }, () => ALLOWED);
     const namespaces = makeType({
@@ -122,7 +122,7 @@ describe('which webhooks are asked', () => {
     expect(asked()).toEqual(['a', 'a']);
   });
 
-  it('never asks about webhook configurations', async () => {
+  it('excludes every webhook for webhook configurations', async () => {
     const { admit, asked } = await setUp('validating', { a: {} }, () => answerWith({ allowed: false }));
     const type = makeType({
       group: 'admissionregistration.k8s.io',
@@ -134,7 +134,7 @@ describe('which webhooks are asked', () => {
     expect(asked()).toEqual([]);
   });
 
-  it('follows match conditions, and what does not evaluate counts by the failure policy', async () => {
+  it('respects matchConditions, and treats an evaluation error by the failure policy', async () => {
     const seen: MatchVariables[] = [];
     const compileMatchCondition = (expression: string) => {
       if (expression === 'syntax') throw new Error('compilation failed');
@@ -167,7 +167,7 @@ describe('which webhooks are asked', () => {
     });
   });
 
-  it('sees a changed configuration at once', async () => {
+  it('respects a changed configuration at once', async () => {
     const { admit, asked, configure } = await setUp('validating', { a: {} }, () => ALLOWED);
     await admit(makeRequest(configMaps).request);
     configure({ b: {} });
@@ -213,7 +213,7 @@ describe('a webhook for another version of a resource', () => {
   const equivalentTypes = () => [v1, v2];
   const GADGET = { apiVersion: 'demo.test/v1', kind: 'Gadget', metadata: { name: 'x' }, one: 'value' };
 
-  it('is asked in its own version, and its patch comes back in the version of the request', async () => {
+  it('gets the object in the version of its rule, and its patch is converted to the version of the request', async () => {
     const { admit, server } = await setUp(
       'mutating',
       { exact: { ...only('v2'), matchPolicy: 'Exact' }, equivalent: only('v2') },
@@ -233,7 +233,7 @@ describe('a webhook for another version of a resource', () => {
     expect(request.object).toEqual({ ...GADGET, one: 'changed' });
   });
 
-  it('is asked about a subresource in the kind that the subresource has', async () => {
+  it('gets a subresource in the kind of the subresource', async () => {
     const { admit, server } = await setUp('validating', { a: only('v2') }, () => ALLOWED, { equivalentTypes });
     const object = { apiVersion: 'autoscaling/v1', kind: 'Scale', spec: { replicas: 3 } };
     await admit(makeRequest(v1, { operation: 'UPDATE', subresource: 'scale', object }).request);
@@ -248,7 +248,7 @@ describe('a webhook for another version of a resource', () => {
 });
 
 describe('mutating webhooks', () => {
-  it('are asked in the order of their configurations, each seeing what those before it did', async () => {
+  it('are called in the order of their configurations, each with the patches of those before it', async () => {
     const { admit, server, objects, at } = await setUp('mutating', { m: {} }, (path) =>
       patchWith(setLabel(path.slice(1), 'done')),
     );
@@ -266,7 +266,7 @@ describe('mutating webhooks', () => {
     expect(labelsOf(CONFIG_MAP)).toEqual({ app: 'demo' });
   });
 
-  it('see the object again once when they ask for it and something changed it after them', async () => {
+  it('are called once more with reinvocationPolicy IfNeeded if a later change was made to the object', async () => {
     const { admit, asked } = await setUp(
       'mutating',
       { early: { reinvocationPolicy: 'IfNeeded' }, never: {}, changes: {}, late: { reinvocationPolicy: 'IfNeeded' } },
@@ -276,7 +276,7 @@ describe('mutating webhooks', () => {
     expect(asked()).toEqual(['early', 'never', 'changes', 'late', 'early']);
   });
 
-  it('are not asked again when nothing changed, or when they themselves made the last change', async () => {
+  it('are not called again if nothing changed, or if they made the last change', async () => {
     const policy = { reinvocationPolicy: 'IfNeeded' };
     const quiet = await setUp('mutating', { a: policy, b: policy }, () => patchWith(setLabel('app', 'demo')));
     await quiet.admit(makeRequest(configMaps).request);
@@ -286,7 +286,7 @@ describe('mutating webhooks', () => {
     expect(alone.asked()).toEqual(['a']);
   });
 
-  it('see what built-in plugins made of their changes', async () => {
+  it('get the object with changes of built-in plugins when they are called again', async () => {
     const { admit, asked, server } = await setUp(
       'mutating',
       { a: { reinvocationPolicy: 'IfNeeded' } },
@@ -302,7 +302,7 @@ describe('mutating webhooks', () => {
     expect(labelsOf(reviewed(server.reviews[1]!)['object'] as JsonObject)).toMatchObject({ derived: 'yes' });
   });
 
-  it('can change nothing when something is deleted', async () => {
+  it('are refused a patch for a deletion', async () => {
     const { admit } = await setUp('mutating', { a: {} }, () => patchWith(setLabel('x', 'y')));
     const { request } = makeRequest(configMaps, { operation: 'DELETE', object: undefined, oldObject: CONFIG_MAP });
     expect((await failure(admit(request))).message).toBe(
@@ -312,7 +312,7 @@ describe('mutating webhooks', () => {
 });
 
 describe('validating webhooks', () => {
-  it('are asked all at once, and the first refusal in order is told', async () => {
+  it('are called concurrently, and the first denial in order is the answer', async () => {
     let waiting = 0;
     let release = () => {};
     const allAsked = new Promise<void>((resolve) => {
@@ -329,15 +329,18 @@ describe('validating webhooks', () => {
   });
 });
 
-describe('a dry run', () => {
-  it.each(['None', 'NoneOnDryRun'])('asks webhooks with side effects %s and tells them', async (sideEffects) => {
-    const { admit, server } = await setUp('validating', { a: { sideEffects } }, () => ALLOWED);
-    await admit(makeRequest(configMaps, { dryRun: true }).request);
-    expect(reviewed(server.reviews[0]!)['dryRun']).toBe(true);
-  });
+describe('a dry-run request with webhooks', () => {
+  it.each(['None', 'NoneOnDryRun'])(
+    'calls a webhook with sideEffects %s, with dryRun in the review',
+    async (sideEffects) => {
+      const { admit, server } = await setUp('validating', { a: { sideEffects } }, () => ALLOWED);
+      await admit(makeRequest(configMaps, { dryRun: true }).request);
+      expect(reviewed(server.reviews[0]!)['dryRun']).toBe(true);
+    },
+  );
 
   it.each(['Some', 'Unknown'])(
-    'fails where a webhook has side effects %s, whatever its failure policy',
+    'fails without a call for a webhook with sideEffects %s, whatever its failure policy',
     async (sideEffects) => {
       const { admit, asked } = await setUp('mutating', { a: { sideEffects, failurePolicy: 'Ignore' } }, () => ALLOWED);
       const error = await failure(admit(makeRequest(configMaps, { dryRun: true }).request));
@@ -352,7 +355,7 @@ describe('a dry run', () => {
 });
 
 describe('a webhook behind a service', () => {
-  it('is dialled at an endpoint and must show a certificate for the service', async () => {
+  it('is called at an endpoint of the service, with a certificate for the name of the service', async () => {
     const { admit, objects, server, asked, configure } = await setUp('validating', {}, () => ALLOWED);
     const named = { namespace: 'shop', name: 'hooks' };
     const caBundle = Buffer.from(ca.pem).toString('base64');
@@ -371,7 +374,7 @@ describe('a webhook behind a service', () => {
     expect(asked()).toEqual(['a']);
   });
 
-  it('that speaks no known version of reviews is a failed call', async () => {
+  it('is a failed call if it accepts no known AdmissionReview version', async () => {
     const { admit } = await setUp('validating', { a: { admissionReviewVersions: ['v7'] } }, () => ALLOWED);
     expect((await failure(admit(makeRequest(configMaps).request))).message).toBe(
       'Internal error occurred: failed calling webhook "a.hooks.test": could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',

@@ -7,7 +7,7 @@ import { describeSnapshots } from './snapshots.fixture.js';
 import type { BackendUnderTest } from './subject.fixture.js';
 import { describeWatches } from './watches.fixture.js';
 
-/** What `Backend` promises, checked. Every engine's own test file runs it; the store need not be empty. */
+/** Tests of the contract of `Backend`. The test file of every engine runs them; the store need not be empty. */
 export function describeBackend(name: string, subject: BackendUnderTest): void {
   describe(`${name} keeps the storage contract`, () => {
     let store: Backend;

@@ -3,7 +3,7 @@ import { brief, bytes, codeOf, collect, uniquePrefix } from './attempts.fixture.
 import type { BackendUnderTest } from './subject.fixture.js';
 
 export function describeLife(subject: BackendUnderTest): void {
-  it('is complete after it is opened again, and shows new writes of others at once', async () => {
+  it('returns all writes after it is opened again, and new writes of others at once', async () => {
     const [first, second] = [await subject.open(), await subject.open()];
     const prefix = uniquePrefix();
     const created = await first.create(`${prefix}a`, bytes('1'));

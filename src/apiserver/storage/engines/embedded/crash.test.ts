@@ -49,7 +49,7 @@ async function expectAllThere(store: Backend, acknowledged: readonly Acknowledge
 
 describe('a store whose writers are killed', () => {
   it(
-    `has every acknowledged write, opens at once and never goes back (${kills} kills)`,
+    `keeps every acknowledged write, opens at once and never decreases its revision (${kills} kills)`,
     async () => {
       let newest = 1;
       for (let round = 0; round < rounds; round++) {

@@ -50,7 +50,7 @@ describe('group commit', () => {
     expect(commits).toBe(2);
   });
 
-  it('reports the events of a transaction, of a large one only the last', async () => {
+  it('reports the events of a small transaction, and only the last event of a large one', async () => {
     await create('/small');
     expect(told.map(({ revision }) => revision)).toEqual([2]);
     const large = 'x'.repeat(3 * 2 ** 20);

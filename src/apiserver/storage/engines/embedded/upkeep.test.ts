@@ -31,7 +31,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-/** A look at the store's own tables. */
+/** Reads the tables of the store. */
 async function inside<T>(look: (tables: Tables) => T): Promise<T> {
   const { tables, close } = openTables(join(await realpath(dataDir), 'store.mdb'));
   freshen(tables);

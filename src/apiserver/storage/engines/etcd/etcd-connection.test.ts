@@ -25,7 +25,7 @@ afterEach(async () => {
   await Promise.all(opened.splice(0).map((store) => store.close()));
 });
 
-/** etcd's own administration, by its JSON form. */
+/** Calls etcd's administration API in its JSON form. */
 async function administer(server: EtcdServer, path: string, body: unknown): Promise<unknown> {
   const response = await fetch(`${server.endpoint}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path}: ${await response.text()}`);
@@ -146,9 +146,9 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
   it(
     'serves again after its member was killed and started anew, with all that was acknowledged',
     async () => {
-      const own = await startEtcd(binary, { fsync: true });
-      onTestFinished(() => own.stop());
-      const store = await openStore({ endpoints: [own.endpoint], requestTimeoutMs: 5_000 });
+      const member = await startEtcd(binary, { fsync: true });
+      onTestFinished(() => member.stop());
+      const store = await openStore({ endpoints: [member.endpoint], requestTimeoutMs: 5_000 });
       const prefix = '/kill/';
       const acknowledged = new Map<string, number>();
       const watched = collect(store.watch(prefix, { fromRevision: 2 }), { events: 1 });
@@ -165,10 +165,10 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
         const enough = acknowledged.size + 40;
         while (acknowledged.size < enough) await new Promise((resolve) => setImmediate(resolve));
         const newest = Math.max(...acknowledged.values());
-        await own.kill();
+        await member.kill();
         storming = false;
         await Promise.all(writers);
-        await own.restart();
+        await member.restart();
         while ((await codeOf(store.currentRevision())) !== 'no error')
           await new Promise((resolve) => setImmediate(resolve));
         expect(await store.currentRevision()).toBeGreaterThanOrEqual(newest);
@@ -182,7 +182,7 @@ describe.skipIf(binary === '')('the etcd engine and its connections', () => {
   );
 });
 
-describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
+describe.skipIf(binary === '')('the etcd engine with TLS and authentication', () => {
   it('trusts only the configured CA, and sends its client certificate if etcd requests one', async () => {
     const [ca, stranger] = [makeCa('etcd-ca'), makeCa('stranger')];
     const [serving, client] = [makeServer(ca), makeClient(ca, { cn: 'straddle' })];
@@ -197,11 +197,11 @@ describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
     const server = await startEtcd(binary, { scheme: 'https', dataDir, flags: [...flags, ...files] });
     onTestFinished(() => server.stop());
     const endpoints = [server.endpoint];
-    const own = { cert: client.pem, key: client.keyPem };
-    const store = await openStore({ endpoints, tls: { ca: ca.pem, ...own } });
+    const clientPair = { cert: client.pem, key: client.keyPem };
+    const store = await openStore({ endpoints, tls: { ca: ca.pem, ...clientPair } });
     const { modRevision } = await store.create('/tls', bytes('x'));
     await collect(store.watch('/tls', { fromRevision: modRevision }), { events: 1 });
-    await expect(openStore({ endpoints, tls: { ca: stranger.pem, ...own } })).rejects.toThrow(/certificate/);
+    await expect(openStore({ endpoints, tls: { ca: stranger.pem, ...clientPair } })).rejects.toThrow(/certificate/);
     await expect(openStore({ endpoints, tls: { ca: ca.pem } })).rejects.toThrow(/certificate/);
   });
 
@@ -216,7 +216,7 @@ describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
       await administer(server, 'auth/role/add', { name });
       await administer(server, 'auth/user/grant', { user: name, role: name });
     }
-    const perm = { permType: 'READWRITE', key: base64('/own/'), range_end: base64('/own0') };
+    const perm = { permType: 'READWRITE', key: base64('/allowed/'), range_end: base64('/allowed0') };
     await administer(server, 'auth/role/grant', { name: 'limited', perm });
     await administer(server, 'auth/enable', {});
 
@@ -226,17 +226,19 @@ describe.skipIf(binary === '')('the etcd engine and who may use etcd', () => {
     expect(await codeOf(openStore({ endpoints, credentials: { name: 'root', password: 'wrong' } }))).toBe('denied');
 
     const credentials = { name: 'limited', password: 'secret' };
-    const limited = await openStore({ endpoints, credentials, probeKey: '/own/probe' });
-    const own = await limited.create('/own/a', bytes('x'));
+    const limited = await openStore({ endpoints, credentials, probeKey: '/allowed/probe' });
+    const created = await limited.create('/allowed/a', bytes('x'));
     expect(await codeOf(limited.get('/before'))).toBe('denied');
     expect(await codeOf(limited.create('/before', bytes('x')))).toBe('denied');
     expect(await codeOf(collect(limited.watch('/before', { fromRevision: 2 }), { events: 1 }))).toBe('denied');
-    await collect(limited.watch('/own/', { fromRevision: own.modRevision }), { events: 1 });
+    await collect(limited.watch('/allowed/', { fromRevision: created.modRevision }), { events: 1 });
 
     // A member started anew knows no old tokens.
     await server.restart();
     await until(() => root.get('/before'));
-    expect((await limited.update('/own/a', bytes('y'), own.modRevision)).createRevision).toBe(own.modRevision);
+    expect((await limited.update('/allowed/a', bytes('y'), created.modRevision)).createRevision).toBe(
+      created.modRevision,
+    );
   });
 });
 
