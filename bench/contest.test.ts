@@ -15,7 +15,7 @@ function contest(more: Partial<Contest> & Pick<Contest, 'measure'>): Contest {
   return { case: 'trial', contestants: ['ours', 'theirs'], metrics: { rate: '1/s' }, bars: [twice], ...more };
 }
 
-/** Where only the rounds' own ratios matter. */
+/** Judges by the ratios of single rounds alone. */
 const judgeRounds = (bar: Promised, ratios: readonly number[]) => judgeRatios(bar, median(ratios), ratios);
 
 test('the interval is that of the ratios of each round', () => {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { handwrittenLoad } from './own.js';
+import { handwrittenLoad } from './handwritten-load.js';
 import { BODY, orderOf, type SmallServer, startSmallServer } from './small-server.fixture.js';
 
 let server: SmallServer;
