@@ -158,7 +158,7 @@ describe('straddle check of real Straddle processes', () => {
 
   it('finds a stale lease', async () => {
     const { a } = await start(() => ({}));
-    // Only then is b done with clearing away what it takes for leases of its own.
+    // Once nothing is found, b has deleted the leases that it takes for stale ones of its server.
     await untilFound([], () => check(a));
     plane.storage.put('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
       metadata: {

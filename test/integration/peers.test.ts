@@ -128,9 +128,9 @@ describe('merged discovery', () => {
   });
 
   it('is the local view for profile=nopeer', async () => {
-    const own = await get(a, { Accept: NOPEER });
-    expect(own.text).toContain('olds');
-    expect(own.text).not.toContain('podgroups');
+    const localView = await get(a, { Accept: NOPEER });
+    expect(localView.text).toContain('olds');
+    expect(localView.text).not.toContain('podgroups');
   });
 
   it('has the groups of the peer in legacy forms too', async () => {

@@ -68,7 +68,7 @@ export function streamsSuite(world: World): void {
 
 const REQUESTS_MAX = 2;
 
-/** On a server of its own with little room, which is stopped in the end. */
+/** Runs on a separate server with low limits, which the last test stops. */
 export function endSuite(kind: HostKind, world: World): void {
   describe('limits', () => {
     let small: Subject;
