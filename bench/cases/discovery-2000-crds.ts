@@ -90,7 +90,10 @@ async function shownBy(
       { timeoutMs: SHOWN_TIMEOUT_MS, intervalMs: POLL_MS },
     );
   };
-  const [localView, merged] = await Promise.all([until(kube.admin, NO_PEER_VIEW), until(straddle.admin, AGGREGATED_V2)]);
+  const [localView, merged] = await Promise.all([
+    until(kube.admin, NO_PEER_VIEW),
+    until(straddle.admin, AGGREGATED_V2),
+  ]);
   return { kube: localView, straddle: merged };
 }
 

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { type Load, type Order, requireRight } from './order.js';
 import type { GeneratorAnswer, GeneratorOrder, Protocol } from './handwritten-generator.js';
+import { type Load, type Order, requireRight } from './order.js';
 
 const PROGRAM = fileURLToPath(new URL('./handwritten-generator.ts', import.meta.url));
 
