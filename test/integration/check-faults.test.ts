@@ -56,7 +56,7 @@ const untilFound = (expected: readonly string[], look: () => Promise<CheckReport
   );
 
 describe('straddle check of real Straddle processes', () => {
-  it('finds no problem in good ones', async () => {
+  it('finds no problem in two correctly configured Straddles', async () => {
     const { a } = await start(() => ({}));
     const report = await untilFound([], () => check(a));
     expect(report.verdict).toBe('ok');
@@ -76,7 +76,7 @@ describe('straddle check of real Straddle processes', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  it('finds the gate off', async () => {
+  it('finds a Straddle with the feature gate off', async () => {
     const { a, b } = await start(() => ({
       'peer-ca-file': '',
       'feature-gates': 'UnknownVersionInteroperabilityProxy=false',
