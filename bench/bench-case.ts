@@ -23,7 +23,7 @@ export interface Bar {
   readonly low?: number;
   readonly high?: number;
   readonly rounds?: number;
-  /** How far the middle half of the rounds' own ratios lies apart, as a share of their median. */
+  /** How far the middle half of the ratios of single rounds lies apart, as a share of their median. */
   readonly spread?: number;
   /** Set if the bar is inside the interval, so that the side of the true ratio is not known. */
   readonly notMeasurable?: true;

@@ -15,10 +15,10 @@ function contest(more: Partial<Contest> & Pick<Contest, 'measure'>): Contest {
   return { case: 'trial', contestants: ['ours', 'theirs'], metrics: { rate: '1/s' }, bars: [twice], ...more };
 }
 
-/** Where only the rounds' own ratios matter. */
+/** Judges by the ratios of single rounds alone. */
 const judgeRounds = (bar: Promised, ratios: readonly number[]) => judgeRatios(bar, median(ratios), ratios);
 
-test('the interval is that of the ratios of each round', () => {
+test('judge takes the interval of a bar from the ratios of each round', () => {
   // The machine was ten times as fast in some rounds; in each of them ours was thrice theirs.
   const rounds = [1, 10, 1, 10, 1, 10, 1].map(
     (speed) =>
@@ -30,7 +30,7 @@ test('the interval is that of the ratios of each round', () => {
   expect(judge(twice, rounds)).toMatchObject({ ratio: 3, low: 3, high: 3, spread: 0, holds: true, rounds: 7 });
 });
 
-test('a ratio is that of the medians, and a bar between it and the interval is not measurable', () => {
+test('judge compares the ratio of the medians with the bar; a bar between it and the interval is not measurable', () => {
   const figures = [
     [100, 30],
     [100, 30],
@@ -56,18 +56,18 @@ test('a ratio is that of the medians, and a bar between it and the interval is n
   });
 });
 
-test('a bar holds if the whole interval satisfies it', () => {
+test('judgeRatios: a bar holds if the whole interval of the ratios satisfies it', () => {
   expect(judgeRounds(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).toMatchObject({ ratio: 2.4, low: 2, high: 9, holds: true });
   expect(judgeRounds(twice, [2, 2.2, 2.3, 2.4, 2.5, 8, 9])).not.toHaveProperty('notMeasurable');
 });
 
-test('a bar fails if no value of the interval satisfies it', () => {
+test('judgeRatios: a bar fails if no value of the interval of the ratios satisfies it', () => {
   const bar = judgeRounds(twice, [0.1, 1, 1.1, 1.2, 1.3, 1.4, 1.9]);
   expect(bar).toMatchObject({ ratio: 1.2, holds: false });
   expect(bar).not.toHaveProperty('notMeasurable');
 });
 
-test('a bar inside the interval is not measurable, on whichever side the median is', () => {
+test('judgeRatios: a bar inside the interval of the ratios is not measurable, on whichever side the median is', () => {
   for (const ratios of [
     [1.9, 2.1, 2.2, 2.3, 2.4, 2.5, 2.6],
     [1.4, 1.5, 1.6, 1.7, 1.8, 1.9, 2.1],
@@ -75,19 +75,19 @@ test('a bar inside the interval is not measurable, on whichever side the median 
     expect(judgeRounds(twice, ratios)).toMatchObject({ holds: false, notMeasurable: true });
 });
 
-test('an upper bar is judged by the same interval', () => {
+test('judgeRatios: an upper bar is judged by the same interval as a lower one', () => {
   const most = { name: 'at most twice', bar: 2, side: 'at most' } as const;
   expect(judgeRounds(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2])).toMatchObject({ holds: true });
   expect(judgeRounds(most, [2.1, 2.2, 2.3, 2.4, 2.5, 2.6, 9])).not.toHaveProperty('notMeasurable');
   expect(judgeRounds(most, [1, 1.1, 1.2, 1.3, 1.4, 1.5, 2.1])).toMatchObject({ holds: false, notMeasurable: true });
 });
 
-test('too few rounds, and a round without a ratio, cannot be judged', () => {
+test('judgeRatios: a bar with too few rounds, or with a round without a ratio, is not measurable', () => {
   expect(judgeRounds(twice, [3, 3, 3, 3, 3])).toMatchObject({ holds: false, notMeasurable: true });
   expect(judgeRounds(twice, [3, 3, 3, 3, 3, 3, Number.NaN])).toMatchObject({ holds: false, notMeasurable: true });
 });
 
-test('a bar that cannot be judged gets more rounds, and then is not measurable', async () => {
+test('a contest runs up to 31 rounds for an undecided bar, which then is not measurable', async () => {
   let asked = 0;
   const result = await hold(
     contest({
@@ -102,7 +102,7 @@ test('a bar that cannot be judged gets more rounds, and then is not measurable',
   expect(result.bars[0]).toMatchObject({ holds: false, notMeasurable: true, rounds: 31 });
 });
 
-test('no round is begun that would exceed the time limit', async () => {
+test('a contest begins no round that would exceed its time limit', async () => {
   let seconds = 0;
   const result = await hold(
     contest({
@@ -117,7 +117,7 @@ test('no round is begun that would exceed the time limit', async () => {
   expect(result.bars[0]).toMatchObject({ notMeasurable: true, rounds: 7 });
 });
 
-test('more rounds are run only with contestants of an undecided bar', async () => {
+test('a contest runs more rounds only with contestants of an undecided bar', async () => {
   const asked = new Map<string, number>();
   const open: RatioBar = { ...twice, name: 'open', ratio: (of) => of('ours', 'rate') / of('others', 'rate') };
   const noisy: Readonly<Record<string, (round: number) => number>> = {
@@ -144,7 +144,7 @@ test('more rounds are run only with contestants of an undecided bar', async () =
   ]);
 });
 
-test('the first round is warm-up, and seven rounds count', async () => {
+test('a contest with a bar counts seven rounds after one warm-up round', async () => {
   const result = await hold(
     contest({
       measure: async (contestant, round) => ({ rate: round === 0 ? 1e9 : contestant === 'ours' ? 300 + round : 100 }),
@@ -155,7 +155,7 @@ test('the first round is warm-up, and seven rounds count', async () => {
   expect(result.bars[0]).toMatchObject({ ratio: 3.04, low: 3.01, high: 3.07, holds: true });
 });
 
-test('contestants that take turns within a round are measured together', async () => {
+test('a contest measures contestants together if they take turns within a round', async () => {
   const asked: string[] = [];
   const result = await hold(
     contest({
@@ -175,7 +175,7 @@ test('contestants that take turns within a round are measured together', async (
   expect(result.bars[0]).toMatchObject({ ratio: 3.04, holds: true });
 });
 
-test('without a bar five rounds count', async () => {
+test('a contest without a bar counts five rounds', async () => {
   const result = await hold(contest({ bars: [], measure: async (_, round) => ({ rate: round }) }), silent);
   expect(result.rows[0]).toMatchObject({ median: 3, min: 1, max: 5 });
 });

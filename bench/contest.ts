@@ -127,9 +127,9 @@ export function judge(bar: RatioBar, rounds: readonly ReadonlyMap<string, Figure
 
 /**
  * The rule for every bar that is measured in rounds. What is compared with the bar is the ratio of the medians. Around it
- * stands the interval in which the median of the rounds' own ratios lies with `CONFIDENCE`. The bar holds where the ratio
- * and all of the interval keep it and fails where none of them does; otherwise, or with too few rounds for an interval,
- * nobody can say: not measurable.
+ * stands the interval in which the median of the ratios of single rounds lies with `CONFIDENCE`. The bar holds where the
+ * ratio and all of the interval keep it and fails where none of them does; otherwise, or with too few rounds for an
+ * interval, nobody can say: not measurable.
  */
 export function judgeRatios({ name, bar, side }: Promised, ofMedians: number, ratios: readonly number[]): Bar {
   const keeps = (value: number): boolean => (side === 'at least' ? value >= bar : value <= bar);

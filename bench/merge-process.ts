@@ -30,7 +30,7 @@ function groupsOf(resources: number): GroupDiscovery[] {
   });
 }
 
-/** Every server's surface is its own, as it is when it was read from that server. */
+/** Every server has a separate surface object, as if each had been read from its server. */
 function measure({ servers, resources }: MergeOrder): MergeAnswer {
   const surfaces = Array.from({ length: servers }, (_, i) => ({
     identity: `server-${i}`,

@@ -11,7 +11,7 @@ const row = (contestant: string, median: number) => ({
   max: median * 2,
 });
 
-test('contestants of one figure are in one panel with one scale', () => {
+test('the plot draws contestants of one metric in one panel with one scale', () => {
   const svg = plot({ rows: [row('direct', 100), row('Straddle <local>', 50)], bars: [] });
   const widths = [...svg.matchAll(/<rect x="300" y="\d+" width="([\d.]+)"/g)].map(([, width]) => Number(width));
   expect(widths).toHaveLength(2);
@@ -19,7 +19,7 @@ test('contestants of one figure are in one panel with one scale', () => {
   expect(svg).toContain('Straddle &lt;local&gt;');
 });
 
-test('the plot shows the verdict of a bar', () => {
+test('the plot shows the verdict of each benchmark bar', () => {
   const bars = [
     { name: 'kept', ratio: 2, bar: 1, holds: true },
     { name: 'broken', ratio: 0.5, bar: 1, holds: false },

@@ -90,8 +90,11 @@ async function shownBy(
       { timeoutMs: SHOWN_TIMEOUT_MS, intervalMs: POLL_MS },
     );
   };
-  const [own, merged] = await Promise.all([until(kube.admin, NO_PEER_VIEW), until(straddle.admin, AGGREGATED_V2)]);
-  return { kube: own, straddle: merged };
+  const [localView, merged] = await Promise.all([
+    until(kube.admin, NO_PEER_VIEW),
+    until(straddle.admin, AGGREGATED_V2),
+  ]);
+  return { kube: localView, straddle: merged };
 }
 
 function countOf(text: string): number {
@@ -107,7 +110,7 @@ async function documentsOf(endpoint: Endpoint) {
 
 /**
  * An OpenAPI document that A and B have differently, merged when it is first asked for; others must not wait for that.
- * Not OpenAPI v2: with this many CRDs a kube-apiserver needs longer to make its own than it gives any request.
+ * Not OpenAPI v2: with this many CRDs a kube-apiserver needs longer to make the document than it gives any request.
  */
 async function openApiFromNothing(plane: ControlPlane, { say }: BenchContext): Promise<Row[]> {
   const rows: Row[] = [];

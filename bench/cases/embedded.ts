@@ -28,7 +28,7 @@ const MAPS = `/api/v1/namespaces/${NAMESPACE}/configmaps`;
 const LIST_NAMESPACE = 'bench-list';
 const LIST_MAPS = `/api/v1/namespaces/${LIST_NAMESPACE}/configmaps`;
 const REAL = 'kube-apiserver 1.36.4 + etcd';
-const OWN = 'straddle apiserver, embedded store';
+const STRADDLE = 'straddle apiserver, embedded store';
 
 const TOKEN = 'bench-token';
 
@@ -90,7 +90,7 @@ export const embedded: BenchCase = {
     const pki = createPki(`${context.dir}/pki`);
     const tokens = join(context.dir, 'tokens.csv');
     writeFileSync(tokens, `${TOKEN},bench,bench,"system:masters"\n`);
-    const servers = [await realServer(context, pki, tokens), await ownServer(context, pki, tokens)];
+    const servers = [await realServer(context, pki, tokens), await straddleServer(context, pki, tokens)];
     const results: CaseResult[] = [await measureStarts(servers, context)];
     for (const { admin } of servers) await fill(admin);
     results.push(await measureIdle(servers, context));
@@ -133,17 +133,17 @@ async function realServer({ dir }: BenchContext, pki: Pki, tokens: string): Prom
   };
 }
 
-async function ownServer({ dir }: BenchContext, pki: Pki, tokens: string): Promise<Server> {
+async function straddleServer({ dir }: BenchContext, pki: Pki, tokens: string): Promise<Server> {
   const address = '127.0.0.23';
-  const own = new StraddleApiserver({ name: 'bench', address, port: await freePort(address), dir, pki });
-  const start = () => own.start(undefined, { 'token-auth-file': tokens });
+  const apiserver = new StraddleApiserver({ name: 'bench', address, port: await freePort(address), dir, pki });
+  const start = () => apiserver.start(undefined, { 'token-auth-file': tokens });
   await start();
   return {
-    name: OWN,
-    admin: own.admin,
-    processes: () => [own.process!],
+    name: STRADDLE,
+    admin: apiserver.admin,
+    processes: () => [apiserver.process!],
     async restart() {
-      await own.stop();
+      await apiserver.stop();
       await start();
     },
   };
@@ -183,7 +183,7 @@ async function measureWork(work: Work, servers: readonly Server[], load: Measure
           name: `embedded: ${metric}, at least ${bar} × the real server`,
           bar,
           side: 'at least',
-          ratio: (of) => of(OWN, rate) / of(REAL, rate),
+          ratio: (of) => of(STRADDLE, rate) / of(REAL, rate),
         },
       ],
       async measure(name) {
@@ -277,11 +277,11 @@ async function measureStarts(contestants: readonly Server[], { say }: BenchConte
   const rows = contestants.map(({ name }) =>
     rowOf({ case: CASE, contestant: name, metric: 'stop, start and ready', unit: 's' }, seconds.get(name)!),
   );
-  const [own, real] = [seconds.get(OWN)!, seconds.get(REAL)!];
-  say(`start: ${median(own).toFixed(2)} s against ${median(real).toFixed(2)} s`);
+  const [straddle, real] = [seconds.get(STRADDLE)!, seconds.get(REAL)!];
+  say(`start: ${median(straddle).toFixed(2)} s against ${median(real).toFixed(2)} s`);
   const bar = { name: 'embedded: start, at most 1/3 of the real server', bar: 1 / 3, side: 'at most' } as const;
-  const ratios = own.map((each, i) => each / real[i]!);
-  return { rows, bars: [judgeRatios(bar, median(own) / median(real), ratios)] };
+  const ratios = straddle.map((each, i) => each / real[i]!);
+  return { rows, bars: [judgeRatios(bar, median(straddle) / median(real), ratios)] };
 }
 
 /** While both hold the same objects: the faster one has many more of them later. */

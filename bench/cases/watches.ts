@@ -43,7 +43,7 @@ async function measure(pair: Pair, size: number, context: BenchContext): Promise
   await straddle.start();
   const rerouted: Contestant = { ...pair.reroute, proxyPid: straddle.process!.pid };
   for (let i = 0; i < 20; i++) await call({ url: rerouted.url, ...caller }, JOBS);
-  // Objects of their own for each, so that a round writes only for the one it measures.
+  // Separate objects for each, so that a round writes only for the one it measures.
   const names = [await watched(pair, size, 'direct'), await watched(pair, size, 'rerouted')];
   const beforeMb = residentMb(rerouted.proxyPid!);
   const crowds = new Map<string, WatchCrowd>();

@@ -24,7 +24,7 @@ time for request:     3.03ms     38.41ms     12.57ms      4.61ms    70.85%
 time for connect:    10.21ms     39.93ms     26.24ms     10.35ms    62.50%
 `;
 
-test('rate and mean are read', () => {
+test('h2load report: requests per second and mean latency are read', () => {
   expect(readReport(report('2000 2xx, 0 3xx, 0 4xx, 0 5xx', 3_600_000), ORDER)).toEqual({
     requests: 2000,
     requestsPerSecond: 2462.79,
@@ -32,15 +32,15 @@ test('rate and mean are read', () => {
   });
 });
 
-test('one wrong status is an error', () => {
+test('h2load report: one reply with a wrong status is an error', () => {
   expect(() => readReport(report('1999 2xx, 0 3xx, 0 4xx, 1 5xx', 3_600_000), ORDER)).toThrow(/1999 of 2000/);
 });
 
-test('bodies of another size are an error', () => {
+test('h2load report: bodies of an unexpected size are an error', () => {
   expect(() => readReport(report('2000 2xx, 0 3xx, 0 4xx, 0 5xx', 3_599_999), ORDER)).toThrow(/bodies of 1799/);
 });
 
-test('304s are counted among the 3xx', () => {
+test('h2load report: expected 304s are counted among the 3xx', () => {
   const order = { ...ORDER, expected: { status: 304, bytesMin: 0, bytesMax: 0 } };
   expect(readReport(report('0 2xx, 2000 3xx, 0 4xx, 0 5xx', 0), order).meanMs).toBe(12.57);
 });

@@ -1,6 +1,6 @@
 import { generatorPath } from './generator.js';
+import { handwrittenLoad } from './handwritten-load.js';
 import type { Load, Order } from './order.js';
-import { handwrittenLoad } from './own.js';
 import { wrk } from './wrk.js';
 
 /**

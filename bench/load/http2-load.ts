@@ -1,7 +1,7 @@
 import { generatorPath } from './generator.js';
 import { h2load } from './h2load.js';
+import { handwrittenLoad } from './handwritten-load.js';
 import type { Load, Order } from './order.js';
-import { handwrittenLoad } from './own.js';
 
 /** h2load where it is installed, else the bundled generator. */
 export function http2Load(order: Order): Promise<Load> {

@@ -19,11 +19,11 @@ const report = (more: object): string => {
   return `Running 2s test\nRequests/sec:   2487.10\nwrk-summary ${JSON.stringify({ ...right, ...more })}\n`;
 };
 
-test('rate and mean are read', () => {
+test('wrk summary: requests per second and mean latency are read', () => {
   expect(readSummary(report({}), ORDER)).toEqual({ requests: 5000, requestsPerSecond: 2500, meanMs: 12.57 });
 });
 
-test('an error, a failed connection, no reply and replies of another size are errors', () => {
+test('wrk summary: error replies, failed connections, no replies and replies of an unexpected size are errors', () => {
   expect(() => readSummary(report({ wrong: 1 }), ORDER)).toThrow(/1 of 5000 answers were errors/);
   expect(() => readSummary(report({ failed: 2 }), ORDER)).toThrow(/2 failed/);
   expect(() => readSummary(report({ requests: 0 }), ORDER)).toThrow(/0 of 0/);
@@ -32,7 +32,7 @@ test('an error, a failed connection, no reply and replies of another size are er
   expect(() => readSummary('unable to connect', ORDER)).toThrow(/no summary:\nunable to connect/);
 });
 
-describe.skipIf(!isInstalled('wrk'))('with wrk', () => {
+describe.skipIf(!isInstalled('wrk'))('the installed wrk', () => {
   let server: SmallServer;
   beforeEach(async () => {
     server = await startSmallServer();
@@ -46,7 +46,7 @@ describe.skipIf(!isInstalled('wrk'))('with wrk', () => {
     expect(load.meanMs).toBeGreaterThan(0);
   });
 
-  test('a wrong status is an error', async () => {
+  test('rejects for replies with a wrong status', async () => {
     const expected = { status: 200, bytesMin: 0, bytesMax: BODY.length };
     await expect(wrk('wrk', orderOf(server, { path: '/broken', expected }), 1)).rejects.toThrow(/answers were errors/);
   });

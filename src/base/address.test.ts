@@ -16,28 +16,28 @@ describe('hostPortOf', () => {
     ['https://[fd00::1]', { host: 'fd00::1', port: 443 }],
     ['https://api.example', { host: 'api.example', port: 443 }],
     ['http://[::1]', { host: '::1', port: 80 }],
-  ])('takes %s apart, IPv6 without brackets', (url, expected) => {
+  ])('returns host and port of %s, an IPv6 host without brackets', (url, expected) => {
     expect(hostPortOf(new URL(url))).toEqual(expected);
   });
 });
 
 describe('formatHostPort', () => {
   it.each(['10.0.0.1:6443', '[fd00::1]:6443', '[::1]:80', 'api.example:6443'])(
-    'makes %s of its parts again',
+    'writes %s as it was before parseHostPort',
     (address) => {
       expect(formatHostPort(parseHostPort(address))).toBe(address);
     },
   );
 });
 
-describe('addresses of peers', () => {
-  it('have one spelling for an IPv6 address', () => {
+describe('canonical addresses of peers', () => {
+  it('are the same for every spelling of an IPv6 address', () => {
     expect(canonicalAddress('[FD00:0:0::1]:6443')).toBe('[fd00::1]:6443');
     expect(joinAddress('fd00:0:0:0:0:0:0:1', 6443)).toBe('[fd00::1]:6443');
     expect(addressOfUrl('https://[FD00::0:1]')).toBe('[fd00::1]:443');
   });
 
-  it('exclude unspecified addresses, zones and ports out of range', () => {
+  it('do not exist for unspecified addresses, zones and ports out of range', () => {
     const texts = [
       '[::]:6443',
       '0.0.0.0:6443',

@@ -22,13 +22,13 @@ describe('a logger', () => {
     });
   });
 
-  it('writes one short line for people, and a value cannot start another', () => {
+  it('writes one line of text, and escapes line feeds in values', () => {
     const { lines, logger } = logging('info', 'text');
     logger.warn('peer is gone', { peer: 'b', why: 'a\nb', count: 3, nothing: undefined });
     expect(lines[0]).toBe('03:04:05.678 WARN  peer is gone peer=b why="a\\nb" count=3 nothing=undefined\n');
   });
 
-  it('is silent below its level', () => {
+  it('writes nothing below its level', () => {
     const { lines, logger } = logging('warn', 'json');
     logger.debug('a');
     logger.info('b');
@@ -37,13 +37,13 @@ describe('a logger', () => {
     expect(lines).toHaveLength(2);
   });
 
-  it('puts bound fields on every line, which a line may override', () => {
+  it('writes bound fields on every line, where fields of the line override them', () => {
     const { lines, logger } = logging('info', 'json');
     logger.with({ peer: 'a', kind: 'x' }).with({ kind: 'y' }).info('m', { peer: 'b' });
     expect(JSON.parse(lines[0]!)).toMatchObject({ peer: 'b', kind: 'y' });
   });
 
-  it('does not throw at what JSON cannot hold', () => {
+  it('does not throw for fields that JSON cannot represent', () => {
     const circular: Record<string, unknown> = {};
     circular['self'] = circular;
     for (const format of ['json', 'text'] as const) {

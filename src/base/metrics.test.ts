@@ -47,7 +47,7 @@ describe('metrics', () => {
     expect(registry.render()).not.toContain('peer="b"');
   });
 
-  it('stay bounded whatever label values come', () => {
+  it('keep a bounded number of series for any label values', () => {
     const registry = new MetricRegistry();
     const counter = registry.counter('c', 'C.', ['x']);
     for (let i = 0; i < 30_000; i++) counter.labels(String(i)).inc();
@@ -56,7 +56,7 @@ describe('metrics', () => {
     expect(page).toContain('c{x="other"} 10000');
   });
 
-  it('do not mix up label values that read the same when joined', () => {
+  it('keep series apart whose label values are the same when joined', () => {
     const registry = new MetricRegistry();
     const counter = registry.counter('c', 'C.', ['x', 'y']);
     counter.labels('a', 'b,c').inc();
@@ -76,7 +76,7 @@ describe('metrics of several processes', () => {
     };
   }
 
-  it('add up, children that only one of them has included', () => {
+  it('are added up, series of only one process included', () => {
     const [a, b, sum] = [declared(), declared(), declared()];
     a.counter.labels('both').inc(2);
     b.counter.labels('both').inc(3);
@@ -95,7 +95,7 @@ describe('metrics of several processes', () => {
     expect(sum.registry.render()).toBe(together.registry.render());
   });
 
-  it('stay bounded, and ignore families that are not known here', () => {
+  it('keep a bounded number of series, and ignore unknown families', () => {
     const [many, more, sum] = [declared(), declared(), declared()];
     for (let i = 0; i < 15_000; i++) many.counter.labels(`a${i}`).inc();
     for (let i = 0; i < 15_000; i++) more.counter.labels(`b${i}`).inc();
@@ -107,8 +107,8 @@ describe('metrics of several processes', () => {
   });
 });
 
-describe('the catalogue', () => {
-  it('has each name once, and keeps those of kube-apiserver', () => {
+describe('the catalogue of metrics', () => {
+  it('has each metric name once, and the names that kube-apiserver uses', () => {
     const names = [
       ...createMetrics()
         .registry.render()

@@ -41,7 +41,7 @@ describe('the wire format of protobuf', () => {
     expect(reader.number()).toBe(-1);
   });
 
-  it('reads numbers of 32 bits, from however many bytes', () => {
+  it('reads numbers of 32 bits from varints of any length', () => {
     for (const [written, read] of [
       [2n ** 31n - 1n, 2 ** 31 - 1],
       [-(2n ** 31n), -(2 ** 31)],
@@ -94,7 +94,7 @@ describe('the wire format of protobuf', () => {
     expect(readAll(`08${'ff'.repeat(10)}01`)).toThrow(new ProtobufError('integer overflow'));
   });
 
-  it('passes over fields of every form that it does not know', () => {
+  it('skips unknown fields of every wire type', () => {
     const known = new WireWriter().number(1, 7).finish();
     const unknown = Buffer.from([0x79, 1, 2, 3, 4, 5, 6, 7, 8, 0x7d, 1, 2, 3, 4, 0x7a, 2, 9, 9, 0x78, 0x96, 1]);
     const reader = new WireReader(Buffer.concat([unknown, known]));

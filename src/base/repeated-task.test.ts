@@ -23,7 +23,7 @@ it('RepeatedTask begins the next turn one pause after the end of the last one', 
   expect(ends).toHaveLength(2);
 });
 
-it('RepeatedTask joins calls of now() during a turn, and anew() waits for a turn of its own', async () => {
+it('RepeatedTask.now() joins the turn in progress, and anew() waits for a turn that begins after the call', async () => {
   const { ends, task } = repeated();
   void task.now();
   void task.now();
@@ -41,7 +41,7 @@ it('RepeatedTask joins calls of now() during a turn, and anew() waits for a turn
   expect(anewEnded).toBe(true);
 });
 
-it('RepeatedTask pauses anew with the present length on pause(), except during a turn', async () => {
+it('RepeatedTask.pause() restarts the pause with its present length, except during a turn', async () => {
   let pauseMs = 1_000;
   const { clock, ends, task } = repeated(() => pauseMs);
   task.pause();

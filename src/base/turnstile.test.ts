@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Turnstile } from './turnstile.js';
 
 describe('Turnstile', () => {
-  it('lets as many in at once as it has places, and the others in order', async () => {
+  it('admits as many callers at once as it has places, and the others in order', async () => {
     const turnstile = new Turnstile(2);
     const entered: string[] = [];
     const enter = async (name: string): Promise<() => void> => {

@@ -35,7 +35,7 @@ describe('WorkSlices', () => {
     expect(order).toEqual(['done']);
   });
 
-  it('gives one long request a slice in each turn, in the order in which they asked', async () => {
+  it('gives one long request a slice in each turn of the event loop, first come, first served', async () => {
     const order: string[] = [];
     let turn = 0;
     const count = (): void => {
@@ -55,7 +55,7 @@ describe('WorkSlices', () => {
     expect(new Set(turns).size).toBe(3);
   });
 
-  it('passes on what the work returns and throws', async () => {
+  it('returns the result of the work, and throws its error', async () => {
     const returning = function* (): Generator<void, number> {
       yield;
       return 7;

@@ -66,7 +66,7 @@ async function run(...argv: string[]) {
   return { code, out, err };
 }
 
-describe('status, diff and check on the command line', () => {
+describe('straddle status, diff and check', () => {
   it.each(['status', 'diff', 'check'])('%s has help with examples', async (command) => {
     const { code, out } = await run(command, '--help');
     expect(code).toBe(0);
@@ -123,7 +123,7 @@ describe('status, diff and check on the command line', () => {
     [['status', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml.'],
     [['status', '--server=nonsense'], 'Give it as host:port'],
     [['status', '--peer-ca-file=/nowhere/ca'], '--peer-ca-file /nowhere/ca cannot be read (ENOENT).'],
-  ])('%s is refused in a sentence', async (argv, sentence) => {
+  ])('%s fails with one sentence and exit code 1', async (argv, sentence) => {
     const { code, err } = await run(...argv);
     expect(code).toBe(1);
     expect(err).toContain(sentence);

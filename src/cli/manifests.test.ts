@@ -34,7 +34,7 @@ function problems(path = dir): readonly string[] {
 
 const map = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
 
-describe('manifests', () => {
+describe('files of --manifests', () => {
   it('are read from a folder and its folders in the order of their paths', () => {
     write({
       'b/2.yml': map('four'),
@@ -60,14 +60,14 @@ describe('manifests', () => {
     expect(names()).toEqual(['one', 'two', 'three', 'four']);
   });
 
-  it('that are lists are unrolled', () => {
+  it('that contain a List are read as its items', () => {
     const item = (name: string) => ({ apiVersion: 'v1', kind: 'Secret', metadata: { name } });
     const inner = { apiVersion: 'v1', kind: 'SecretList', items: [item('b')] };
     write({ 'a.json': JSON.stringify({ apiVersion: 'v1', kind: 'List', items: [item('a'), inner] }) });
     expect(names()).toEqual(['a', 'b']);
   });
 
-  it('keep text such as dates and yes unchanged', () => {
+  it('keep scalars such as dates and yes as text', () => {
     write({ 'a.yaml': `${map('one')}data:\n  day: 2020-01-01\n  on: yes\n  block: |\n    a\n    --- b\n` });
     expect(readManifests(dir)[0]!['data']).toEqual({ day: '2020-01-01', on: 'yes', block: 'a\n--- b\n' });
   });

@@ -102,9 +102,9 @@ function documentsOf(text: string): Document[] {
   if (starts.length === 0 || lines.slice(0, starts[0]).some((line) => !/^\s*(#|$)|^%/.test(line))) starts.unshift(0);
   else starts[0] = 0;
   return starts.map((start, index) => {
-    const own = lines.slice(start, starts[index + 1]);
-    const content = own.findIndex((line) => !/^\s*(#|$)|^%|^---\s*(#|$)/.test(line));
-    return { text: '\n'.repeat(start) + own.join('\n'), line: start + Math.max(0, content) + 1 };
+    const documentLines = lines.slice(start, starts[index + 1]);
+    const content = documentLines.findIndex((line) => !/^\s*(#|$)|^%|^---\s*(#|$)/.test(line));
+    return { text: '\n'.repeat(start) + documentLines.join('\n'), line: start + Math.max(0, content) + 1 };
   });
 }
 

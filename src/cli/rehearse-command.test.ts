@@ -179,7 +179,7 @@ describe('straddle rehearse', () => {
     ['harm with the proxy on', half(true, { findings: findings({ wrong404s: 1 }) }), 1],
     ['a failed --exec with the proxy on', half(true, { exec: [{ beginMs: 0, endMs: 1, exitCode: 7, output: '' }] }), 1],
     ['only 503s with the proxy on', half(true, { findings: findings({ unavailable503s: 5 }) }), 0],
-  ])('shows %s by the exit code', async (_, on, code) => {
+  ])('has an exit code that depends on harm with the proxy on: %s', async (_, on, code) => {
     const { rehearse } = answering({ on });
     expect((await run([...VERSIONS, '--no-report'], rehearse)).code).toBe(code);
   });
@@ -249,7 +249,7 @@ describe('straddle rehearse', () => {
     [[...VERSIONS, '--roll-command=x'], '--roll-command is for real API servers: give --upstream too.'],
     [[...VERSIONS, '--upstream=https://a,https://b', '--roll-command=x', '--servers=3'], 'leave --servers out'],
     [[...VERSIONS, '--hodl=3s'], 'Unknown flag --hodl. Did you mean --hold?'],
-  ])('%s is refused in a sentence, with exit code 2', async (argv, sentence) => {
+  ])('fails for %s with one sentence and exit code 2', async (argv, sentence) => {
     const { code, err, out } = await run(
       argv.some((each) => each.startsWith('--report')) ? argv : [...argv, '--no-report'],
       refused,

@@ -195,12 +195,12 @@ async function eachHalf(flags: RehearseFlags, surroundings: Surroundings, run: H
     };
     try {
       run.signal.throwIfAborted();
-      const own = await run.rehearse(
+      const result = await run.rehearse(
         { ...run.options, halves: [half], progress: say, signal: run.signal, clock: systemClock },
         places(flags, surroundings, { ...run, say }),
       );
-      first ??= own;
-      halves.push(...own.halves);
+      first ??= result;
+      halves.push(...result.halves);
     } catch (error) {
       return outcome(error);
     }

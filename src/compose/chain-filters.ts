@@ -113,13 +113,13 @@ function isFromPeerStraddle({ identity, trustedProxy }: Exchange): boolean {
 }
 
 /** Sends GET to one server by its identity, this one included; each replies for itself only. */
-function sendTo({ config, own, host, view }: Parts): SendTo {
+function sendTo({ config, straddleRequests, host, view }: Parts): SendTo {
   return async (server, target, headers, onAbort) => {
     if (server === config.serverName) return host.fetch(target, headers, onAbort);
     const peer = view.directory.snapshot().peers.find((each) => each.identity === server);
     const endpoint = peer?.endpoints.find((each) => each.usable());
     if (!endpoint) throw new AttemptError('unsent', 'connect', `${server} cannot be reached at the moment`);
-    return own.fetchFrom(endpoint.destination)(target, headers, onAbort);
+    return straddleRequests.fetchFrom(endpoint.destination)(target, headers, onAbort);
   };
 }
 

@@ -17,7 +17,7 @@ function clientOf(apis: string) {
 }
 
 describe('discovery read by controllers', () => {
-  it('has the groups of both documents', async () => {
+  it('has the groups of /api and /apis', async () => {
     const { groups } = await clientOf(JSON.stringify(aggregated({ 'batch/v1/jobs': 'get' }))).discover();
     expect(groups.map(({ metadata }) => metadata.name)).toEqual([undefined, 'batch']);
   });
@@ -30,7 +30,7 @@ describe('discovery read by controllers', () => {
       JSON.stringify({ ...aggregated({}), items: [null] }),
       /items\[0\]: is not an obj/,
     ],
-  ])('rejects a document %s with an error that says where it is wrong', async (_, document, message) => {
+  ])('is rejected for a document %s, with an error that contains the position', async (_, document, message) => {
     await expect(clientOf(document).discover()).rejects.toThrow(message);
     await expect(clientOf(document).discover()).rejects.toThrow('/apis');
   });

@@ -10,7 +10,7 @@ import type { ProgramSurroundings } from './program-surroundings.js';
 /** Makes the host for a kube-apiserver behind this process. */
 export function makeUpstreamHost(
   config: ProxyConfig,
-  { clock, logger, tls, own }: ProgramSurroundings,
+  { clock, logger, tls, straddleRequests }: ProgramSurroundings,
   surface: { readAnew(): Promise<void> },
 ): Host {
   const upstreams = new Destinations(() => tls.upstreamTls());
@@ -18,10 +18,10 @@ export function makeUpstreamHost(
   return new UpstreamHost({
     destination,
     renew: () => upstreams.renew(),
-    fetch: own.fetchFrom(destination),
+    fetch: straddleRequests.fetchFrom(destination),
     advertisedAddress: formatHostPort(config.upstream.advertised),
     outgoingHeaders: createOutgoingHeaders(config.requestHeader),
-    probe: () => own.probeReady(destination),
+    probe: () => straddleRequests.probeReady(destination),
     beforeReady: () => surface.readAnew(),
     headTimeoutMs: config.limits.requestTimeoutMs,
     probeIntervalMs: PROBE_INTERVAL_MS,

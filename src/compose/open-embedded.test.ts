@@ -11,8 +11,8 @@ const dir = mkdtempSync(join(tmpdir(), 'straddle-open-'));
 const logger = createLogger({ level: 'error', format: 'text', write: () => {}, nowMs: () => 0 });
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-describe('the files of an API server', () => {
-  it('are not made where --surface-file is of a newer format, which is said in one sentence', async () => {
+describe('openEmbedded', () => {
+  it('rejects with one sentence if --surface-file has a newer format, and creates no files', async () => {
     const surfaceFile = join(dir, 'later.json');
     writeFileSync(surfaceFile, JSON.stringify({ format: 7 }));
     const config = { surfaceFile, dataDir: dir, pkiDir: join(dir, 'pki') } as ApiServerConfig;

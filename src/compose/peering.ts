@@ -45,7 +45,7 @@ export async function createDirectory(
     readonly peers: Destinations;
   },
 ): Promise<RunningPeerDirectory> {
-  const { host, local, client, peers, own, clock, logger, metrics, health } = parts;
+  const { host, local, client, peers, straddleRequests, clock, logger, metrics, health } = parts;
   const memory = await DepartedMemory.open({
     clock,
     logger,
@@ -64,7 +64,7 @@ export async function createDirectory(
   return createPeerDirectory({
     sources,
     makeDestination: (endpoint) => peers.make(endpoint.address),
-    makeFetch: (destination) => own.fetchFrom(destination),
+    makeFetch: (destination) => straddleRequests.fetchFrom(destination),
     clock,
     logger,
     selves: {

@@ -26,7 +26,7 @@ function belongTogether({ certFile, keyFile }: { certFile: string; keyFile: stri
 }
 
 describe('makePki', () => {
-  it('gives servers that start together on one folder the same front-proxy certificate and key', async () => {
+  it('returns the same front-proxy certificate and key to servers that start together on one folder', async () => {
     for (let round = 0; round < 10; round++) {
       const dataDir = join(dir, `together-${round}`);
       const starts = Array.from({ length: 6 }, async (_, index) => {
@@ -38,7 +38,7 @@ describe('makePki', () => {
     }
   });
 
-  it('keeps good certificates and makes missing ones again', async () => {
+  it('keeps valid certificates and issues missing ones again', async () => {
     const config = configOf(join(dir, 'kept'), 'server');
     await makePki(config);
     const before = readFileSync(config.tlsCertFile, 'utf8');

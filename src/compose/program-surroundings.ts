@@ -11,7 +11,7 @@ export interface ProgramSurroundings {
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tls: ProxyTls;
-  readonly own: StraddleRequests;
+  readonly straddleRequests: StraddleRequests;
 }
 
 /** Makes the surroundings of a server. Rejects if its certificates cannot be used. */
@@ -22,9 +22,9 @@ export async function surroundingsOf(
 ): Promise<ProgramSurroundings> {
   const clock = systemClock;
   const tls = await loadServerTls(config, { logger, clock }, upstream);
-  const own = new StraddleRequests({
+  const straddleRequests = new StraddleRequests({
     frontProxy: tls.frontProxy !== undefined,
     userHeader: config.requestHeader.usernameHeaders[0] ?? 'X-Remote-User',
   });
-  return { clock, logger, metrics: createMetrics(), tls, own };
+  return { clock, logger, metrics: createMetrics(), tls, straddleRequests };
 }

@@ -65,7 +65,7 @@ export interface RunningControllers {
 
 /** Runs the chain before a host. Rejects, with nothing left running, if it cannot start. */
 export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<InProcessServer> {
-  const { clock, logger, metrics, tls, own } = surroundings;
+  const { clock, logger, metrics, tls, straddleRequests } = surroundings;
   const host = surroundings.makeHost(
     {
       readAnew: async () => {
@@ -81,7 +81,7 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
   routed = createRouterOf({ config, clock, logger, metrics, host, view });
 
   tls.onOutgoingChange(() => host.renew());
-  const parts: Parts = { config, clock, logger, metrics, tls, own, host, view, router: routed };
+  const parts: Parts = { config, clock, logger, metrics, tls, straddleRequests, host, view, router: routed };
   const state = { draining: false };
   const { listener, inner } = surroundings.makeFront(parts, state);
   const controllers = surroundings.makeControllers?.({
@@ -108,7 +108,7 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
   return runningServer(parts, { listener, state, controllers, address, port });
 }
 
-function createRouterOf(parts: Omit<Parts, 'tls' | 'own' | 'router'>): Handler {
+function createRouterOf(parts: Omit<Parts, 'tls' | 'straddleRequests' | 'router'>): Handler {
   const { config, clock, logger, metrics, host, view } = parts;
   const { local, directory } = view;
   const { limits } = config;

@@ -9,6 +9,6 @@ it.each([
   ['fe80::1%eth0', 'fe80:0:0:0::/64'],
   ['::1', '0:0:0:0::/64'],
   ['', ''],
-])('takes %s for a client of block %s', (address, block) => {
+])('addressBlock of client %s is %s', (address, block) => {
   expect(addressBlock(address)).toBe(block);
 });

@@ -39,7 +39,7 @@ describe('a bearer token', () => {
     expect(bearerCredential(one)).toBe('abc');
   });
 
-  it('is not there where the subprotocols of a WebSocket hold two', () => {
+  it('is malformed if the subprotocols of a WebSocket contain two tokens', () => {
     const headers = ['Upgrade', 'websocket', 'Sec-WebSocket-Protocol', `${TOKEN_PROTOCOL}, a, ${TOKEN_PROTOCOL}`];
     const exchange = exchangeFor('/', { headers, upgrade: true });
     expect(bearerTokens(exchange)).toEqual({ tokens: [], malformed: true });
@@ -59,7 +59,7 @@ describe('a bearer token', () => {
     expect(withoutBearerProtocols(headers[3]!)).toBe('v4.channel.k8s.io');
   });
 
-  it('is cut out of the list of subprotocols', () => {
+  it('is removed from the list of WebSocket subprotocols', () => {
     expect(withoutBearerProtocols(`v5.channel.k8s.io,${TOKEN_PROTOCOL},v4.channel.k8s.io`)).toBe(
       'v5.channel.k8s.io, v4.channel.k8s.io',
     );

@@ -47,7 +47,7 @@ describe('Deadline', () => {
     expect(cancelled).toEqual(['GET /version: timeout, no reply in 100 ms']);
   });
 
-  it('cuts the body of a reply in time when the time is up, and not after its end', async () => {
+  it('cancels the body of a reply when the time is up, unless the deadline was ended', async () => {
     const clock = new ManualClock();
     const [first, second] = [hangingReply(), hangingReply()];
     const deadline = new Deadline(clock, 100, 'GET /a');

@@ -31,13 +31,13 @@ describe('deriveExchange', () => {
     expect(derived.info).toBe(first.info);
   });
 
-  it('keeps neither body, way nor results of the original', () => {
+  it('keeps neither body, route nor limits of the original', () => {
     const derived = deriveExchange(original(), { nowMs: 7 });
     expect(derived).toMatchObject({ peerProxied: false, localOnly: false, body: null });
     expect([derived.gatheredBody, derived.holding, derived.routed]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('reads the request info anew for another target', () => {
+  it('parses the request info again for another target', () => {
     const body = Buffer.from('{}');
     const derived = deriveExchange(original(), { method: 'POST', target: '/apis/batch/v1/jobs', body, nowMs: 7 });
     expect(derived.info).toMatchObject({ verb: 'create', resource: 'jobs', group: 'batch' });
@@ -45,7 +45,7 @@ describe('deriveExchange', () => {
     expect(derived.upgrade).toBe(false);
   });
 
-  it('does not end with its original unless it is linked to it', () => {
+  it('returns an exchange that is not aborted with its original', () => {
     const first = original();
     const derived = deriveExchange(first, { nowMs: 7 });
     first.abort();
@@ -54,7 +54,7 @@ describe('deriveExchange', () => {
 });
 
 describe('internalExchange', () => {
-  it('has the identity it is given and no client', () => {
+  it('has the given identity and no client connection', () => {
     const request = { method: 'GET', target: '/api/v1/nodes', headers: [], identity: IDENTITY, nowMs: 3 };
     const exchange = internalExchange(request);
     expect(exchange).toMatchObject({ identity: IDENTITY, trustedProxy: false, peerProxied: false });

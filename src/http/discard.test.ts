@@ -22,7 +22,7 @@ describe('discard', () => {
     expect(socket.destroyed).toBe(true);
   });
 
-  it('leaves a reply that is whole in memory alone', () => {
+  it('does nothing for a reply that is whole in memory', () => {
     expect(() => discard({ status: 200, headers: [], body: Buffer.from('whole') })).not.toThrow();
   });
 });

@@ -29,7 +29,7 @@ function caller() {
 }
 
 describe('FairLimiter', () => {
-  it('lets others wait for an amount beyond the bounds that could not wait itself', async () => {
+  it('makes other callers wait while an overdrawn amount exceeds the bounds', async () => {
     const { fair } = limiter({ heldMax: 10, heldPerGroupMax: 5 });
     const overdrawn = fair.overdraw(flow('a'), 12);
     expect(fair.stats.held).toBe(12);
@@ -40,7 +40,7 @@ describe('FairLimiter', () => {
     expect(fair.stats).toEqual({ held: 0, queued: 0, groups: 0 });
   });
 
-  it('gives everything back and leaves nobody waiting beside free amounts, for any order of events', async () => {
+  it('releases every amount and admits every waiter that fits, for any order of events', async () => {
     const step = fc.record({
       act: fc.constantFrom('acquire', 'acquire', 'try', 'overdraw', 'release', 'release', 'abort', 'wait'),
       group: fc.constantFrom('a', 'b', 'c'),
@@ -85,7 +85,7 @@ describe('FairLimiter', () => {
     );
   });
 
-  it('lets in at once while places are free, without a promise', () => {
+  it('admits a caller synchronously while places are free', () => {
     const { fair } = limiter({ heldMax: 2 });
     const first = fair.acquire(flow('a'), never);
     const second = fair.acquire(flow('a'), never);
@@ -95,7 +95,7 @@ describe('FairLimiter', () => {
     expect(fair.stats).toEqual({ held: 2, queued: 1, groups: 1 });
   });
 
-  it('gives a place back only once', () => {
+  it('releases a place only once', () => {
     const { fair } = limiter({ heldMax: 2 });
     const release = fair.acquire(flow('a'), never) as Release;
     fair.acquire(flow('a'), never);
@@ -104,7 +104,7 @@ describe('FairLimiter', () => {
     expect(fair.stats.held).toBe(1);
   });
 
-  it('takes turns between flows, however many of one are waiting', async () => {
+  it('takes turns between flows, however many requests of one flow are waiting', async () => {
     const { fair } = limiter();
     let release = fair.acquire(flow('noisy'), never) as Release;
     const served: string[] = [];
@@ -122,7 +122,7 @@ describe('FairLimiter', () => {
     expect(served).toEqual(['noisy', 'b', 'c', 'noisy', 'b', 'noisy']);
   });
 
-  it('keeps the order within a flow', async () => {
+  it('admits requests of one flow in their order', async () => {
     const { fair } = limiter();
     let release = fair.acquire(flow('a'), never) as Release;
     const served: number[] = [];
@@ -150,7 +150,7 @@ describe('FairLimiter', () => {
     expect(fair.acquire(flow('b'), never)).toBeInstanceOf(Promise);
   });
 
-  it('makes room in a full queue at the expense of the longest flow', async () => {
+  it('displaces a waiter of the longest flow when the queue is full', async () => {
     const { fair } = limiter({ queueMax: 3, queuePerGroupMax: 3 });
     fair.acquire(flow('noisy'), never);
     const noisy = [1, 2, 3].map(() => Promise.resolve(fair.acquire(flow('noisy'), never)));
@@ -163,7 +163,7 @@ describe('FairLimiter', () => {
     expect(outcome).toBeInstanceOf(Promise);
   });
 
-  it('refuses when a full queue is shared equally', () => {
+  it('refuses a request when a full queue is shared equally', () => {
     const { fair } = limiter({ queueMax: 3 });
     fair.acquire(flow('x'), never);
     for (const name of ['a', 'b', 'c']) void fair.acquire(flow(name), never);
@@ -171,7 +171,7 @@ describe('FairLimiter', () => {
     expect(fair.stats.queued).toBe(3);
   });
 
-  it('refuses whoever has waited too long, and lets the next one in afterwards', async () => {
+  it('refuses a waiter after the maximum wait, and admits the next one afterwards', async () => {
     const { fair, clock } = limiter({ waitMsMax: 1_000 });
     const release = fair.acquire(flow('a'), never) as Release;
     const late = expect(fair.acquire(flow('a'), never)).rejects.toThrow(/waited too long/);
@@ -183,7 +183,7 @@ describe('FairLimiter', () => {
     expect(typeof fair.acquire(flow('a'), never)).toBe('function');
   });
 
-  it('lets an aborted caller leave the queue and keeps nothing of it', async () => {
+  it('removes an aborted caller from the queue, with its timer and listener', async () => {
     const { fair, clock } = limiter();
     const release = fair.acquire(flow('a'), never) as Release;
     const gone = caller();
@@ -196,7 +196,7 @@ describe('FairLimiter', () => {
     expect(fair.stats).toEqual({ held: 0, queued: 0, groups: 0 });
   });
 
-  it('refuses a caller that had left before it came', async () => {
+  it('rejects a caller that was aborted before it asked', async () => {
     const { fair, clock } = limiter();
     fair.acquire(flow('a'), never);
     const left: Caller = {
@@ -210,7 +210,7 @@ describe('FairLimiter', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('takes back its timer and its abort listener when a waiter is let in', async () => {
+  it('removes timer and abort listener of a waiter that is admitted', async () => {
     const { fair, clock } = limiter();
     const release = fair.acquire(flow('a'), never) as Release;
     const waiting = caller();
@@ -221,7 +221,7 @@ describe('FairLimiter', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('holds a group to its share while others are admitted', async () => {
+  it('limits a group to its share while other groups are admitted', async () => {
     const { fair } = limiter({ heldMax: 4, heldPerGroupMax: 2 });
     const first = fair.acquire(flow('greedy'), never) as Release;
     fair.acquire(flow('greedy'), never);
@@ -260,7 +260,7 @@ describe('FairLimiter', () => {
     expect(() => fair.acquire({ group: 'g', member: 'flood' }, never)).toThrow(/of this caller are waiting/);
   });
 
-  it('counts amounts, and a large one that waits is not overtaken by small ones', async () => {
+  it('counts amounts, and small ones do not overtake a large one that waits', async () => {
     const { fair } = limiter({ heldMax: 10, heldPerGroupMax: 8 });
     const first = fair.acquire(flow('a'), never, 6) as Release;
     const large = fair.acquire(flow('b'), never, 8);
@@ -283,7 +283,7 @@ describe('FairLimiter', () => {
     expect(typeof fair.acquire(flow('b'), never, 5)).toBe('function');
   });
 
-  it('tells why a request was refused', async () => {
+  it('reports the reason of each refusal', async () => {
     const refusals: string[] = [];
     const { fair, clock } = limiter({ queuePerGroupMax: 1, waitMsMax: 100, onRefused: (why) => refusals.push(why) });
     fair.acquire(flow('a'), never);
@@ -294,7 +294,7 @@ describe('FairLimiter', () => {
     expect(refusals).toEqual(['queue-full', 'wait-time']);
   });
 
-  it('never exceeds its bounds and loses no waiter, whatever happens in whatever order', async () => {
+  it('never exceeds its bounds and loses no waiter, for any order of events', async () => {
     const step = fc.record({
       act: fc.constantFrom('acquire', 'acquire', 'acquire', 'release', 'abort', 'wait'),
       name: fc.constantFrom('a', 'b', 'c', 'd'),

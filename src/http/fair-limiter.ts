@@ -160,8 +160,8 @@ export class FairLimiter {
     const group = this.#groups.get(name);
     if (group && group.queued >= queuePerGroupMax) {
       const longest = group.longest();
-      const own = group.members.get(member)?.size ?? 0;
-      if (longest.size <= own + 1) this.#refuseFull('too many requests of this caller are waiting');
+      const queuedOfMember = group.members.get(member)?.size ?? 0;
+      if (longest.size <= queuedOfMember + 1) this.#refuseFull('too many requests of this caller are waiting');
       this.#displaceYoungest(longest);
     } else if (this.#queued >= queueMax) {
       let largest: Group | undefined;

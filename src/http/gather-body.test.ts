@@ -9,7 +9,7 @@ function exchangeWith(body: Readable | null, headers: string[], upgrade = false)
 }
 
 describe('gatherSmallBody', () => {
-  it('reads a small body of announced length, which can then be taken again and again', async () => {
+  it('reads a small body with Content-Length, which can then be taken several times', async () => {
     const body = new PassThrough();
     const exchange = exchangeWith(body, ['content-LENGTH', '6']);
     body.write('abc');
@@ -34,7 +34,7 @@ describe('gatherSmallBody', () => {
     expect(exchange.bodyTouched).toBe(true);
   });
 
-  it('gathers at most once, and nothing of what asks to switch protocols', async () => {
+  it('gathers at most once, and never the body of an upgrade request', async () => {
     const exchange = exchangeWith(new PassThrough(), ['Content-Length', '1']);
     exchange.gatheredBody = Buffer.from('x');
     await gatherSmallBody(exchange);
@@ -43,7 +43,7 @@ describe('gatherSmallBody', () => {
     expect(upgrade.gatheredBody).toBeUndefined();
   });
 
-  it('rejects when the body breaks or the client leaves, before or meanwhile', async () => {
+  it('rejects when the body fails or the client disconnects, before or during the read', async () => {
     const broken = new PassThrough();
     const first = gatherSmallBody(exchangeWith(broken, ['Content-Length', '9']));
     broken.destroy(new Error('broken'));

@@ -12,22 +12,22 @@ describe('raw headers', () => {
     expect(headerValues(HEADERS, 'nothing')).toEqual([]);
   });
 
-  it('are filtered without touching spelling or order', () => {
+  it('are filtered without a change of spelling or order', () => {
     expect(filterHeaders(HEADERS, (name) => name === 'warning')).toEqual(['WARNING', '1', 'warning', '2']);
   });
 
-  it('never takes a value for a name', () => {
+  it('are not found by a value that is equal to the name', () => {
     expect(headerValue(['a', 'host', 'host', 'x'], 'host')).toBe('x');
   });
 });
 
-describe('hop-by-hop names', () => {
+describe('hopByHopNames', () => {
   it.each(['connection', 'keep-alive', 'proxy-authorization', 'te', 'trailer', 'transfer-encoding', 'upgrade'])(
-    'always hold %s',
+    'always contains %s',
     (name) => expect(hopByHopNames([]).has(name)).toBe(true),
   );
 
-  it('hold what Connection lists, in any spelling and over several fields', () => {
+  it('contains the names in all Connection fields, in any spelling', () => {
     const names = hopByHopNames(['CONNECTION', 'close, X-One ,', 'Connection', 'x-TWO']);
     expect(names.has('x-one')).toBe(true);
     expect(names.has('x-two')).toBe(true);
@@ -35,7 +35,7 @@ describe('hop-by-hop names', () => {
     expect(names.has('')).toBe(false);
   });
 
-  it('are one shared set when nothing is listed, which a listing does not change', () => {
+  it('returns one shared set if Connection names no fields, and never changes it', () => {
     const shared = hopByHopNames(['Connection', 'keep-alive']);
     expect(hopByHopNames(['Connection', 'close'])).toBe(shared);
     hopByHopNames(['Connection', 'x-one']);

@@ -5,12 +5,12 @@ import type { EstablishedIdentity } from './identity.js';
 import type { Destination, Lane, Send } from './outgoing.js';
 
 /** Sends to another server, without a bound on the time to the head: callers have deadlines. */
-export function sendTo(destination: Destination, lane: Lane, ownHeaders: () => RawHeaders): Send {
+export function sendTo(destination: Destination, lane: Lane, firstHeaders: () => RawHeaders): Send {
   return async (method, target, headers, body, onAbort) =>
     destination.send({
       method,
       target,
-      headers: ['Host', destination.address, 'User-Agent', 'straddle', ...ownHeaders(), ...headers],
+      headers: ['Host', destination.address, 'User-Agent', 'straddle', ...firstHeaders(), ...headers],
       body,
       lane,
       headTimeoutMs: 0,
@@ -28,9 +28,9 @@ export interface InProcessOptions {
 }
 
 /** Sends to a handler of this process, without a connection. */
-export function sendInProcess({ handler, nowMs, identity, headers: ownHeaders }: InProcessOptions): Send {
+export function sendInProcess({ handler, nowMs, identity, headers: firstHeaders }: InProcessOptions): Send {
   return async (method, target, headers, body, onAbort) => {
-    const sent = [...ownHeaders, ...headers];
+    const sent = [...firstHeaders, ...headers];
     const exchange = internalExchange({ method, target, headers: sent, body, identity, nowMs: nowMs() });
     onAbort(() => exchange.abort());
     return handler()(exchange);

@@ -66,7 +66,7 @@ describe('an error of a socket', () => {
     expect(words).toMatch(/^certificate is not valid for this name: .*DNS:localhost/);
   });
 
-  it('names every address that was tried, and has the type of the last', () => {
+  it('contains every address that was tried, and has the type of the last attempt', () => {
     const refused = Object.assign(new Error('connect ECONNREFUSED ::1:1'), {
       code: 'ECONNREFUSED',
       syscall: 'connect',

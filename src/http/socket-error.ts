@@ -54,7 +54,7 @@ export function socketErrorType(error: unknown): AttemptErrorType {
   return code.startsWith('HPE_') ? 'protocol' : 'transport';
 }
 
-/** Returns the words for an error, with its own message where that has details: `no such host`, `malformed HTTP response: …`. */
+/** Returns the words for an error, with the message of the error where that has details: `no such host`, `malformed HTTP response: …`. */
 export function describeSocketError(error: Error): string {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return error.errors.map((each) => describeSocketError(each as Error)).join('; ');

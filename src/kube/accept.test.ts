@@ -23,11 +23,11 @@ describe('parseAccept', () => {
     ]);
   });
 
-  it('leaves out refusals and what is no media range', () => {
+  it('omits ranges with q=0 and malformed ranges', () => {
     expect(parseAccept('a/b;q=0, nonsense, a/b/c, /x, x/, ;;, a/b;q=abc, a/c;q=-1')).toEqual([]);
   });
 
-  it('reads a lone star as everything', () => {
+  it('reads * as */*', () => {
     expect(parseAccept('*')).toEqual([{ type: '*', subtype: '*', q: 1, params: new Map() }]);
   });
 
@@ -49,13 +49,13 @@ describe('parseAccept', () => {
     expect(parseAccept(`a/b${';x=1'.repeat(100_000)}`)).toEqual([]);
   });
 
-  it('never throws', () => {
+  it('never throws, for any string', () => {
     fc.assert(fc.property(fc.string({ maxLength: 300 }), (field) => Array.isArray(parseAccept(field))));
   });
 });
 
 describe('chooseMediaType', () => {
-  it('takes the first offer without a field, and none where nothing fits', () => {
+  it('returns the first offer without an Accept field, and undefined if no offer is accepted', () => {
     expect(chooseMediaType(undefined, ['a/b', 'a/c'])).toBe('a/b');
     expect(chooseMediaType('a/c;q=0.5,a/b;q=0.4', ['a/b', 'a/c'])).toBe('a/c');
     expect(chooseMediaType('x/y', ['a/b'])).toBeUndefined();
@@ -63,39 +63,39 @@ describe('chooseMediaType', () => {
 });
 
 describe('discoveryForms', () => {
-  it('is the legacy JSON list without a field or with a wildcard', () => {
+  it('returns the legacy JSON form without an Accept field or with a wildcard', () => {
     expect(best(undefined)).toBe('json legacy');
     expect(best('*/*')).toBe('json legacy');
     expect(best('application/*')).toBe('json legacy');
   });
 
-  it('takes what current and older kubectl ask for', () => {
+  it('returns the aggregated form that current and older kubectl accept', () => {
     expect(best(`${V2},${V2BETA1},application/json`)).toBe('json v2');
     expect(best(`${V2BETA1},application/json`)).toBe('json v2beta1');
   });
 
-  it('respects q between versions and against the legacy list', () => {
+  it('compares q of aggregated versions and of the legacy form', () => {
     expect(best(`${V2};q=0.5,${V2BETA1};q=0.8`)).toBe('json v2beta1');
     expect(best(`${V2};q=0.5,application/json`)).toBe('json legacy');
   });
 
-  it('prefers the aggregated form, being more specific, where q is equal', () => {
+  it('prefers the aggregated form, which is more specific, if q is equal', () => {
     expect(best(`application/json,${V2}`)).toBe('json v2');
   });
 
-  it('knows protobuf, CBOR and YAML', () => {
+  it('recognizes protobuf, CBOR and YAML', () => {
     const params = V2.slice(V2.indexOf(';'));
     expect(best(`application/vnd.kubernetes.protobuf${params}`)).toBe('protobuf v2');
     expect(best(`application/cbor${params}`)).toBe('cbor v2');
     expect(best('application/yaml')).toBe('yaml legacy');
   });
 
-  it('carries the profile, known or not', () => {
+  it('returns the profile, known or unknown', () => {
     expect(best(`${V2};profile=nopeer`)).toBe('json v2 nopeer');
     expect(best(`${V2};profile=other`)).toBe('json v2 other');
   });
 
-  it('skips conversions that discovery does not know', () => {
+  it('ignores conversions that discovery does not support', () => {
     expect(best('application/json;as=Table;v=v1;g=meta.k8s.io,application/json')).toBe('json legacy');
     expect(best('application/json;as=Table;v=v1;g=meta.k8s.io')).toBeUndefined();
     expect(best(V2.replace('v=v2', 'v=v3'))).toBeUndefined();

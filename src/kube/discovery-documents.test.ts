@@ -95,7 +95,7 @@ describe('aggregated discovery documents', () => {
 });
 
 describe('legacy discovery documents', () => {
-  it('give core versions, and groups with the preferred version first', () => {
+  it('are read as core versions, and groups with the preferred version first', () => {
     expect(parseApiVersions({ kind: 'APIVersions', versions: ['v1'] }, '/api')).toEqual(['v1']);
     const list = {
       kind: 'APIGroupList',
@@ -110,7 +110,7 @@ describe('legacy discovery documents', () => {
     expect(parseGroupList(list, '/apis')).toEqual([{ name: 'autoscaling', versions: ['v2', 'v1'] }]);
   });
 
-  it('turn pods/status into a subresource, and make the parent up where it is missing', () => {
+  it('are read with pods/status as a subresource, and with a parent without verbs if it is missing', () => {
     const resources = parseResourceList(
       {
         kind: 'APIResourceList',

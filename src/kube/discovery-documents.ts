@@ -208,8 +208,8 @@ export function parseResourceList(document: unknown, path: string, unnamed: Lega
     subresources.set(entry.resource, list);
   }
   return [...byName.values()].map((resource) => {
-    const own = subresources.get(resource.resource);
-    return own ? { ...resource, subresources: firstOfEach(own, (entry) => entry.subresource) } : resource;
+    const children = subresources.get(resource.resource);
+    return children ? { ...resource, subresources: firstOfEach(children, (entry) => entry.subresource) } : resource;
   });
 }
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { cloneJson, isDeeperThan, type Json, jsonEqual, member, setMember } from './json.js';
 
-describe('JSON documents', () => {
-  it('are equal in any order of members, and only then', () => {
+describe('JSON functions', () => {
+  it('jsonEqual ignores the order of members, and no other difference', () => {
     expect(jsonEqual({ a: 1, b: [1, { c: null }] }, { b: [1, { c: null }], a: 1 })).toBe(true);
     expect(jsonEqual({ a: 1 }, { a: 1, b: null })).toBe(false);
     expect(jsonEqual([1, 2], [2, 1])).toBe(false);
@@ -10,7 +10,7 @@ describe('JSON documents', () => {
     expect(jsonEqual(JSON.parse('{"toString":1}'), {})).toBe(false);
   });
 
-  it('may have members with the names of inherited ones', () => {
+  it('cloneJson, member and setMember treat __proto__ and constructor as data', () => {
     const document = JSON.parse('{"__proto__":{"x":1},"constructor":2}');
     const copy = cloneJson(document);
     expect(JSON.stringify(copy)).toBe(JSON.stringify(document));
@@ -21,7 +21,7 @@ describe('JSON documents', () => {
     expect((target as { x?: number }).x).toBeUndefined();
   });
 
-  it('are measured in depth without recursion', () => {
+  it('isDeeperThan measures depth without recursion', () => {
     let deep: Json = 1;
     for (let level = 0; level < 100_000; level++) deep = [deep];
     expect(isDeeperThan(deep, 1_000)).toBe(true);

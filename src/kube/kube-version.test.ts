@@ -18,7 +18,7 @@ describe('compareApiVersions', () => {
     ]);
   });
 
-  it('takes v0 for a version, as Kubernetes does, and not for another name', () => {
+  it('sorts v0 and v1alpha0 as API versions before other names, as Kubernetes does', () => {
     expect(['a', 'v0', 'v1alpha0', 'v1'].sort(compareApiVersions)).toEqual(['v1', 'v0', 'v1alpha0', 'a']);
   });
 });

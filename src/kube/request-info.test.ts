@@ -47,7 +47,7 @@ describe('parseRequestInfo of resource requests', () => {
     ['GET', '//api/v1//pods/', { ...CORE, resource: '', name: 'pods' }],
     ['GET', '/api/v1/pods/', { verb: 'list', resource: 'pods', name: '' }],
     ['get', '/api/v1/pods', { verb: '', resource: 'pods' }],
-  ])('%s %s', (method, target, wanted) => {
+  ])('parses %s %s', (method, target, wanted) => {
     expect(parseRequestInfo(method, target)).toMatchObject({ isResource: true, ...wanted });
   });
 
@@ -61,7 +61,7 @@ describe('parseRequestInfo of resource requests', () => {
       { verb: 'proxy', resource: 'pods', namespace: 'x', name: 'p', subresource: '' },
     ],
     ['/api/v1/proxy/nodes/n', { verb: 'proxy', resource: 'nodes', name: 'n' }],
-  ])('legacy path %s', (target, wanted) => {
+  ])('parses the legacy path %s as long-running', (target, wanted) => {
     expect(parseRequestInfo('GET', target)).toMatchObject({ isResource: true, longRunning: true, ...wanted });
   });
 
@@ -81,21 +81,24 @@ describe('parseRequestInfo of resource requests', () => {
     ['labelSelector=watch%3Dtrue', 'list'],
     ['watched=1', 'list'],
     ['', 'list'],
-  ])('?%s is a %s', (query, verb) => {
+  ])('parses GET /api/v1/pods?%s as %s', (query, verb) => {
     expect(parseRequestInfo('GET', `/api/v1/pods?${query}`)).toMatchObject({ verb, longRunning: verb === 'watch' });
   });
 
-  it('does not watch one object by parameter, nor anything by another method', () => {
+  it('ignores watch=1 for one object by name, and for other methods than GET', () => {
     expect(parseRequestInfo('GET', '/api/v1/namespaces/x/pods/p?watch=1')).toMatchObject({ verb: 'get' });
     expect(parseRequestInfo('POST', '/api/v1/namespaces/x/pods?watch=1')).toMatchObject({ verb: 'create' });
   });
 
-  it.each(['exec', 'attach', 'portforward', 'proxy', 'log'])('%s is long-running', (subresource) => {
-    const target = `/api/v1/namespaces/x/pods/p/${subresource}`;
-    expect(parseRequestInfo('GET', target)).toMatchObject({ subresource, longRunning: true });
-  });
+  it.each(['exec', 'attach', 'portforward', 'proxy', 'log'])(
+    'parses the subresource %s as long-running',
+    (subresource) => {
+      const target = `/api/v1/namespaces/x/pods/p/${subresource}`;
+      expect(parseRequestInfo('GET', target)).toMatchObject({ subresource, longRunning: true });
+    },
+  );
 
-  it('is not long-running otherwise', () => {
+  it('parses the subresource status as not long-running', () => {
     expect(parseRequestInfo('GET', '/api/v1/namespaces/x/pods/p/status')!.longRunning).toBe(false);
   });
 });
@@ -115,17 +118,17 @@ describe('parseRequestInfo of non-resource requests', () => {
     '/version',
     '/apiss/apps/v1/x',
     '/logs/api/v1/pods',
-  ])('%s is no resource', (target) => {
+  ])('parses %s as no resource', (target) => {
     expect(parseRequestInfo('POST', target)).toMatchObject({ isResource: false, verb: 'post', longRunning: false });
   });
 
-  it('keeps the decoded path', () => {
+  it('returns the decoded path', () => {
     expect(parseRequestInfo('GET', '/%61pi?x=%zz')).toMatchObject({ path: '/api', isResource: false });
   });
 });
 
-describe('parseRequestInfo of percent-encoding', () => {
-  it('is decoded before the path is split, encoded slashes included', () => {
+describe('parseRequestInfo of percent-encoded targets', () => {
+  it('decodes the path before it splits it, encoded slashes included', () => {
     expect(parseRequestInfo('GET', '/api/v1/namespaces/a%2Fpods/b')).toMatchObject({
       namespace: 'a',
       resource: 'pods',
@@ -135,18 +138,18 @@ describe('parseRequestInfo of percent-encoding', () => {
     expect(parseRequestInfo('GET', '/api%2Fv1%2Fpods')).toMatchObject({ isResource: true, resource: 'pods' });
   });
 
-  it('is decoded once', () => {
+  it('decodes the path once', () => {
     expect(parseRequestInfo('GET', '/api/v1/pods%252Fx')).toMatchObject({ resource: 'pods%2Fx' });
   });
 
-  it('does not turn an encoded question mark into a query', () => {
+  it('does not read an encoded question mark as the start of a query', () => {
     expect(parseRequestInfo('GET', '/api/v1/pods%3Fwatch=1')).toMatchObject({ resource: 'pods?watch=1', verb: 'list' });
   });
 
   it.each([
     ['percent-encoded', '/api/v1/namespaces/d%C3%B6rf/pods/%E5%A4%9C%F0%9F%8C%99'],
     ['raw octets', Buffer.from('/api/v1/namespaces/dörf/pods/夜🌙').toString('latin1')],
-  ])('is UTF-8 when decoded: %s', (_, target) => {
+  ])('reads octets as UTF-8: %s', (_, target) => {
     expect(parseRequestInfo('GET', target)).toMatchObject({ namespace: 'dörf', name: '夜🌙' });
   });
 
@@ -158,11 +161,14 @@ describe('parseRequestInfo of percent-encoding', () => {
     expect(names.filter((name) => Buffer.from(name).toString() === name)).toEqual(['ÿ', '\ufffd']);
   });
 
-  it('is refused where a target has characters that no octet stands for', () => {
+  it('returns undefined for a target with characters above latin1', () => {
     expect(parseRequestInfo('GET', '/api/v1/nodes/夜')).toBeUndefined();
   });
 
-  it.each(['/api/v1/%', '/api/v1/%4', '/api/v1/%zz/pods', '/%'])('is refused where malformed: %s', (target) => {
-    expect(parseRequestInfo('GET', target)).toBeUndefined();
-  });
+  it.each(['/api/v1/%', '/api/v1/%4', '/api/v1/%zz/pods', '/%'])(
+    'returns undefined for malformed percent-encoding: %s',
+    (target) => {
+      expect(parseRequestInfo('GET', target)).toBeUndefined();
+    },
+  );
 });

@@ -56,7 +56,7 @@ const untilFound = (expected: readonly string[], look: () => Promise<CheckReport
   );
 
 describe('straddle check of real Straddle processes', () => {
-  it('finds no problem in good ones', async () => {
+  it('finds no problem in two correctly configured Straddles', async () => {
     const { a } = await start(() => ({}));
     const report = await untilFound([], () => check(a));
     expect(report.verdict).toBe('ok');
@@ -76,7 +76,7 @@ describe('straddle check of real Straddle processes', () => {
     expect(report.verdict).toBe('failed');
   });
 
-  it('finds the gate off', async () => {
+  it('finds a Straddle with the feature gate off', async () => {
     const { a, b } = await start(() => ({
       'peer-ca-file': '',
       'feature-gates': 'UnknownVersionInteroperabilityProxy=false',
@@ -158,7 +158,7 @@ describe('straddle check of real Straddle processes', () => {
 
   it('finds a stale lease', async () => {
     const { a } = await start(() => ({}));
-    // Only then is b done with clearing away what it takes for leases of its own.
+    // Once nothing is found, b has deleted the leases that it takes for stale ones of its server.
     await untilFound([], () => check(a));
     plane.storage.put('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
       metadata: {

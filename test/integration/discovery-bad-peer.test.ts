@@ -164,7 +164,7 @@ describe.each(Object.entries(WRONG_ANSWERS))('a peer that answers %s', (_, [wron
     noticed(plane);
   });
 
-  it('is left out of an OpenAPI v3 document, and a document of its own is a 503', async () => {
+  it('is left out of an OpenAPI v3 document, and a document that only this peer has is a 503', async () => {
     const plane = await controlPlane(wrong, (target) => target.startsWith('/openapi/v3/'));
     const { paths } = await whole<{ paths: object }>(plane.handle, '/openapi/v3/apis/batch/v1');
     expect(Object.keys(paths).sort()).toEqual(['/a', '/b']);
@@ -194,7 +194,7 @@ describe.each(Object.entries(WRONG_ANSWERS))('a peer that answers %s', (_, [wron
     noticed(plane);
   });
 
-  it('keeps the surface that was last read', async () => {
+  it('does not change the surface that was last read from it', async () => {
     let spoilt = false;
     const server = await listen((req, res) => {
       if (spoilt) return wrong(res);

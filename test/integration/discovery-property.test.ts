@@ -79,8 +79,8 @@ function filterOf(self: ServerSurface, table: PeerTable): Handler {
 
 /** The API server behind the filter: authorizes everybody, and has the address part of `/api`. */
 async function hostAnswer({ target }: Exchange): Promise<Reply> {
-  const own = { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
-  const body = Buffer.from(JSON.stringify(target === '/api' ? own : {}));
+  const apiVersions = { kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs: [] };
+  const body = Buffer.from(JSON.stringify(target === '/api' ? apiVersions : {}));
   return { status: 200, headers: ['Content-Type', 'application/json'], body };
 }
 

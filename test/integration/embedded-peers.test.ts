@@ -144,7 +144,7 @@ describe('two embedded servers of different versions on one store', () => {
     expect((await send(a, path)).text).not.toContain('backdöor');
   });
 
-  it('take over the lease of a server of their name that was killed', async () => {
+  it('take over the lease of a killed server of the same name', async () => {
     const name = straddleLeaseName('c');
     const renewTime = `${new Date().toISOString().slice(0, -1)}000Z`;
     const left = {

@@ -17,7 +17,7 @@ export function temporaryDirectory(): { readonly path: string; remove(): void } 
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** `straddle apiserver` in this process, with the test's certificates instead of its own. */
+/** `straddle apiserver` in this process, with the test's certificates instead of those it would issue. */
 export function startEmbedded(
   certificates: Certificates,
   dataDir: string,

@@ -251,8 +251,8 @@ describe('Straddle with the feature gate off', () => {
       ({ status }) => status === 200,
     );
     expect(await plane.ask(a, PODGROUPS)).toMatchObject({ status: 404, text: '404 page not found\n' });
-    const [merged, own] = [await discovery(a), await discovery(a, NOPEER)];
-    expect(merged.text).toBe(own.text);
+    const [merged, localView] = [await discovery(a), await discovery(a, NOPEER)];
+    expect(merged.text).toBe(localView.text);
     expect(merged.text).not.toContain('podgroups');
     expect(plane.storage.list(LEASES).filter(({ metadata }) => JSON.stringify(metadata).includes('"a"'))).toEqual([]);
     expect(a.log.filter(({ level }) => level === 'warn')).toHaveLength(1);

@@ -99,12 +99,12 @@ describe('two servers of different versions', () => {
     expect(await plane.ask(a, '/apis/no.io/v1/things')).toMatchObject({ status: 404, text: '404 page not found\n' });
   });
 
-  it('refuse requests that cannot be carried exactly', async () => {
+  it('reply 400 to a target with malformed percent-encoding', async () => {
     expect((await plane.ask(a, '/api/v1/%zz')).json()).toMatchObject({ kind: 'Status', code: 400 });
   });
 });
 
-describe('merged discovery', () => {
+describe('merged discovery of two servers', () => {
   const get = (member: Member, headers: Record<string, string>, path = '/apis') => plane.ask(member, path, { headers });
 
   it('is the same bytes with the same ETag on both', async () => {
@@ -128,9 +128,9 @@ describe('merged discovery', () => {
   });
 
   it('is the local view for profile=nopeer', async () => {
-    const own = await get(a, { Accept: NOPEER });
-    expect(own.text).toContain('olds');
-    expect(own.text).not.toContain('podgroups');
+    const localView = await get(a, { Accept: NOPEER });
+    expect(localView.text).toContain('olds');
+    expect(localView.text).not.toContain('podgroups');
   });
 
   it('has the groups of the peer in legacy forms too', async () => {
@@ -158,7 +158,7 @@ describe('merged discovery', () => {
   });
 });
 
-describe('identity', () => {
+describe('identity of a caller through Straddle', () => {
   const last = (member: Member, path: string) => member.api.seen('GET', path).at(-1)!;
 
   it('of a client certificate reaches the local server and a peer', async () => {
@@ -179,7 +179,7 @@ describe('identity', () => {
     expect((await plane.ask(a, PODGROUPS, { headers: { Authorization: 'Bearer wrong' } })).status).toBe(401);
   });
 
-  it('headers of clients are not believed', async () => {
+  it('is not taken from identity headers of clients', async () => {
     const headers = {
       'X-Remote-User': 'admin',
       'X-Remote-Group': 'system:masters',
@@ -194,7 +194,7 @@ describe('identity', () => {
     expect(last(a, '/api/v1/pods').headers['x-kubernetes-peer-proxied']).toBeUndefined();
   });
 
-  it('headers of a front proxy are believed and not forwarded', async () => {
+  it('is taken from identity headers of a front proxy, and its rerouted request is not rerouted again', async () => {
     const headers = { 'X-Remote-User': 'eve', 'X-Kubernetes-Peer-Proxied': 'true' };
     const before = b.api.requests.length;
     const answer = await plane.ask(a, PODGROUPS, { headers, as: plane.certificates.frontProxy });
@@ -204,7 +204,7 @@ describe('identity', () => {
     expect(last(a, '/api/v1/pods')).toMatchObject({ user: 'eve' });
   });
 
-  it('decides who may read the metrics', async () => {
+  it('decides who may read the metrics page', async () => {
     expect((await plane.ask(a, '/metrics', { headers: { Authorization: 'Bearer nobody-token' } })).status).toBe(403);
     const page = await plane.ask(a, '/metrics', { as: plane.certificates.user('admin') });
     expect(page.text).toContain('apiserver_rerouted_request_total{code="200",group="scheduling.io"');

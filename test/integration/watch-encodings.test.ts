@@ -91,7 +91,7 @@ describe.each([
   ['from a resourceVersion', () => `resourceVersion=${plane.storage.revision}`],
   ['with initial events', () => 'sendInitialEvents=true&resourceVersionMatch=NotOlderThan'],
 ])('a watch of a client that accepts gzip, %s', (kind, query) => {
-  it('goes on when servers are killed, in JSON, protobuf and CBOR: every event once, no second request', async () => {
+  it('continues when servers are killed, in JSON, protobuf and CBOR: every event once, no second request', async () => {
     const watches = WATCH_ENCODINGS.map((encoding) => new GoWatch(encoding, query()));
     if (kind === 'with initial events') {
       const annotations = { 'k8s.io/initial-events-end': 'true' };

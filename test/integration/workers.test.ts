@@ -153,7 +153,7 @@ describe('two workers behind one port', () => {
   });
 
   it('share one read of discovery, and all show a change', async () => {
-    // Others are asked for it too, by clients in their own names.
+    // Only reads by Straddle count: clients ask for discovery too, as other users.
     const read = () => [local, peer].map((api) => api.documentsSentTo.filter((to) => to === 'system:straddle').length);
     await eventually('both servers being read', read, ([a, b]) => a! > 1 && b! > 1);
     expect(read()).toEqual([2, 2]);
@@ -173,13 +173,13 @@ describe('two workers behind one port', () => {
   });
 
   it('renew one lease together', async () => {
-    const own = await eventually(
+    const leasesOfServer = await eventually(
       'the lease',
       () => storage.list(LEASES).filter(({ metadata }) => metadata.labels?.['kubernetes.io/hostname'] === 'a'),
       (leases) => leases.length > 0,
     );
-    expect(own).toHaveLength(1);
-    expect(own[0]!.metadata).toHaveProperty(
+    expect(leasesOfServer).toHaveLength(1);
+    expect(leasesOfServer[0]!.metadata).toHaveProperty(
       ['annotations', 'kubernetes.io/peer-advertise-address'],
       `127.0.0.1:${port}`,
     );

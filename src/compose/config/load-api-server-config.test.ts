@@ -34,7 +34,7 @@ describe('configuration of an API server', () => {
     expect(problems({})).toEqual(['Give --data-dir: the store, certificates and the kubeconfig are kept there.']);
   });
 
-  it('uses given files instead of made ones', () => {
+  it('uses client CA and signing key of the flags instead of generated files', () => {
     const config = load({ 'data-dir': ['/d'], 'client-ca-file': ['/ca'], 'service-account-signing-key-file': ['/sa'] });
     expect([config.clientCaFile, config.serviceAccounts.signingKeyFile]).toEqual(['/ca', '/sa']);
   });
@@ -47,7 +47,7 @@ describe('configuration of an API server', () => {
     expect(load({ config: ['c.yaml'] })).toMatchObject({ dataDir: '/from/file', runtimeConfig: ['batch/v1=false'] });
   });
 
-  it('runs no controllers by default, and each chosen one once', () => {
+  it('has no controllers by default, and each chosen controller once', () => {
     expect(load({ 'data-dir': ['/d'] }).controllers).toEqual([]);
     const given = { 'data-dir': ['/d'], controllers: ['namespace,garbagecollector', 'namespace'] };
     expect(load(given).controllers).toEqual(['namespace', 'garbagecollector']);

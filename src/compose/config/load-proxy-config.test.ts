@@ -156,7 +156,7 @@ apiServer:
   });
 });
 
-describe('the proxy configuration refuses, with the next step,', () => {
+describe('the proxy configuration refuses, and names the next step for:', () => {
   it.each<[string, Flags, RegExp]>([
     [
       'client CA without front-proxy certificate',
@@ -179,9 +179,13 @@ describe('the proxy configuration refuses, with the next step,', () => {
     ],
     ['gate without a truth value', { 'feature-gates': 'UnknownVersionInteroperabilityProxy=maybe' }, /=true or/],
     ['unknown peer source', { 'peer-sources': 'lease' }, /Did you mean leases/],
-    ['header names that are none', { 'requestheader-uid-headers': 'a b' }, /names of HTTP headers/],
-    ['gone before looked at', { 'peer-gone-after': '1s' }, /not be shorter than --surface-refresh/],
-    ['a broken second of lease', { 'lease-duration': '1500ms' }, /whole seconds/],
+    ['invalid names of HTTP headers', { 'requestheader-uid-headers': 'a b' }, /names of HTTP headers/],
+    [
+      '--peer-gone-after shorter than --surface-refresh',
+      { 'peer-gone-after': '1s' },
+      /not be shorter than --surface-refresh/,
+    ],
+    ['a lease duration with a fraction of a second', { 'lease-duration': '1500ms' }, /whole seconds/],
   ])('%s', (_, flags, message) => {
     expect(problems({ ...BASE, ...flags }).join('\n')).toMatch(message);
   });

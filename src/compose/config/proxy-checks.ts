@@ -44,9 +44,9 @@ function checkUpstream(config: ProxyConfig, values: FlagValues, { wrong }: Findi
   if (!upstream.caFile && values.source('peer-ca-file') === undefined) {
     wrong('Give --upstream-ca-file (or --peer-ca-file): the kube-apiserver is only spoken to over verified TLS.');
   }
-  const ownAddresses = [bindAddress, config.peerAdvertiseIp];
+  const straddleAddresses = [bindAddress, config.peerAdvertiseIp];
   const listensThere = isUnspecified(bindAddress)
-    ? isLoopback(upstream.host) || isUnspecified(upstream.host) || ownAddresses.includes(upstream.host)
+    ? isLoopback(upstream.host) || isUnspecified(upstream.host) || straddleAddresses.includes(upstream.host)
     : upstream.host === bindAddress || (isLoopback(bindAddress) && upstream.host === 'localhost');
   if (securePort !== 0 && upstream.port === securePort && listensThere) {
     wrong(

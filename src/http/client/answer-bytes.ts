@@ -61,7 +61,7 @@ export class AnswerBytes {
 
 /** Returns a copy in a buffer of its own, which keeps no other memory alive. */
 export function copyBytes(bytes: Buffer, start: number, end: number): Buffer {
-  const own = Buffer.allocUnsafeSlow(end - start);
-  bytes.copy(own, 0, start, end);
-  return own;
+  const copy = Buffer.allocUnsafeSlow(end - start);
+  bytes.copy(copy, 0, start, end);
+  return copy;
 }

@@ -13,8 +13,8 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-function diallerTo(address: string, own: Partial<ConnectionTls> = {}, timeoutMs = 3_000): Dialler {
-  return new Dialler({ address, tls: { ...tls, ...own }, timeoutMs, protocols: ['http/1.1'], reach: undefined });
+function diallerTo(address: string, tlsChanges: Partial<ConnectionTls> = {}, timeoutMs = 3_000): Dialler {
+  return new Dialler({ address, tls: { ...tls, ...tlsChanges }, timeoutMs, protocols: ['http/1.1'], reach: undefined });
 }
 
 async function open(dialler: Dialler): Promise<TLSSocket> {

@@ -7,6 +7,6 @@ it.each([
   ['2001:db8::1', '2001:db8::1'],
   ['::ffff:a00:1', '::ffff:a00:1'],
   [undefined, ''],
-])('the address %s of a socket is that of client %s', (remoteAddress, address) => {
+])('remoteAddressOf a socket with remoteAddress %s is "%s"', (remoteAddress, address) => {
   expect(remoteAddressOf({ remoteAddress })).toBe(address);
 });

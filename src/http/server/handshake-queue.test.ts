@@ -66,7 +66,7 @@ describe('HandshakeQueue', () => {
     expect(begun.slice(HANDSHAKES_PER_TURN_MAX)[0]).toBe(`10.0.0.1#${HANDSHAKES_PER_TURN_MAX}`);
   });
 
-  it('tries again when the table of connections says so, and serves other addresses meanwhile', async () => {
+  it('retries after the delay of the connection table, and serves other addresses meanwhile', async () => {
     admission = (address) => (address === '10.0.0.1' ? { retryMs: 500 } : 'admitted');
     enter('10.0.0.1', 2);
     enter('10.0.0.2', 1);
@@ -77,7 +77,7 @@ describe('HandshakeQueue', () => {
     expect(begun).toEqual(['10.0.0.2#0', '10.0.0.1#0', '10.0.0.1#1']);
   });
 
-  it('tries again at the earliest time that one of the addresses may begin', async () => {
+  it('retries at the earliest time at which one of the addresses may begin', async () => {
     admission = (address) => ({ retryMs: address === '10.0.0.1' ? 1_000 : 5 });
     enter('10.0.0.1', 1);
     enter('10.0.0.2', 1);

@@ -292,7 +292,7 @@ describe.each(['own', 'node'] as const)('Listener over HTTP/2 only (http2: %s)',
     }
   });
 
-  it('asks for a body that its client holds back with Expect when the body is read', async () => {
+  it('sends 100 Continue for Expect: 100-continue when the body is read', async () => {
     const session = session2(await start(async (exchange) => text((await readRequest(exchange)).toString())));
     const asked = holdBack(session);
     const stream = asked.stream;
@@ -301,7 +301,7 @@ describe.each(['own', 'node'] as const)('Listener over HTTP/2 only (http2: %s)',
     session.close();
   });
 
-  it('does not ask for a body that its client holds back where it is answered without being read', async () => {
+  it('sends no 100 Continue if the request is answered without reading its body', async () => {
     const session = session2(await start(async () => text('no', 401)));
     expect(await holdBack(session).answer).toEqual({ statuses: [401], body: 'no' });
     session.close();

@@ -102,7 +102,7 @@ describe('clientTlsOptions: handshake', () => {
 });
 
 describe('serverTlsOptions', () => {
-  it('lets a client certificate of an unknown CA in, for the chain to judge', async () => {
+  it('accepts a client certificate of an unknown CA in the handshake; the filters verify it', async () => {
     const { pem, keyPem } = makeClient(stranger, { cn: 'unknown' });
     const { accepted } = await handshake(byAddress, { ca: ca.pem, cert: pem, key: keyPem });
     expect(accepted.authorized).toBe(false);

@@ -20,7 +20,7 @@ describe('issueAuthority', () => {
     expect(readCertificate(x509.raw)).toMatchObject({ isCa: true, maySignCertificates: true, version: 3 });
   });
 
-  it('is good for the days asked for, and an hour back for slow clocks', () => {
+  it('issues a certificate valid for the requested days, from an hour ago for slow clocks', () => {
     const nowMs = Date.UTC(2049, 11, 31, 12);
     const x509 = new X509Certificate(issueAuthority({ commonName: 'late', days: 2, nowMs }).certPem);
     expect(Date.parse(x509.validFrom)).toBe(nowMs - 3_600_000);
@@ -81,7 +81,7 @@ describe('issueCertificate', () => {
     expect(extendedKeyUsages).toEqual(['1.3.6.1.5.5.7.3.2']);
   });
 
-  it('is taken by both ends of a TLS connection', async () => {
+  it('issues certificates that both ends of a TLS connection accept', async () => {
     const client = issueCertificate(authority, { commonName: 'alice', usage: 'both', days: 1 });
     const listener = tls.createServer({
       cert: server.certPem,
@@ -114,7 +114,7 @@ describe('issueCertificate', () => {
     }
   });
 
-  it('signs with the authority of somebody else, with or without a key identifier', () => {
+  it('signs with an authority made by another program, with or without a key identifier', () => {
     const foreign = makeCa('foreign');
     const made = issueCertificate(
       { certPem: foreign.pem, keyPem: foreign.keyPem },
@@ -125,7 +125,7 @@ describe('issueCertificate', () => {
     expect(x509.checkIssued(foreign.x509)).toBe(true);
   });
 
-  it('refuses an authority that is none, and a key that is not its own', () => {
+  it('refuses an issuer that is not a CA, and a key that does not belong to the CA certificate', () => {
     const request = { commonName: 'x', usage: 'client', days: 1 } as const;
     expect(() => issueCertificate(server, request)).toThrow(IssueError);
     const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -133,7 +133,7 @@ describe('issueCertificate', () => {
     expect(() => issueCertificate({ certPem: authority.certPem, keyPem }, request)).toThrow(IssueError);
   });
 
-  it.each(['not an address', '1.2.3', 'fe80::1%eth0'])('refuses %j as an address', (address) => {
+  it.each(['not an address', '1.2.3', 'fe80::1%eth0'])('refuses %j as an IP address', (address) => {
     const request = { commonName: 'x', usage: 'server', days: 1, ipAddresses: [address] } as const;
     expect(() => issueCertificate(authority, request)).toThrow(IssueError);
   });
@@ -146,7 +146,7 @@ describe('addressOctets', () => {
     ['::ffff:1.2.3.4', '00000000000000000000ffff01020304'],
     ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
     ['2001:db8::', '20010db8000000000000000000000000'],
-  ])('knows %s', (address, hex) => {
+  ])('returns the octets of %s', (address, hex) => {
     expect(addressOctets(address)?.toString('hex')).toBe(hex);
   });
 });

@@ -164,9 +164,9 @@ function serialNumber(): Buffer {
 }
 
 function keyIdentifiers(publicKey: KeyObject, issuer: Issuer): Buffer[] {
-  const own = extension(EXTENSION.subjectKeyIdentifier, false, octetString(keyIdentifierOf(publicKey)));
-  if (!issuer.keyIdentifier) return [own];
-  return [own, extension(EXTENSION.authorityKeyIdentifier, false, sequence(tlv(0x80, issuer.keyIdentifier)))];
+  const subjectKeyId = extension(EXTENSION.subjectKeyIdentifier, false, octetString(keyIdentifierOf(publicKey)));
+  if (!issuer.keyIdentifier) return [subjectKeyId];
+  return [subjectKeyId, extension(EXTENSION.authorityKeyIdentifier, false, sequence(tlv(0x80, issuer.keyIdentifier)))];
 }
 
 /** RFC 7093, 2 (1): the leftmost 160 bits of the SHA-256 of the key's bit string. */

@@ -38,7 +38,7 @@ const pairFiles = () => ({ cert: certFile(), key: keyFile() });
 const bundleFile = () => ({ path: join(folder, 'ca.crt'), flag: '--client-ca-file' });
 
 describe('watchKeyPair', () => {
-  it('loads a pair', async () => {
+  it('loads certificates and key from their files', async () => {
     put('tls.crt', one.pem + ca.pem);
     put('tls.key', one.keyPem);
     const pair = await watchKeyPair(pairFiles(), options());
@@ -49,18 +49,18 @@ describe('watchKeyPair', () => {
     expect(clock.pending).toBe(0);
   });
 
-  it('names file and flag of what it cannot read', async () => {
+  it('rejects with file and flag if a file cannot be read', async () => {
     put('tls.crt', one.pem);
     await expect(watchKeyPair(pairFiles(), options())).rejects.toThrow(/tls\.key \(--tls-private-key-file\).*ENOENT/);
   });
 
-  it('says that a key belongs to another certificate', async () => {
+  it('rejects if the key does not belong to the certificate', async () => {
     put('tls.crt', one.pem);
     put('tls.key', two.keyPem);
     await expect(watchKeyPair(pairFiles(), options())).rejects.toThrow(/does not belong to the first certificate/);
   });
 
-  it('says what is missing in a file', async () => {
+  it('rejects for a file without a certificate or key, and for an encrypted key', async () => {
     put('tls.crt', one.keyPem);
     put('tls.key', one.keyPem);
     await expect(watchKeyPair(pairFiles(), options())).rejects.toThrow(/tls\.crt.*holds no certificate/);
@@ -71,7 +71,7 @@ describe('watchKeyPair', () => {
     await expect(watchKeyPair(pairFiles(), options())).rejects.toThrow(/encrypted/);
   });
 
-  it('warns of an expired certificate and uses it', async () => {
+  it('logs a warning for an expired certificate and uses it', async () => {
     const old = makeServer(ca, { notAfter: new Date(Date.now() - 1_000) });
     put('tls.crt', old.pem);
     put('tls.key', old.keyPem);
@@ -80,7 +80,7 @@ describe('watchKeyPair', () => {
     pair.close();
   });
 
-  it('keeps the old pair while the new one is half written, complains once, then takes it', async () => {
+  it('keeps the old pair while the new one is half written, logs that once, then uses the new pair', async () => {
     put('tls.crt', one.pem);
     put('tls.key', one.keyPem);
     const pair = await watchKeyPair(pairFiles(), options());
@@ -102,7 +102,7 @@ describe('watchKeyPair', () => {
     pair.close();
   });
 
-  it('follows the swap of a symbolic link as Kubernetes makes it, by its own polling', async () => {
+  it('detects by polling that a symbolic link was swapped, as Kubernetes does', async () => {
     for (const [name, pair] of Object.entries({ v1: one, v2: two })) {
       mkdirSync(join(folder, name));
       put(`${name}/tls.crt`, pair.pem);
@@ -120,7 +120,7 @@ describe('watchKeyPair', () => {
     pair.close();
   });
 
-  it('lives through files that vanish', async () => {
+  it('keeps the pair while its files are missing', async () => {
     put('tls.crt', one.pem);
     put('tls.key', one.keyPem);
     const pair = await watchKeyPair(pairFiles(), options());
@@ -131,7 +131,7 @@ describe('watchKeyPair', () => {
     pair.close();
   });
 
-  it('tells every listener, also after one that fails', async () => {
+  it('calls every listener after a change, also after a listener that throws', async () => {
     put('tls.crt', one.pem);
     put('tls.key', one.keyPem);
     const pair = await watchKeyPair(pairFiles(), options());
@@ -165,7 +165,7 @@ describe('watchCaBundle', () => {
     bundle.close();
   });
 
-  it('does not take a bundle that is cut off for a shorter one', async () => {
+  it('keeps the old bundle if the new file is truncated', async () => {
     const whole = ca.pem + makeCa('next').pem;
     put('ca.crt', whole);
     const bundle = await watchCaBundle(bundleFile(), options());
@@ -176,7 +176,7 @@ describe('watchCaBundle', () => {
     bundle.close();
   });
 
-  it('refuses an empty bundle and garbage between the markers', async () => {
+  it('refuses an empty bundle and a malformed certificate', async () => {
     put('ca.crt', '');
     await expect(watchCaBundle(bundleFile(), options())).rejects.toThrow(/--client-ca-file.*no certificate/);
     put('ca.crt', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');

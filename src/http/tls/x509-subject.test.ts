@@ -6,12 +6,12 @@ import { x509Subject } from './x509-subject.js';
 const ca = makeCa('ca');
 
 describe('x509Subject', () => {
-  it('gives the common name and every organization in order', () => {
+  it('returns the common name and every organization in order', () => {
     const { der } = makeClient(ca, { cn: 'jane', organizations: ['dev', 'ops', 'dev'] });
     expect(x509Subject(der)).toEqual({ commonName: 'jane', organizations: ['dev', 'ops', 'dev'], uids: [] });
   });
 
-  it('takes the last of several common names, as Go does', () => {
+  it('returns the last of several common names, as Go does', () => {
     const { der } = makeClient(ca, { subject: [[[OID.cn, 'first']], [[OID.cn, 'last']]] });
     expect(x509Subject(der).commonName).toBe('last');
   });
@@ -30,7 +30,7 @@ describe('x509Subject', () => {
     expect(x509Subject(der)).toEqual({ commonName: 'jane', organizations: ['a', 'b'], uids: ['abc-1'] });
   });
 
-  it('does not take text inside a common name for other attributes', () => {
+  it('does not read text inside a common name as other attributes', () => {
     const cn = 'jane\nO=system:masters, O=system:masters+O=system:masters/O=system:masters';
     const { der } = makeClient(ca, { cn });
     expect(x509Subject(der)).toEqual({ commonName: cn, organizations: [], uids: [] });
@@ -44,7 +44,7 @@ describe('x509Subject', () => {
     ['NumericString', 0x12, Buffer.from('12 3'), '12 3'],
     ['BMPString', 0x1e, Buffer.from('006a00fc20ac', 'hex'), 'jü€'],
     ['BMPString with a terminating zero', 0x1e, Buffer.from('006a0000', 'hex'), 'j'],
-  ])('reads a %s', (_, tag, bytes, text) => {
+  ])('reads a common name in %s', (_, tag, bytes, text) => {
     const { der } = makeClient(ca, { subject: [[[OID.cn, { tag, bytes }]]] });
     expect(x509Subject(der).commonName).toBe(text);
   });
@@ -56,7 +56,7 @@ describe('x509Subject', () => {
     ['BMPString of odd length', 0x1e, Buffer.from([0, 0x61, 0])],
     ['BMPString with surrogates', 0x1e, Buffer.from('d83dde00', 'hex')],
     ['UniversalString', 0x1c, Buffer.from([0, 0, 0, 0x61])],
-  ])('refuses a %s, as Go does', (_, tag, bytes) => {
+  ])('refuses a common name in %s, as Go does', (_, tag, bytes) => {
     const { der } = makeClient(ca, { subject: [[[OID.cn, { tag, bytes }]]] });
     expect(() => x509Subject(der)).toThrow(DerError);
   });
@@ -69,7 +69,7 @@ describe('x509Subject', () => {
     }
   });
 
-  it('never fails with anything but DerError when single octets are changed', () => {
+  it('throws nothing but DerError when single octets are changed', () => {
     const { der } = makeClient(ca, { cn: 'jane', organizations: ['dev'] });
     for (let at = 0; at < der.length; at++) {
       for (const mask of [0x01, 0x80, 0xff]) {

@@ -6,7 +6,7 @@ export interface X509Subject {
   readonly commonName: string;
   /** Every O, in order. */
   readonly organizations: readonly string[];
-  /** Every value of Kubernetes' own uid attribute; more than one is an error of whoever made the certificate. */
+  /** Every value of the uid attribute that Kubernetes defines; more than one is an error of whoever made the certificate. */
   readonly uids: readonly string[];
 }
 

@@ -35,7 +35,7 @@ export interface DeletePreconditions {
 }
 
 /**
- * Client for Straddle's own needs: JSON objects by path. Rejects with KubeError for an error status
+ * Client for requests that Straddle itself makes: JSON objects by path. Rejects with KubeError for an error status
  * or a malformed reply, with DeadlineError after a timeout, else with the error of `send`.
  */
 export class KubeClient {

@@ -113,25 +113,25 @@ async function answerApiVersions(
   const headers = ['Accept', 'application/json'];
   const question = onBehalfOf(exchange, { target: '/api', headers, nowMs: options.clock.nowMs() });
   const stop = exchange.onAbort(() => question.abort());
-  const own = await next(question);
-  if (own.status !== 200 || own.body === null) return own;
-  const completed = await options.legacy.apiVersions(options.views.required(), own, encoding);
+  const hostReply = await next(question);
+  if (hostReply.status !== 200 || hostReply.body === null) return hostReply;
+  const completed = await options.legacy.apiVersions(options.views.required(), hostReply, encoding);
   stop();
-  return completed instanceof ReadyDocument ? documentReply(completed, exchange) : { ...own, ...completed };
+  return completed instanceof ReadyDocument ? documentReply(completed, exchange) : { ...hostReply, ...completed };
 }
 
 /** Replies to `/apis/apidiscovery.k8s.io/v2`, the merged document for people, for any Accept. */
 async function answerMerged(options: DiscoveryFilterOptions, next: Handler, exchange: Exchange): Promise<Reply> {
   if (new URLSearchParams(rawQuery(exchange.target)).get('profile') === NO_PEER_PROFILE) {
     options.hooks.nopeer();
-    const own = onBehalfOf(exchange, {
+    const localExchange = onBehalfOf(exchange, {
       target: '/apis',
       headers: ['Accept', NO_PEER_VIEW],
       nowMs: options.clock.nowMs(),
     });
-    own.localOnly = true;
-    exchange.onAbort(() => own.abort());
-    return next(own);
+    localExchange.localOnly = true;
+    exchange.onAbort(() => localExchange.abort());
+    return next(localExchange);
   }
   const refusal = await options.authorize(exchange, next, '/apis');
   if (refusal) return refusal;

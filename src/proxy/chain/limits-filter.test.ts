@@ -97,9 +97,9 @@ it('limits filter: holds no place while a request waits for its body', async () 
 it('limits filter: has separate places for requests that peers send on their own behalf', async () => {
   const { places, peerPlaces, handler } = limited(() => new Promise(() => {}));
   void handler(exchangeFor('/'));
-  const own = exchangeFor('/apis', { identity: user('system:straddle') });
-  own.trustedProxy = true;
-  void handler(own);
+  const peerRequest = exchangeFor('/apis', { identity: user('system:straddle') });
+  peerRequest.trustedProxy = true;
+  void handler(peerRequest);
   await settle();
   expect(places.stats).toMatchObject({ held: 1, queued: 0 });
   expect(peerPlaces.stats).toMatchObject({ held: 1, queued: 0 });

@@ -31,7 +31,7 @@ function streaming(): { body: BodyStream; cancelled: () => boolean } {
 }
 
 describe('DocumentFetcher', () => {
-  it('gives a document once it is whole', async () => {
+  it('returns a document once it is complete', async () => {
     const { body } = streaming();
     const { fetcher } = setup(async () => ({ status: 200, headers: JSON_TYPE, body }));
     const fetched = fetcher.fetch(REQUEST);
@@ -51,7 +51,7 @@ describe('DocumentFetcher', () => {
       'too-large',
       () => ({ status: 200, headers: [...JSON_TYPE, 'Content-Length', '50000000'], body: streaming().body }),
     ],
-  ])('refuses a wrong answer: %s', async (fault, reply) => {
+  ])('rejects for a wrong reply: %s', async (fault, reply) => {
     const { fetcher, faults } = setup(async () => reply());
     await expect(fetcher.fetch(REQUEST)).rejects.toMatchObject({ fault });
     expect(faults).toEqual([`b ${fault}`]);
@@ -69,7 +69,7 @@ describe('DocumentFetcher', () => {
     expect(faults).toEqual(['b too-large']);
   });
 
-  it('refuses a body that breaks off', async () => {
+  it('rejects for a body that is cut off by a connection reset', async () => {
     const { body } = streaming();
     const { fetcher } = setup(async () => ({ status: 200, headers: JSON_TYPE, body }));
     const fetched = fetcher.fetch(REQUEST).catch((error) => error);
@@ -78,7 +78,7 @@ describe('DocumentFetcher', () => {
     expect(await fetched).toMatchObject({ fault: 'truncated', message: 'connection reset' });
   });
 
-  it('waits once for a server that hangs, in its head or in its body, then leaves it alone for a while', async () => {
+  it('waits once for a server that hangs, in head or body, then sends it no request for a while', async () => {
     const { body, cancelled } = streaming();
     for (const send of [() => new Promise<Reply>(() => {}), async () => ({ status: 200, headers: JSON_TYPE, body })]) {
       const { clock, fetcher, faults, asked } = setup(send);
@@ -94,7 +94,7 @@ describe('DocumentFetcher', () => {
     expect(cancelled()).toBe(true);
   });
 
-  it('passes 304 and 404 on as answers', async () => {
+  it('returns 304 and 404 as answers', async () => {
     const { fetcher, faults } = setup(async () => ({ status: 404, headers: [], body: Buffer.from('not found') }));
     expect((await fetcher.fetch(REQUEST)).status).toBe(404);
     expect(faults).toEqual([]);

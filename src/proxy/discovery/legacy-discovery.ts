@@ -60,10 +60,10 @@ export class LegacyDiscovery {
    */
   async apiVersions(
     view: DiscoveryView,
-    own: Reply,
+    hostReply: Reply,
     encoding: DocumentEncoding,
   ): Promise<ReadyDocument | { readonly body: Buffer }> {
-    const body = await readBody(own.body, API_VERSIONS_BYTES_MAX);
+    const body = await readBody(hostReply.body, API_VERSIONS_BYTES_MAX);
     const { kind, versions, serverAddressByClientCIDRs: addresses } = parsedObject(body.toString());
     if (kind !== 'APIVersions') return { body };
     const known = Array.isArray(versions) ? versions.filter((version) => typeof version === 'string') : [];

@@ -32,9 +32,9 @@ function on(connection: ClientConnection, caller: { identity: Identity; headers:
   return exchange;
 }
 
-describe('permission', () => {
+describe('permission to read discovery and OpenAPI', () => {
   it.each([200, 403])(
-    'fails with 503 when the body of a %d reply never ends, and asks again afterwards',
+    'is a 503 when the body of a %d reply never ends, and is asked for again afterwards',
     async (status) => {
       const clock = new ManualClock();
       const { asked, judge } = judgeWith(() => ({
@@ -51,7 +51,7 @@ describe('permission', () => {
     },
   );
 
-  it('asks the API server in the name of the caller, with nothing else of the request', async () => {
+  it('is asked of the API server as the caller, without other headers of the request', async () => {
     const { asked, judge } = judgeWith(() => OK);
     const headers = [
       ...bearer('t'),
@@ -78,7 +78,7 @@ describe('permission', () => {
     expect(headerValue(asked[0]!.headers, 'if-none-match')).toBeUndefined();
   });
 
-  it('believes a yes for a short time, then asks again for no bytes', async () => {
+  it('is cached for a short time when granted, then asked for again with If-None-Match', async () => {
     const clock = new ManualClock();
     const { asked, judge } = judgeWith(() => OK);
     const authorize = permission(clock);
@@ -89,7 +89,7 @@ describe('permission', () => {
     expect(headerValue(asked[1]!.headers, 'if-none-match')).toBe('"one"');
   });
 
-  it('asks about OpenAPI without having a document made', async () => {
+  it('is asked for OpenAPI with an Accept that makes the server build no document', async () => {
     const { asked, judge } = judgeWith(() => ({ status: 406, headers: [], body: null }));
     const authorize = permission(new ManualClock());
     expect(await authorize(exchangeFor('/openapi/v2'), judge, '/openapi/v2')).toBeUndefined();
@@ -98,7 +98,7 @@ describe('permission', () => {
     expect(headerValue(asked[0]!.headers, 'if-none-match')).toBe('*');
   });
 
-  it('passes a refusal on as it is, and asks again next time', async () => {
+  it('is refused with the unchanged reply of the API server, and is asked for again next time', async () => {
     const { asked, judge } = judgeWith(() => FORBIDDEN);
     const authorize = permission(new ManualClock());
     expect(await authorize(exchangeFor('/apis'), judge, '/apis')).toEqual(FORBIDDEN);
@@ -106,7 +106,7 @@ describe('permission', () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("never lets one caller use another's permission", async () => {
+  it('is never shared between different callers', async () => {
     const { asked, judge } = judgeWith(() => OK);
     const authorize = permission(new ManualClock());
     const callers = [
@@ -125,7 +125,7 @@ describe('permission', () => {
     expect(asked).toHaveLength(callers.length + 1);
   });
 
-  it('tells callers apart who share a connection, as those behind a front proxy do', async () => {
+  it('is separate for callers that share the connection of a front proxy', async () => {
     const { asked, judge } = judgeWith(() => OK);
     const authorize = permission(new ManualClock());
     const proxied = { remoteAddress: '127.0.0.1', certificateChain: [] };
@@ -149,7 +149,7 @@ describe('permission', () => {
     expect(asked).toHaveLength(callers.length);
   });
 
-  it('asks once for callers of one kind who come together', async () => {
+  it('is asked once for concurrent requests of one caller', async () => {
     let release = (_: Reply) => {};
     const { asked, judge } = judgeWith(() => new Promise<Reply>((resolve) => (release = resolve)));
     const authorize = permission(new ManualClock());
@@ -160,12 +160,12 @@ describe('permission', () => {
     expect(asked).toHaveLength(1);
   });
 
-  it('takes a 404 for a yes: authorization comes before it', async () => {
+  it('is granted by a 404, which follows authorization', async () => {
     const { judge } = judgeWith(() => ({ status: 404, headers: [], body: null }));
     expect(await permission(new ManualClock())(exchangeFor('/apis/x'), judge, '/apis/x')).toBeUndefined();
   });
 
-  it('answers 503 where nobody can judge', async () => {
+  it('is a 503 if the API server is unreachable or replies 500', async () => {
     const authorize = permission(new ManualClock());
     const down = judgeWith(() => Promise.reject(new AttemptError('unsent', 'connect', 'connection refused')));
     await expect(authorize(exchangeFor('/apis'), down.judge, '/apis')).rejects.toMatchObject({
@@ -175,7 +175,7 @@ describe('permission', () => {
     await expect(authorize(exchangeFor('/apis'), broken.judge, '/apis')).rejects.toBeInstanceOf(StatusError);
   });
 
-  it('waits a bounded time for a server that hangs, and drops its late answer', async () => {
+  it('is a 503 after a timeout if the API server hangs, and cancels its late reply', async () => {
     const clock = new ManualClock();
     let cancelled = false;
     let release = (_: Reply) => {};
@@ -192,7 +192,7 @@ describe('permission', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('remembers a bounded number of callers', async () => {
+  it('is cached for a bounded number of callers', async () => {
     const { asked, judge } = judgeWith(() => OK);
     const authorize = permission(new ManualClock(), { ...PERMISSION_LIMITS, callersMax: 2 });
     for (const name of ['a', 'b', 'c', 'a'])

@@ -9,7 +9,7 @@ import type { LocalHost } from '../routing/router.js';
 export interface Host extends LocalHost {
   /** Begins to serve; resolves when `ready` has its first value. */
   start(): Promise<void>;
-  /** Sends a GET to the server as Straddle itself, for its own documents: discovery, OpenAPI. */
+  /** Sends a GET to the server as Straddle itself, for documents of that server: discovery, OpenAPI. */
   readonly fetch: SurfaceFetch;
   /** Calls back after a change of the surface; undefined where it can only be polled. */
   readonly onSurfaceChange?: (listener: () => void) => void;

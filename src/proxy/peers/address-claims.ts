@@ -76,8 +76,8 @@ export function settleClaims(
       const { address, upstreamAddress, ...rest } = sighting;
       if (sighting.source !== 'lease') return address !== undefined && contested.has(address) ? rest : sighting;
       const kept = new Map(claimsOf(sighting).flatMap((claim) => (keeps(claim) ? [[claim.role, claim.address]] : [])));
-      const [own, upstream] = [kept.get(sighting.kind), kept.get('upstream')];
-      return { ...rest, ...(own ? { address: own } : {}), ...(upstream ? { upstreamAddress: upstream } : {}) };
+      const [direct, upstream] = [kept.get(sighting.kind), kept.get('upstream')];
+      return { ...rest, ...(direct ? { address: direct } : {}), ...(upstream ? { upstreamAddress: upstream } : {}) };
     }),
     conflicts: [...conflicts]
       .map(([address, hosts]) => ({ address, holder: holders.of(address)?.identity, refused: [...hosts].sort() }))

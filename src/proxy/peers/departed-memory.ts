@@ -179,9 +179,9 @@ export class DepartedMemory {
 
   #restore(entries: readonly Entry[]): void {
     const nowMs = this.#options.clock.nowMs();
-    const own = new Set((this.#options.selfNames ?? []).map((name) => name.toLowerCase()));
+    const selfIdentities = new Set((this.#options.selfNames ?? []).map((name) => name.toLowerCase()));
     for (const entry of entries.slice(0, SERVERS_MAX)) {
-      if (own.has(entry.identity)) continue;
+      if (selfIdentities.has(entry.identity)) continue;
       // A server that was live when this process stopped counts as departed now, until it is found
       // again. A departure in the future means that the clock was set back.
       const departedAtMs = Math.min(entry.departedAtMs ?? nowMs, nowMs);
@@ -291,6 +291,6 @@ function parseEntries(text: string): Entry[] {
  * one machine may share a state directory.
  */
 function fileName({ selfNames }: DepartedMemoryOptions): string {
-  const own = (selfNames?.[0] ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '_');
-  return own === '' ? 'servers.json' : `servers-seen-by-${own}.json`;
+  const selfName = (selfNames?.[0] ?? '').toLowerCase().replace(/[^a-z0-9.-]/g, '_');
+  return selfName === '' ? 'servers.json' : `servers-seen-by-${selfName}.json`;
 }

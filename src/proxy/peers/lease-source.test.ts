@@ -178,7 +178,7 @@ describe('endpoint source', () => {
 });
 
 describe('StraddleLease', () => {
-  const own = () =>
+  const createLease = () =>
     new StraddleLease({
       client: api.client(clock),
       clock,
@@ -190,7 +190,7 @@ describe('StraddleLease', () => {
   const stored = () => api.objects.get(straddleLeaseName('a')) as Lease | undefined;
 
   it('creates the lease at start, renews it, and deletes it on close', async () => {
-    const mine = own();
+    const mine = createLease();
     await mine.start();
     expect(stored()).toMatchObject({
       metadata: {
@@ -214,7 +214,7 @@ describe('StraddleLease', () => {
       ...lease('old-form', 'straddle', { annotations: { 'kubernetes.io/peer-advertise-address': '10.0.0.1:7443' } }),
     });
     api.put(lease('b', 'straddle'));
-    const mine = own();
+    const mine = createLease();
     await mine.start();
     expect(stored()!.spec).toMatchObject({ leaseTransitions: 1 });
     expect(stored()!.spec!.holderIdentity).toMatch(/^a_/);
@@ -223,7 +223,7 @@ describe('StraddleLease', () => {
   });
 
   it('does not delete the lease on close if a successor holds it', async () => {
-    const mine = own();
+    const mine = createLease();
     await mine.start();
     api.put({ ...stored()!, spec: { ...stored()!.spec, holderIdentity: 'successor' } } as Lease);
     await mine.close();
@@ -232,7 +232,7 @@ describe('StraddleLease', () => {
 
   it('retries slowly, with one warning, while the right is missing', async () => {
     api.failWith = { code: 403, reason: 'Forbidden', message: 'no' };
-    const mine = own();
+    const mine = createLease();
     await mine.start();
     await clock.advance(60_000);
     await until(() => api.log.length === 2);

@@ -2,7 +2,7 @@ import type { Destination } from '../../http/outgoing.js';
 import type { RequestInfo } from '../../kube/request-info.js';
 import type { Surface } from '../../kube/surface.js';
 
-/** One address of a peer. A server behind a Straddle can have two: its own, and its Straddle's. */
+/** One address of a peer. A server behind a Straddle can have two: that of its kube-apiserver, and that of its Straddle. */
 export interface PeerEndpoint {
   readonly kind: 'kube-apiserver' | 'straddle';
   readonly destination: Destination;

@@ -57,26 +57,26 @@ async function kindOf(
 }
 
 describe('classifyReply', () => {
-  it('tells a resource that is not served from an object that does not exist by the message of a Status', async () => {
+  it('distinguishes an unknown resource from a missing object by the message of a Status', async () => {
     const notFound = (message: string) => streamed(404, JSON.stringify(status('NotFound', message)));
     expect(await kindOf(RESIZE, notFound(UNKNOWN))).toBe('unknown-resource');
     expect(await kindOf(RESIZE, notFound('pods "p" not found'))).toBe('answer');
   });
 
-  it('takes a plain-text 404 as a resource that is not served, and only for resources', () => {
+  it('reads a plain-text 404 as an unknown resource, and only for resource requests', () => {
     const reply: Reply = { status: 404, headers: ['Content-Type', 'text/plain; charset=utf-8'], body: null };
     expect(classifyReply(RESIZE, reply, 'kube-apiserver')).toBe('unknown-resource');
     expect(classifyReply(ask('GET', '/healthz/none'), reply, 'kube-apiserver')).toBe('answer');
   });
 
-  it('takes the 404 of an object that has the sentence for its name as an answer', () => {
+  it('reads the 404 of an object whose name is the message of an unknown resource as an answer', () => {
     const exchange = ask('GET', `/api/v1/namespaces/x/pods/${encodeURIComponent(UNKNOWN)}`);
     const body = Buffer.from(JSON.stringify(status('NotFound', `pods "${UNKNOWN}" not found`)));
     const headers = ['Content-Type', 'application/json'];
     expect(classifyReply(exchange, { status: 404, headers, body }, 'kube-apiserver')).toBe('answer');
   });
 
-  describe.each(NOT_FOUND_ENCODINGS)('in the 404 of 1.38, a Status in %s,', (contentType, encode) => {
+  describe.each(NOT_FOUND_ENCODINGS)('for the 404 of Kubernetes 1.38, a Status in %s,', (contentType, encode) => {
     const answered = (found: Status) => {
       const bytes = encode(found);
       const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
@@ -85,7 +85,7 @@ describe('classifyReply', () => {
       return { body, reply: { status: found.code, headers, body } satisfies Reply };
     };
 
-    it('recognises a path that the server does not serve, and only for resources', async () => {
+    it('returns unknown-resource for an unknown path, and only for resource requests', async () => {
       const unknownPath = () => answered(status('NotFound', '404 page not found'));
       expect(await kindOf(RESIZE, unknownPath())).toBe('unknown-resource');
       expect(await kindOf(RESIZE, unknownPath(), 'straddle')).toBe('unknown-resource');
@@ -97,12 +97,12 @@ describe('classifyReply', () => {
       ['names an object in its details', status('NotFound', '404 page not found', { name: 'p', kind: 'pods' })],
       ['has more words', status('NotFound', 'pods "404 page not found" not found')],
       ['has another reason', { ...status('NotFound', '404 page not found'), reason: 'Expired' as const }],
-    ])('takes one that %s as an answer', async (_, found) => {
+    ])('returns answer for a Status that %s', async (_, found) => {
       expect(await kindOf(RESIZE, answered(found))).toBe('answer');
     });
   });
 
-  it('recognises a server that is shutting down', async () => {
+  it('returns draining for the 503 of a server that is shutting down', async () => {
     const refusal = () => streamed(503, DRAINING, { headers: DRAINING_HEADERS });
     expect(await kindOf(RESIZE, refusal())).toBe('draining');
     expect(await kindOf(RESIZE, streamed(503, DRAINING))).toBe('answer');
@@ -113,17 +113,20 @@ describe('classifyReply', () => {
     ['maybe', 'perhaps-taken'],
     ['unknown', 'unknown-resource'],
     ['else', 'answer'],
-  ] as const)('reads the mark %s of a Straddle as %s, and of no other server', async (mark, kind) => {
-    const marked = () => streamed(503, '{}', { headers: ['X-Straddle-Not-Taken', mark] });
-    expect(await kindOf(RESIZE, marked(), 'straddle')).toBe(kind);
-    expect(await kindOf(RESIZE, marked(), 'kube-apiserver')).toBe('answer');
-  });
+  ] as const)(
+    'reads X-Straddle-Not-Taken: %s of a Straddle as %s, and ignores it from other servers',
+    async (mark, kind) => {
+      const marked = () => streamed(503, '{}', { headers: ['X-Straddle-Not-Taken', mark] });
+      expect(await kindOf(RESIZE, marked(), 'straddle')).toBe(kind);
+      expect(await kindOf(RESIZE, marked(), 'kube-apiserver')).toBe('answer');
+    },
+  );
 
   it.each([
     ['a shutdown', () => streamed(503, DRAINING, { headers: DRAINING_HEADERS })],
     ['an unknown resource', () => streamed(404, JSON.stringify(status('NotFound', UNKNOWN)))],
     ['a mark', () => streamed(503, '{}', { headers: ['X-Straddle-Not-Taken', 'true'] })],
-  ])('does not believe %s that comes from a process in a pod through a proxy', async (_, made) => {
+  ])('returns answer for %s of a process in a pod behind the proxy subresource', async (_, made) => {
     expect(await kindOf(PROXY, made(), 'straddle')).toBe('answer');
   });
 });
@@ -170,7 +173,7 @@ describe('withRefusalRead', () => {
 });
 
 describe('throwIfNotTaken', () => {
-  it('throws with the knowledge of whether the request may have been processed', () => {
+  it('throws an AttemptError that contains whether the request may have been processed', () => {
     const thrown = (kind: ReplyKind) => () => throwIfNotTaken(kind, 'a:443');
     expect(thrown('draining')).toThrow(expect.objectContaining({ processed: 'unsent', type: 'draining' }));
     expect(thrown('not-taken')).toThrow(expect.objectContaining({ processed: 'unsent', type: 'not-taken' }));

@@ -94,7 +94,7 @@ async function route(...addresses: string[]): Promise<void> {
 const get = (): Promise<Reply> => handler(ask('GET', JOBS));
 
 describe('a rerouted GET that meets a frozen server', () => {
-  it('moves on from an open connection when a probe of that server is not answered', async () => {
+  it('is sent to the next server from an open connection when a probe is not answered', async () => {
     const frozen = await server();
     const healthy = await server();
     await route(frozen.address, healthy.address);
@@ -107,7 +107,7 @@ describe('a rerouted GET that meets a frozen server', () => {
     expect(healthy.requests).toHaveLength(1);
   });
 
-  it('moves on from a TLS handshake when a probe of that server is not answered', async () => {
+  it('is sent to the next server from a TLS handshake when a probe is not answered', async () => {
     const frozen = await serveTcp(() => {});
     closing.push(() => frozen.close());
     played.set(frozen.address, new PlayedServer(SURFACE));
@@ -120,7 +120,7 @@ describe('a rerouted GET that meets a frozen server', () => {
     expect(await answer).toMatchObject({ status: 200 });
   });
 
-  it('moves on to a server that was departed when the request came and is back since', async () => {
+  it('is sent to a server that was departed when the request arrived and has returned', async () => {
     const frozen = await server();
     const back = await server();
     await route(frozen.address, back.address);
@@ -136,7 +136,7 @@ describe('a rerouted GET that meets a frozen server', () => {
     expect(back.requests).toHaveLength(1);
   });
 
-  it('moves on to a server that answers again but still cools down', async () => {
+  it('is sent to a server in cool-down that answers again', async () => {
     const frozen = await server();
     const cooling = await server();
     await route(frozen.address, cooling.address);

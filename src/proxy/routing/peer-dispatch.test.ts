@@ -89,7 +89,7 @@ describe('createPeerDispatch', () => {
     expect(statuses).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('passes on an answer that only repeats the words of a shutdown from the path', async () => {
+  it('passes on an answer that contains the message of a shutdown only because the path does', async () => {
     const message = 'apiserver is shutting down';
     const status = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason: 'ServiceUnavailable' };
     const answering = (text: string) => {

@@ -24,32 +24,32 @@ const kindOf = (method: string, target: string, local: LocalServer, table = with
 };
 
 describe('route, by the rules of docs/guide/routing.md', () => {
-  it('rule 3: serves here what is no resource', () => {
+  it('rule 3: routes a non-resource request to the local server', () => {
     expect(kindOf('GET', '/version', up())).toBe('local');
   });
 
-  it('rule 4: serves here what the local server has', () => {
+  it('rule 4: routes a resource of the local surface to the local server', () => {
     expect(kindOf('GET', POD, up())).toBe('local');
     expect(kindOf('GET', `${POD}/status`, up())).toBe('local');
     expect(kindOf('OPTIONS', '/api/v1/pods', up())).toBe('local');
   });
 
-  it('rule 5: sends what only peers have to those that have it', () => {
+  it('rule 5: reroutes a resource that only peers serve to those peers', () => {
     expect(kindOf('GET', JOBS, up())).toBe('b');
   });
 
-  it('rule 5: sends a subresource and a verb that only a peer has to that peer', () => {
+  it('rule 5: reroutes a subresource or verb that only a peer serves to that peer', () => {
     expect(kindOf('PATCH', `${POD}/resize`, up())).toBe('b');
     expect(kindOf('PATCH', `${POD}/status`, up())).toBe('b');
     expect(kindOf('DELETE', POD, up())).toBe('b');
   });
 
-  it('rule 6: answers 503 for what no live server has while a peer was not read yet', () => {
+  it('rule 6: answers 503 for a resource that no live server serves while a peer is unread', () => {
     const way = route(asked('GET', JOBS), up(), tableOf([peer('b', undefined), peer('c', OLD)]));
     expect(way).toMatchObject({ kind: 'unavailable', why: expect.stringContaining('b') });
   });
 
-  it('rule 6: answers 503 while a server that had the resource, subresource or verb has gone away', () => {
+  it('rule 6: answers 503 while a server that served the resource, subresource or verb is departed', () => {
     const table = tableOf([peer('c', OLD)], { gone: NEW });
     expect(route(asked('GET', JOBS), up(), table)).toMatchObject({
       kind: 'unavailable',
@@ -60,29 +60,29 @@ describe('route, by the rules of docs/guide/routing.md', () => {
     expect(kindOf('GET', '/apis/batch/v3/jobs', up(), table)).toBe('local');
   });
 
-  it('rule 6: does not apply to what the local server or a live peer has', () => {
+  it('rule 6: does not apply to a resource that the local server or a live peer serves', () => {
     expect(kindOf('GET', POD, up(), tableOf([peer('b', undefined)], { gone: NEW }))).toBe('local');
     expect(kindOf('GET', JOBS, up(), tableOf([peer('b', NEW), peer('c', undefined)], { gone: NEW }))).toBe('b');
   });
 
-  it('rule 7: leaves it to the local server to refuse what nobody has', () => {
+  it('rule 7: routes a resource that no server serves to the local server, which refuses it', () => {
     expect(kindOf('GET', '/apis/nothing/v1/x', up())).toBe('local');
     expect(kindOf('GET', '/apis/nothing/v1/x', { surface: undefined, ready: true }, tableOf([]))).toBe('local');
   });
 });
 
 describe('route, while the local server is down', () => {
-  it('sends what it would serve to a capable peer', () => {
+  it('reroutes a resource of the local surface to a capable peer', () => {
     expect(kindOf('GET', POD, down())).toBe('b,c');
     expect(kindOf('PATCH', `${POD}/status`, down(NEW))).toBe('b');
   });
 
-  it('sends what is no resource to any peer', () => {
+  it('reroutes a non-resource request to any peer', () => {
     expect(kindOf('GET', '/version', down())).toBe('b,c');
     expect(kindOf('GET', '/version', down(), tableOf([]))).toBe('unavailable');
   });
 
-  it('never lets a 404 through: what nobody else has is unavailable', () => {
+  it('answers 503, never 404, for a resource that no peer serves', () => {
     expect(kindOf('GET', JOBS, down(NEW), tableOf([peer('c', OLD)]))).toBe('unavailable');
     expect(kindOf('GET', '/apis/nothing/v1/x', down())).toBe('unavailable');
     expect(kindOf('GET', POD, { surface: undefined, ready: false }, tableOf([]))).toBe('unavailable');

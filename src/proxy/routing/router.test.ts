@@ -134,8 +134,8 @@ describe('router with a request that a peer rerouted here', () => {
   });
 });
 
-describe('a request for this server’s own view', () => {
-  it('is never rerouted, in any state of the local server', async () => {
+describe('router with a request for the local view', () => {
+  it('never reroutes it, in any state of the local server', async () => {
     const exchange = Object.assign(ask('GET', '/apis'), { localOnly: true });
     const { handler } = routing({ table: withNew, host: { ready: () => false } });
     expect(await code(handler(exchange))).toBe(503);

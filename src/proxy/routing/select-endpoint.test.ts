@@ -4,7 +4,7 @@ import { selectEndpoint } from './select-endpoint.js';
 
 const none = new Set<never>();
 
-it('takes the healthy peer with the fewest requests in flight, the first on a tie', () => {
+it('selectEndpoint returns the usable peer with the fewest requests in flight, the first on a tie', () => {
   const busy = peer('a', undefined, endpoint('a', { inFlight: 5 }));
   const calm = peer('b', undefined, endpoint('b', { inFlight: 1 }));
   const calmToo = peer('c', undefined, endpoint('c', { inFlight: 1 }));
@@ -12,7 +12,7 @@ it('takes the healthy peer with the fewest requests in flight, the first on a ti
   expect(selectEndpoint([busy, calm, calmToo, sick], none)?.peer.identity).toBe('b');
 });
 
-it('prefers a peer’s first endpoint, and falls back to its second when the first is unwell or was tried', () => {
+it('selectEndpoint prefers the first endpoint of a peer to its second unless that is unusable or was tried', () => {
   const first = endpoint('a1', { inFlight: 9 });
   const second = endpoint('a2');
   const a = peer('a', undefined, first, second);
@@ -22,14 +22,14 @@ it('prefers a peer’s first endpoint, and falls back to its second when the fir
   expect(selectEndpoint([a], none)?.endpoint).toBe(second);
 });
 
-it('finds nobody when all are unwell or were tried', () => {
+it('selectEndpoint returns undefined if all endpoints are unusable or were tried', () => {
   const one = endpoint('a');
   expect(selectEndpoint([peer('a', undefined, one)], new Set([one]))).toBeUndefined();
   expect(selectEndpoint([peer('a', undefined, endpoint('a', { usable: false }))], none)).toBeUndefined();
   expect(selectEndpoint([], none)).toBeUndefined();
 });
 
-it('compares a few of very many, never the same few, and finds the one that is well', () => {
+it('selectEndpoint compares a random few of many peers, and finds the only usable one', () => {
   const many = Array.from({ length: 100 }, (_, i) => peer(`p${i}`, undefined, endpoint(`p${i}`)));
   const chosen = new Set(Array.from({ length: 100 }, () => selectEndpoint(many, none)?.peer.identity));
   expect(chosen.size).toBeGreaterThan(20);

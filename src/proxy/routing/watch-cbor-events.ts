@@ -25,7 +25,7 @@ class ItemScanner implements EventScanner {
   }
 }
 
-/** The version of a Table that has none of its own, but only in its row, is not read. */
+/** Reads the type and the resourceVersion of one event; not the one in the row of a Table. */
 function skim(item: Buffer): SkimmedEvent {
   const type = ifWellFormed(() => textAt(item, ['type']));
   if (type === undefined) return 'malformed';

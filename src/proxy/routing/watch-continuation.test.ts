@@ -285,8 +285,8 @@ function setup({ identities = ['b', 'c'], encoding = JSON_WATCH } = {}) {
 
 const query = (exchange: Exchange | undefined) => new URL(exchange!.target, 'http://x').searchParams;
 
-describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding) => {
-  it('goes on at another peer from the last event, for the same caller, in what is left of its time', async () => {
+describe.each(WATCH_ENCODINGS)('a rerouted watch in $name', (encoding) => {
+  it('continues at another peer from the last event, for the same caller, with the rest of its timeout', async () => {
     const { store, b, c, clock, watch, outcomes } = setup({ encoding });
     const { exchange, client } = await watch();
     store.add();
@@ -308,7 +308,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['continued 1']);
   });
 
-  it('drops half an event and gets it whole from the next server', async () => {
+  it('drops an incomplete event and gets it from the next server', async () => {
     const { store, b, watch } = setup({ encoding });
     const { client } = await watch();
     store.add();
@@ -319,7 +319,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(client.versions).toEqual([100, 101]);
   });
 
-  it('goes on at the local server if that serves it by then', async () => {
+  it('continues at the local server if that serves the resource by then', async () => {
     const { store, b, host, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
@@ -331,7 +331,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(host.server.asked).toHaveLength(1);
   });
 
-  it('goes on once more when the next server goes away too', async () => {
+  it('continues again when the next server is killed too', async () => {
     const { store, b, c, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
     store.add();
@@ -347,7 +347,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['continued 2']);
   });
 
-  it('is simply asked for again when nothing was delivered', async () => {
+  it('is requested again unchanged if no event was delivered', async () => {
     const { store, b, c, watch } = setup({ encoding });
     const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
     b.kill();
@@ -357,7 +357,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(query(c.asked[0]).get('sendInitialEvents')).toBe('true');
   });
 
-  it('ends after its last whole event when it dies within the initial state, which has no order', async () => {
+  it('ends after its last whole event if its server is killed within the initial state, which has no order', async () => {
     const { store, b, c, watch, outcomes } = setup({ encoding });
     store.add();
     store.add();
@@ -371,7 +371,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['unsafe 1']);
   });
 
-  it('goes on after the initial state once a bookmark was seen', async () => {
+  it('continues after the initial state once a bookmark was delivered', async () => {
     const { store, b, c, watch } = setup({ encoding });
     store.add();
     const { client } = await watch(FROM_STATE);
@@ -384,7 +384,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(query(c.asked[0]).get('allowWatchBookmarks')).toBe('true');
   });
 
-  it('goes on after the bookmark that ends the initial events it asked for, and asks for no state again', async () => {
+  it('continues after the bookmark that ends sendInitialEvents, without requesting the state again', async () => {
     const { store, b, c, watch } = setup({ encoding });
     store.add();
     const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
@@ -399,7 +399,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(query(c.asked[0]).get('resourceVersionMatch')).toBeNull();
   });
 
-  it('ends after its last whole event before the bookmark that ends the initial events it asked for', async () => {
+  it('ends after its last whole event before the bookmark that ends sendInitialEvents', async () => {
     const { store, b, c, watch, outcomes } = setup({ encoding });
     store.add();
     const { client } = await watch(`${FROM_STATE}&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`);
@@ -412,7 +412,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['unsafe 1']);
   });
 
-  it('is requested without compression for the rest, also from the local server', async () => {
+  it('is requested without compression for its continuation, also from the local server', async () => {
     const { store, b, host, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch(FROM_99, ['Authorization', 'Bearer t', 'Accept-Encoding', 'gzip']);
     store.add();
@@ -438,7 +438,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['refused 1']);
   });
 
-  it('is cut, and passed on as it is until then, where the server compressed it all the same', async () => {
+  it('is passed on unchanged and then cut if its server compresses it all the same', async () => {
     const { b, c, watch, outcomes } = setup({ encoding });
     const answer = b.answer.bind(b);
     b.answer = async (exchange) => {
@@ -456,7 +456,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual([]);
   });
 
-  it('is cut, and passed on as it is until then, where its events have no known form', async () => {
+  it('is passed on unchanged and then cut if its events have an unknown encoding', async () => {
     const { b, c, watch } = setup({ encoding: { ...encoding, contentType: 'application/yaml;stream=watch' } });
     const { client } = await watch();
     b.stream.write(Buffer.from('type: ADDED\n'));
@@ -467,7 +467,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(c.asked).toHaveLength(0);
   });
 
-  it('is cut where it breaks within an event that is too large to be held back', async () => {
+  it('is cut if it breaks within an event that is too large to be held back', async () => {
     const { b, c, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
     const metadata = { name: 'large', resourceVersion: '100' };
@@ -506,7 +506,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['finished 1']);
   });
 
-  it('waits a while for a server that takes it', async () => {
+  it('waits a bounded time for a server that can continue it', async () => {
     const { store, b, clock, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
@@ -561,7 +561,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual(['continued 10', 'too-often 1']);
   });
 
-  it('ends when its server ends it and is still there', async () => {
+  it('ends when its server ends it and is still ready', async () => {
     const { store, b, c, refreshed, watch, outcomes } = setup({ encoding });
     const { client } = await watch();
     store.add();
@@ -575,7 +575,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(outcomes()).toEqual([]);
   });
 
-  it('goes on when its server ends it because it shuts down', async () => {
+  it('continues when its server ends it because of a shutdown', async () => {
     const { store, b, watch } = setup({ encoding });
     const { client } = await watch();
     store.add();
@@ -587,7 +587,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(client.outcome).toBe('open');
   });
 
-  it('ends at once when its time is up, whatever has become of its server', async () => {
+  it('ends at once when its timeout is over, whatever the state of its server', async () => {
     const { b, c, clock, refreshed, watch } = setup({ encoding });
     const { client } = await watch();
     await clock.advance(300_000);
@@ -598,7 +598,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(c.asked).toHaveLength(0);
   });
 
-  it('holds its server back while the client is slow, also the next one', async () => {
+  it('applies back-pressure to its server while the client is slow, also to the next server', async () => {
     const { store, b, c, watch } = setup({ encoding });
     const { client } = await watch();
     client.slow = true;
@@ -617,7 +617,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(client.versions).toEqual(store.events.map(({ resourceVersion }) => resourceVersion));
   });
 
-  it('ends its server when the client leaves, before and after it has moved', async () => {
+  it('is cancelled at its server when the client disconnects, before and after a continuation', async () => {
     const { b, c, watch } = setup({ encoding });
     const first = await watch();
     first.client.body.cancel(new Error('left'));
@@ -629,7 +629,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(c.stream.cancelled).toBe(true);
   });
 
-  it('stops moving when the client leaves meanwhile', async () => {
+  it('is not continued if the client disconnects meanwhile', async () => {
     const { store, b, c, clock, watch } = setup({ encoding });
     const { exchange, client } = await watch();
     store.add();
@@ -644,7 +644,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(clock.pending).toBe(0);
   });
 
-  it('stops waiting for a server when the client leaves', async () => {
+  it('stops waiting for a server when the client disconnects', async () => {
     const { store, b, clock, watch } = setup({ encoding, identities: ['b'] });
     const { client } = await watch();
     store.add();
@@ -656,7 +656,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(client.outcome).toBe('open');
   });
 
-  it('does not hold the leaving of the client against the server', async () => {
+  it('reports no failure of its server when the client disconnects', async () => {
     const { b, watch } = setup({ encoding });
     const { exchange } = await watch();
     exchange.abort();
@@ -665,7 +665,7 @@ describe.each(WATCH_ENCODINGS)('a watch in $name that a peer serves', (encoding)
     expect(b.reports).toEqual(['answered']);
   });
 
-  it('gives the client every event once and in order, wherever servers die and however bytes are cut', async () => {
+  it('delivers every event once and in order, wherever servers are killed and bytes are split', async () => {
     const step = fc.oneof(
       { weight: 5, arbitrary: fc.constant('add' as const) },
       { weight: 1, arbitrary: fc.constant('bookmark' as const) },

@@ -31,19 +31,19 @@ function feed(format: EventFormat, beginning: WatchBeginning, ...chunks: Uint8Ar
   return { events, parts, passed: Buffer.concat(parts), position: events.position() };
 }
 
-describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, encode }: WatchEncoding) => {
+describe.each(WATCH_ENCODINGS)('WatchEvents in $name', ({ format, encode }: WatchEncoding) => {
   const all = (...events: SentEvent[]) => Buffer.concat(events.map(encode));
   const positionAfter = (beginning: WatchBeginning, ...chunks: Uint8Array[]) =>
     feed(format, beginning, ...chunks).position;
 
-  it('are passed on when they are whole', () => {
+  it('passes on events when they are whole', () => {
     const two = all(event('ADDED', 6), event('ADDED', 7));
     const { passed, position } = feed(format, 'nothing', two, encode(event('ADDED', 8)).subarray(0, 20));
     expect(passed).toEqual(two);
     expect(position).toEqual({ kind: 'from', resourceVersion: '7' });
   });
 
-  it('are passed on as the same memory, not as a copy', () => {
+  it('passes on events without a copy', () => {
     const chunk = all(event('ADDED', 6), event('ADDED', 7), event('ADDED', 8)).subarray(0, -3);
     const { parts } = feed(format, 'nothing', chunk);
     expect(parts).toHaveLength(1);
@@ -51,27 +51,30 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     expect(parts[0]!.byteOffset).toBe(chunk.byteOffset);
   });
 
-  it('are untouched until the first is whole', () => {
+  it('has the position untouched until the first event is whole', () => {
     const { passed, position } = feed(format, 'state', encode(event('ADDED', 6)).subarray(0, -1));
     expect(passed).toHaveLength(0);
     expect(position).toEqual({ kind: 'untouched' });
   });
 
-  it.each(['MODIFIED', 'DELETED', 'BOOKMARK'])('are unsafe among the state, until a %s shows its end', (type) => {
-    const state = all(event('ADDED', 6), event('ADDED', 3));
-    expect(positionAfter('state', state)).toEqual({ kind: 'unsafe' });
-    const change = encode(event(type, 9));
-    for (let cut = 0; cut <= change.length; cut++) {
-      const chunks = [
-        Buffer.concat([state, change.subarray(0, cut)]),
-        change.subarray(cut),
-        encode(event('ADDED', 10)),
-      ];
-      expect(positionAfter('state', ...chunks)).toEqual({ kind: 'from', resourceVersion: '10' });
-    }
-  });
+  it.each(['MODIFIED', 'DELETED', 'BOOKMARK'])(
+    'has the position unsafe within the initial state, until a %s shows its end',
+    (type) => {
+      const state = all(event('ADDED', 6), event('ADDED', 3));
+      expect(positionAfter('state', state)).toEqual({ kind: 'unsafe' });
+      const change = encode(event(type, 9));
+      for (let cut = 0; cut <= change.length; cut++) {
+        const chunks = [
+          Buffer.concat([state, change.subarray(0, cut)]),
+          change.subarray(cut),
+          encode(event('ADDED', 10)),
+        ];
+        expect(positionAfter('state', ...chunks)).toEqual({ kind: 'from', resourceVersion: '10' });
+      }
+    },
+  );
 
-  it('are unsafe until the bookmark that ends the state, where the client waits for it', () => {
+  it('has the position unsafe until the bookmark that ends sendInitialEvents', () => {
     const changes = all(event('ADDED', 6), event('MODIFIED', 9), event('BOOKMARK', 10));
     expect(positionAfter('marked-state', changes)).toEqual({ kind: 'unsafe' });
     const ended = Buffer.concat([changes, encode(END_OF_STATE)]);
@@ -82,23 +85,23 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     }
   });
 
-  it('have no position before the first where the server chose the moment', () => {
+  it('has the position unsafe before the first event of a watch from now', () => {
     expect(positionAfter('now')).toEqual({ kind: 'unsafe' });
     expect(positionAfter('now', encode(event('ADDED', 3)))).toEqual({ kind: 'from', resourceVersion: '3' });
   });
 
-  it('are over after an ERROR', () => {
+  it('has the position over after an ERROR event', () => {
     const error = { type: 'ERROR', object: { kind: 'Status' } };
     expect(positionAfter('nothing', all(event('ADDED', 3), error))).toEqual({ kind: 'over' });
   });
 
-  it('are unsafe after one without a resourceVersion', () => {
+  it('has the position unsafe after an event without a resourceVersion', () => {
     expect(positionAfter('nothing', all(event('ADDED', 3), { type: 'ADDED', object: { kind: 'Pod' } }))).toEqual({
       kind: 'unsafe',
     });
   });
 
-  it('have a position also after a large one', () => {
+  it('has a position after an event of 500 kB', () => {
     const large = encode(event('ADDED', 3, 'x'.repeat(500_000)));
     const chunks = Array.from({ length: 31 }, (_, i) => large.subarray(i * 16_384, (i + 1) * 16_384));
     const { passed, position } = feed(format, 'nothing', ...chunks);
@@ -106,7 +109,7 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     expect(position).toEqual({ kind: 'from', resourceVersion: '3' });
   });
 
-  it('are passed on in parts, and have no position, after one beyond the bound', () => {
+  it('passes on an event beyond EVENT_BYTES_MAX in parts, and has no position after it', () => {
     const large = encode(event('ADDED', 4, 'x'.repeat(EVENT_BYTES_MAX)));
     const part = 1024 * 1024;
     const chunks = Array.from({ length: 5 }, (_, i) => large.subarray(i * part, (i + 1) * part));
@@ -121,7 +124,7 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     expect(position).toEqual({ kind: 'inside' });
   });
 
-  it('are not held back in tiny pieces without end', () => {
+  it('holds back a bounded number of tiny pieces', () => {
     const piece = encode(event('ADDED', 4, 'x'.repeat(EVENT_BYTES_MAX / 2)));
     const events = new WatchEvents(format, 'nothing');
     let at = 0;
@@ -134,7 +137,7 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     expect(passedBytes).toBe(at);
   });
 
-  it('begin anew after the beginning of one was dropped', () => {
+  it('reads the next event correctly after dropTail() dropped a part of one', () => {
     const next = encode(event('MODIFIED', 8, 'ü'));
     for (let cut = 0; cut < next.length; cut++) {
       const { events, parts } = feed(
@@ -165,7 +168,7 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     else expect(events.position()).toEqual({ kind: 'from', resourceVersion: String(count) });
   }
 
-  it('are the same wherever the stream is cut in two, and wherever it ends', () => {
+  it('has the same result wherever the stream is split in two, and wherever it ends', () => {
     for (let cut = 0; cut <= BYTES.length; cut++) {
       const events = new WatchEvents(format, 'state');
       const passed: Uint8Array[] = [];
@@ -176,14 +179,14 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     }
   });
 
-  it('are the same in pieces of one byte', () => {
+  it('has the same result for pieces of one byte', () => {
     const events = new WatchEvents(format, 'state');
     const passed: Uint8Array[] = [];
     for (let at = 0; at < BYTES.length; at++) events.take(BYTES.subarray(at, at + 1), (bytes) => passed.push(bytes));
     expectAfter(BYTES.length, passed, events);
   });
 
-  it('are the same however the bytes are cut', () => {
+  it('has the same result however the bytes are split', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: BYTES.length }), { maxLength: 30 }), (cuts) => {
         const events = new WatchEvents(format, 'state');
@@ -198,7 +201,7 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
     );
   });
 
-  it('may be any bytes: all are passed on or held back, in order, and nothing is thrown', () => {
+  it('passes on all bytes in order and never throws, for any bytes', () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 40 }),
       fc.constantFrom(...TWELVE),
@@ -223,7 +226,7 @@ describe.each(WATCH_ENCODINGS)('the events of a watch in $name', ({ format, enco
   });
 });
 
-describe('bytes that are no events', () => {
+describe('WatchEvents with malformed bytes', () => {
   const first = JSON_WATCH.encode(event('ADDED', 3));
 
   it.each([
@@ -241,7 +244,7 @@ describe('bytes that are no events', () => {
     ['an item that is no map', CBOR_EVENTS, Buffer.from('83010203', 'hex')],
     ['a string of four gigabytes', CBOR_EVENTS, cborHead(2, 0xffff_ffff)],
     ['a map of an indefinite length', CBOR_EVENTS, Buffer.from('bf', 'hex')],
-  ])('are passed on, and the stream is not continued: %s', (_, format, bytes) => {
+  ])('passes them on and has no position: %s', (_, format, bytes) => {
     const { passed, position } = feed(format, 'nothing', bytes);
     expect(passed.equals(bytes)).toBe(true);
     expect(position).toEqual({ kind: 'inside' });
@@ -254,7 +257,7 @@ describe('bytes that are no events', () => {
     ['has metadata with a wrong wire type', Buffer.from('6b38730012020801', 'hex')],
     ['has a resourceVersion with a wrong wire type', Buffer.from('6b38730012040a023001', 'hex')],
     ['has another text in the place of the resourceVersion', Buffer.from('6b38730012070a0532036e6f31', 'hex')],
-  ])('end safely after an event of protobuf whose object %s', (_, object) => {
+  ])('has the position unsafe after a protobuf event whose object %s', (_, object) => {
     const frame = protobufFrame('ADDED', object);
     const { passed, position } = feed(PROTOBUF_EVENTS, 'nothing', frame);
     expect(passed.equals(frame)).toBe(true);

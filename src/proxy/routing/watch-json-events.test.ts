@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JSON_EVENTS } from './watch-json-events.js';
 
-describe('events in JSON', () => {
-  it('finds the version past strings, escapes and objects that look like it', () => {
+describe('JSON_EVENTS', () => {
+  it('finds the resourceVersion past strings, escapes and objects that look like it', () => {
     const line = `${JSON.stringify({
       type: 'MODIFIED',
       object: {
@@ -19,20 +19,20 @@ describe('events in JSON', () => {
     expect(JSON_EVENTS.skim(Buffer.from(line))).toEqual({ type: 'MODIFIED', resourceVersion: '12' });
   });
 
-  it('finds the version of a table in its row if the table has none', () => {
+  it('finds the resourceVersion of a Table in its row if the Table has none', () => {
     const row = { cells: ['a'], object: { metadata: { resourceVersion: '8' } } };
     const line = JSON.stringify({ type: 'ADDED', object: { kind: 'Table', metadata: {}, rows: [row] } });
     expect(JSON_EVENTS.skim(Buffer.from(line))).toEqual({ type: 'ADDED', resourceVersion: '8' });
   });
 
   it.each(['', '{', '}', '"type":"ADDED"', '[1]', '{"type":"ADDED', '{"type":1}', '{"kind":"x"}', '{"type" "ADDED"}'])(
-    'calls %j malformed',
+    'returns malformed for %j',
     (line) => {
       expect(JSON_EVENTS.skim(Buffer.from(`${line}\n`))).toBe('malformed');
     },
   );
 
-  it('reads any JSON the way JSON.parse does', () => {
+  it('reads any JSON like JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue(), fc.jsonValue(), fc.string(), (before, after, version) => {
         const value = {

@@ -42,7 +42,7 @@ function skim(line: Buffer): SkimmedEvent {
   }
 }
 
-/** A Table without a version of its own, or one whose row alone has it. */
+/** Returns the resourceVersion in the first row of a Table, for a Table that has none in its metadata. */
 function tableVersion(line: Buffer): string | undefined {
   if (valueAt(line, ['object', 'kind']) !== 'Table') return undefined;
   const event = JSON.parse(line.toString('utf8')) as {

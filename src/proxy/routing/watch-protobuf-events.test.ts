@@ -16,8 +16,8 @@ const RECORDED = JSON.parse(
   readonly watch: { readonly protobuf: string };
 };
 
-describe('events in protobuf', () => {
-  it('are read from the watch of a kube-apiserver', () => {
+describe('watch events in protobuf', () => {
+  it('are read from a recorded watch of kube-apiserver', () => {
     const bytes = Buffer.from(RECORDED.watch.protobuf, 'base64');
     for (let cut = 0; cut <= bytes.length; cut++) {
       const events = new WatchEvents(PROTOBUF_EVENTS, 'nothing');

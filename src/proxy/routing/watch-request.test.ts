@@ -13,11 +13,11 @@ describe('readWatchRequest', () => {
     ['/api/v1/pods?watch=1&sendInitialEvents&resourceVersion=9', 'marked-state'],
     ['/api/v1/pods?watch=1&sendInitialEvents=FALSE&resourceVersion=9', 'nothing'],
     ['/api/v1/pods?watch=1&sendInitialEvents=0', 'now'],
-  ])('tells what %s begins with', (target, beginning) => {
+  ])('returns the beginning of %s', (target, beginning) => {
     expect(readWatchRequest(target)?.beginning).toBe(beginning);
   });
 
-  it('reads the time-out, and none where the server chooses', () => {
+  it('returns timeoutSeconds, and undefined if the server chooses it', () => {
     expect(readWatchRequest('/x?timeoutSeconds=30')?.timeoutSeconds).toBe(30);
     expect(readWatchRequest('/x?timeoutSeconds=0')?.timeoutSeconds).toBeUndefined();
     expect(readWatchRequest('/x')?.timeoutSeconds).toBeUndefined();
@@ -28,13 +28,13 @@ describe('readWatchRequest', () => {
     '/x?resourceVersion=%zz',
     '/x?resourceVersion=1;a',
     '/x?timeoutSeconds=-1',
-  ])('refuses to guess what %s means', (target) => {
+  ])('returns undefined for the ambiguous target %s', (target) => {
     expect(readWatchRequest(target)).toBeUndefined();
   });
 });
 
 describe('takeUpTarget', () => {
-  it('replaces what has to change and keeps the rest as it was written', () => {
+  it('replaces resourceVersion and timeoutSeconds, and keeps the other parameters unchanged', () => {
     const target =
       '/api/v1/pods?labelSelector=a%3Db,c+in%20(d)&resourceVersion=5&watch=true&timeoutSeconds=300&allowWatchBookmarks=true';
     expect(takeUpTarget(target, { resourceVersion: '77', timeoutSeconds: 20 })).toBe(
@@ -42,7 +42,7 @@ describe('takeUpTarget', () => {
     );
   });
 
-  it('leaves out what asks for the state once more', () => {
+  it('removes sendInitialEvents and resourceVersionMatch', () => {
     expect(
       takeUpTarget('/x?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&a=b', {
         resourceVersion: '7',
@@ -57,14 +57,14 @@ describe('takeUpTarget', () => {
     );
   });
 
-  it('asks for the same again where nothing was delivered', () => {
+  it('keeps the beginning of a watch of which nothing was delivered', () => {
     const target = '/x?watch=1&sendInitialEvents=true&timeoutSeconds=9';
     expect(takeUpTarget(target, { resourceVersion: undefined, timeoutSeconds: 3 })).toBe(
       '/x?watch=1&sendInitialEvents=true&timeoutSeconds=3',
     );
   });
 
-  it('encodes a version that is not a number', () => {
+  it('percent-encodes a resourceVersion that is not a number', () => {
     expect(takeUpTarget('/x', { resourceVersion: 'a&b', timeoutSeconds: undefined })).toBe('/x?resourceVersion=a%26b');
   });
 });

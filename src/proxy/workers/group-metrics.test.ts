@@ -27,7 +27,7 @@ class PlayedWorker implements ExportingWorker {
 function group(...workers: PlayedWorker[]) {
   const head = declared();
   const serving = [...workers];
-  const metrics = new GroupMetrics({ own: head.registry, empty: () => declared().registry, workers: () => serving });
+  const metrics = new GroupMetrics({ head: head.registry, empty: () => declared().registry, workers: () => serving });
   const numbers = async () => {
     const page = await metrics.page();
     return { requests: Number(/^requests (\d+)$/m.exec(page)?.[1]), open: Number(/^open (\d+)$/m.exec(page)?.[1]) };

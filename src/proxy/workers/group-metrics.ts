@@ -2,7 +2,7 @@ import type { MetricExport, MetricRegistry } from '../../base/metrics.js';
 
 export interface GroupMetricsOptions {
   /** Metrics of the head itself. */
-  readonly own: MetricRegistry;
+  readonly head: MetricRegistry;
   /** Returns a registry with the same families and no values. */
   readonly empty: () => MetricRegistry;
   /** Returns the workers that serve. Their `export` rejects after a timeout. */
@@ -52,10 +52,10 @@ export class GroupMetrics {
   }
 
   async #gather(): Promise<string> {
-    const { own, empty, workers } = this.#options;
+    const { head, empty, workers } = this.#options;
     await Promise.all(workers().map((worker) => this.refresh(worker)));
     const sum = empty();
-    for (const part of [own.export(), this.#ended.export(), ...this.#last.values()]) sum.add(part);
+    for (const part of [head.export(), this.#ended.export(), ...this.#last.values()]) sum.add(part);
     return sum.render();
   }
 }

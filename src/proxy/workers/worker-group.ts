@@ -83,7 +83,7 @@ export class WorkerGroup {
     const takers = () => (this.#isOpen ? this.#processes() : []);
     this.#acceptor = new Acceptor({ host, port, connectionsMax, clock, logger, takers });
     this.#metrics = new GroupMetrics({
-      own: metrics.registry,
+      head: metrics.registry,
       empty: emptyMetrics,
       workers: () => this.#processes().filter(({ isTaking }) => isTaking),
     });

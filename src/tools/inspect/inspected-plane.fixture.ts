@@ -11,7 +11,7 @@ export interface FakeServer {
   readonly kind: 'straddle' | 'native' | 'plain';
   readonly version?: string;
   readonly certificate?: Parameters<typeof makeServer>[1];
-  /** Issues the certificate; the plane's own by default. */
+  /** Issues the certificate; the CA of the plane by default. */
   readonly ca?: TestCertificate;
   readonly gate?: boolean;
   readonly peerCa?: boolean;

@@ -45,7 +45,7 @@ describe('readinessOf', () => {
   });
 });
 
-describe('clock skew', () => {
+describe('skewMs of a server clock', () => {
   it.each([
     [
       'none while the header, cut to seconds, can be right',

@@ -33,11 +33,11 @@ describe('leases that claim one address for two host names', () => {
     leases: [lease({ name: 'real', hostname: 'b', address }), lease({ name: 'forged', hostname: 'evil', address })],
   });
 
-  it('are named with the address', () => {
+  it('are reported by leaseConflicts with the address', () => {
     expect(leaseConflicts(contradicting)).toEqual([{ address, hosts: ['b', 'evil'], leases: ['real', 'forged'] }]);
   });
 
-  it('are shown by status and check', () => {
+  it('are shown by straddle status and straddle check', () => {
     const inspection = { facts: contradicting, servers: [], nowMs: 0 };
     const told = `${address} is claimed for the host names b, evil, by the leases real, forged`;
     expect(statusReport(inspection).notes).toEqual([told]);
@@ -106,7 +106,7 @@ describe('the servers of a control plane', () => {
     expect(servers.map(({ name, endpoints }) => [name, endpoints[0]?.address])).toEqual([['cp1', '10.0.0.1:6443']]);
   });
 
-  it('are the server that replied if no source has an address', () => {
+  it('are only the server that replied if no source has an address', () => {
     expect(knownServers(facts({}))).toMatchObject([{ name: '10.0.0.100:6443' }]);
     expect(knownServers(facts({}), ['cp1.example:6443'])).toMatchObject([{ name: 'cp1.example:6443' }]);
   });

@@ -50,7 +50,7 @@ export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
 function* leavesOf(surface: Surface): Generator<[string, ReadonlySet<string>]> {
   for (const [key, { verbs, subresources }] of surface.resources) {
     if (verbs.size > 0) yield [key, verbs];
-    for (const [name, own] of subresources) yield [`${key}/${name}`, own];
+    for (const [name, subresourceVerbs] of subresources) yield [`${key}/${name}`, subresourceVerbs];
   }
 }
 
@@ -88,8 +88,8 @@ export function unionOf(surfaces: readonly Surface[]): Surface {
       const into = resources.get(key) ?? { verbs: new Set(), subresources: new Map() };
       resources.set(key, into);
       for (const verb of verbs) into.verbs.add(verb);
-      for (const [name, own] of subresources) {
-        into.subresources.set(name, new Set([...(into.subresources.get(name) ?? []), ...own]));
+      for (const [name, subresourceVerbs] of subresources) {
+        into.subresources.set(name, new Set([...(into.subresources.get(name) ?? []), ...subresourceVerbs]));
       }
     }
   }

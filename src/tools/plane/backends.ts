@@ -39,7 +39,7 @@ export interface Door {
 /** The servers behind a door, probed at PROBE_INTERVAL_MS. */
 export class Backends {
   readonly #all: readonly FrontDoorTarget[];
-  readonly #own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  readonly #straddleRequests = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
   readonly #probes: RepeatedTask;
   #next = 0;
 
@@ -57,7 +57,7 @@ export class Backends {
   async #probeAll(): Promise<void> {
     await Promise.all(
       this.#all.map(async (backend) => {
-        const verdict = await this.#own.probeReady(backend.destination).catch(() => false);
+        const verdict = await this.#straddleRequests.probeReady(backend.destination).catch(() => false);
         backend.ready = verdict === true;
       }),
     );

@@ -59,7 +59,7 @@ describe.each([
   });
 });
 
-it('finds no control plane at a path under the temporary directory that another user can compute', async () => {
+it('the control socket is not at a path under the temporary directory that another user can compute', async () => {
   const dataDir = folder('d'.repeat(120));
   const digest = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   const impostor = createServer((_, answer) => void answer.end('{"done":0}\n'));

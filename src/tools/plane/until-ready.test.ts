@@ -7,9 +7,9 @@ import { untilAnswersItself, untilReady } from './until-ready.js';
 function sidecar(): { readonly destination: Destination; readonly asked: string[] } {
   const asked: string[] = [];
   const send = async ({ target, headers }: OutgoingRequest): Promise<Reply> => {
-    const own = headers.some((value) => value.includes('profile=nopeer'));
-    asked.push(own ? `${target} for itself` : target);
-    const waits = own && asked.filter((each) => each.endsWith('for itself')).length < 3;
+    const forItself = headers.some((value) => value.includes('profile=nopeer'));
+    asked.push(forItself ? `${target} for itself` : target);
+    const waits = forItself && asked.filter((each) => each.endsWith('for itself')).length < 3;
     return { status: waits ? 503 : 200, headers: [], body: Buffer.from('{}') };
   };
   return { destination: { address: '127.0.0.1:1', send } as unknown as Destination, asked };

@@ -18,8 +18,8 @@ export interface ReadyOptions {
 
 /** Resolves when the server at the address is ready. */
 export function untilReady(destination: Destination, options: ReadyOptions): Promise<void> {
-  const own = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
-  return until(() => own.probeReady(destination), options);
+  const straddleRequests = new StraddleRequests({ frontProxy: true, userHeader: 'X-Remote-User' });
+  return until(() => straddleRequests.probeReady(destination), options);
 }
 
 /**

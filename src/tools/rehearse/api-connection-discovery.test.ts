@@ -29,7 +29,7 @@ afterEach(async () => {
 });
 
 describe('discovery read by a rehearsal', () => {
-  it('has the groups of both documents', async () => {
+  it('has the groups of /api and /apis', async () => {
     const { status, groups } = await connection.discover();
     expect(status).toBe(200);
     expect(groups.map(({ metadata }) => metadata.name)).toEqual([undefined, 'batch']);
@@ -43,7 +43,7 @@ describe('discovery read by a rehearsal', () => {
       JSON.stringify({ ...aggregated({}), items: [5] }),
       /items\[0\]: is not an object/,
     ],
-  ])('rejects a document %s with an error that says where it is wrong', async (_, document, message) => {
+  ])('is rejected for a document %s, with an error that contains the position', async (_, document, message) => {
     documents['/apis'] = document;
     await expect(connection.discover()).rejects.toThrow(message);
     await expect(connection.discover()).rejects.toThrow('/apis');

@@ -111,7 +111,7 @@ describe('a rehearsal', () => {
   it.each([
     [{ servers: 1 }, /needs 2 servers/],
     [{ to: '1.35' }, /nothing changes/],
-  ])('rejects before anything is started: %o', async (more, sentence) => {
+  ])('rejects invalid options before anything is started: %o', async (more, sentence) => {
     const { planes, run } = setUp(more);
     await expect(run()).rejects.toThrow(sentence);
     expect(planes).toEqual([]);

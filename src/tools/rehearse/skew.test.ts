@@ -34,15 +34,15 @@ describe('findSkew', () => {
   });
 
   it('prefers a kind of which the user has an object', () => {
-    const own = {
+    const manifest = {
       apiVersion: 'example.com/v1',
       kind: 'Widget',
       metadata: { name: 'mine' },
       spec: { size: 3 },
       status: {},
     };
-    const skew = findSkew({ ...versions, newer: [POD_GROUPS, WIDGETS], manifests: [own] });
-    expect(skewedObject(skew, { name: 'a' })).toEqual({ ...own, status: undefined, metadata: { name: 'a' } });
+    const skew = findSkew({ ...versions, newer: [POD_GROUPS, WIDGETS], manifests: [manifest] });
+    expect(skewedObject(skew, { name: 'a' })).toEqual({ ...manifest, status: undefined, metadata: { name: 'a' } });
   });
 
   it.each([

@@ -71,9 +71,9 @@ export function findSkew(question: SkewQuestion): Skew {
 }
 
 function templateOf(kind: ResourceKind, manifests: readonly JsonObject[]): JsonObject | undefined {
-  const own = manifests.find((each) => each['apiVersion'] === apiVersionOf(kind) && each['kind'] === kind.kind);
-  if (!own) return TEMPLATES.find(({ name }) => name === resourceName(kind))?.template;
-  const { metadata: _, status: __, ...rest } = own;
+  const manifest = manifests.find((each) => each['apiVersion'] === apiVersionOf(kind) && each['kind'] === kind.kind);
+  if (!manifest) return TEMPLATES.find(({ name }) => name === resourceName(kind))?.template;
+  const { metadata: _, status: __, ...rest } = manifest;
   return rest;
 }
 

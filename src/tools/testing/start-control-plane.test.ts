@@ -20,7 +20,7 @@ interface Kubeconfig {
   readonly clusters: readonly { readonly name: string; readonly cluster: { readonly server: string } }[];
 }
 
-describe('every shipped version at once', () => {
+describe('a control plane of every shipped version', () => {
   it('reports at /version the release that its surface was captured from', async () => {
     await using plane = await startControlPlane({ versions: [...shippedVersions()], controllers: [] });
     for (const { name, version } of plane.servers) {
@@ -31,7 +31,7 @@ describe('every shipped version at once', () => {
   });
 });
 
-describe('two servers of different versions with the proxy', () => {
+describe('servers of startControlPlane with two versions and the proxy', () => {
   let plane: ControlPlane;
   beforeAll(async () => {
     plane = await startControlPlane({ versions: ['1.35', '1.36'], runtimeConfig: [SKEW] });
@@ -109,7 +109,7 @@ describe('two servers of different versions with the proxy', () => {
   });
 });
 
-describe('two servers of different versions without the proxy', () => {
+describe('servers of startControlPlane with two versions and without the proxy', () => {
   it('reply for themselves, with a 404 for resources of the other version', async () => {
     await using plane = await startControlPlane({ versions: ['1.35', '1.36'], runtimeConfig: [SKEW], proxy: false });
     expect(await ask(plane, 'server-1', POD_GROUPS)).toMatchObject({ status: 404, body: { reason: 'NotFound' } });
@@ -145,7 +145,7 @@ describe('startControlPlane with invalid options', () => {
   });
 });
 
-describe('close', () => {
+describe('ControlPlane.close', () => {
   it('lets the process end by itself, with nothing left on disk', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'straddle-close-'));
     try {

@@ -36,7 +36,7 @@ function traffic(): () => Promise<Record<string, number>> {
   };
 }
 
-describe('roll', () => {
+describe('ControlPlane.roll', () => {
   it('replaces one server after the other without a failed request', async () => {
     await start({ versions: ['1.35', '1.35', '1.36'] });
     const urls = plane.servers.map(({ url }) => url);
@@ -62,8 +62,8 @@ describe('roll', () => {
   });
 });
 
-describe('kill', () => {
-  it('cuts open connections and keeps the lease, and its resources are 503, not 404', async () => {
+describe('ControlPlane.kill', () => {
+  it('cuts open connections and keeps the lease, and resources of the killed server are 503, not 404', async () => {
     await start({ versions: ['1.35', '1.36'] });
     const leases =
       '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases?labelSelector=apiserver.kubernetes.io/identity';
@@ -88,7 +88,7 @@ describe('kill', () => {
     expect(await ask(plane, 'server-2', POD_GROUPS)).toMatchObject({ status: 200 });
   });
 
-  it('causes a 404 for its resources only after the grace of departed servers', async () => {
+  it('causes a 404 for resources of the killed server only after the grace of departed servers', async () => {
     await start({ versions: ['1.35', '1.36'], peerGoneAfterMs: 300, surfaceRefreshMs: 100, departedGraceMs: 3_000 });
     await plane.kill('server-2');
     const seen = new Set<number>();
@@ -106,7 +106,7 @@ describe('kill', () => {
   });
 });
 
-describe('partition', () => {
+describe('ControlPlane.partition', () => {
   it('between two servers causes 503s for resources of the other one until it ends', async () => {
     await start({ versions: ['1.35', '1.36'] });
     // A connection that is there already does not help.

@@ -30,9 +30,9 @@ export function documentsSuite(world: World): void {
     });
 
     it('is the local view with the nopeer profile, and equal to the merged one without peers', async () => {
-      const own = await get('/apis', NOPEER);
-      expect(own.status).toBe(200);
-      expect(groups(own)).toEqual(groups(await get('/apis', AGGREGATED)));
+      const localView = await get('/apis', NOPEER);
+      expect(localView.status).toBe(200);
+      expect(groups(localView)).toEqual(groups(await get('/apis', AGGREGATED)));
     });
 
     it('is 304 for a matching ETag', async () => {

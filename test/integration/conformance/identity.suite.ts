@@ -24,7 +24,7 @@ export function identitySuite(world: World): void {
     'X-Remote-Extra-Scopes': 'all',
   };
 
-  describe('identity', () => {
+  describe('identity of the caller', () => {
     it('is that of a certificate of the client CA', async () => {
       const { jane } = world;
       const fingerprint = createHash('sha256').update(new X509Certificate(jane.pem).raw).digest('hex');
@@ -91,7 +91,7 @@ export function identitySuite(world: World): void {
       expect([wrong.status, wrong.json<Status>().reason]).toEqual([401, 'Unauthorized']);
     });
 
-    it('may be impersonated with the right to do so', async () => {
+    it('may be another by impersonation with the right to impersonate', async () => {
       const headers = { 'Impersonate-User': 'bob', 'Impersonate-Group': 'builders' };
       expect(await whoAmI({ as: world.admin, headers })).toMatchObject({
         username: 'bob',
@@ -102,11 +102,11 @@ export function identitySuite(world: World): void {
     });
   });
 
-  describe('the header of a rerouted request', () => {
+  describe('X-Kubernetes-Peer-Proxied', () => {
     const paths = ['/apis/nosuch.test/v1/things', '/apis/apps/v1/things', '/api/v1/namespaces/default/pods/x/nosuch'];
     const headers = { 'X-Kubernetes-Peer-Proxied': 'true' };
 
-    it.each(paths)('is believed from a front proxy: %s, which is not served here, is answered 503', async (path) => {
+    it.each(paths)('is trusted from a front proxy: %s, which no server serves, is answered 503', async (path) => {
       const answer = await world.ask(path, {
         as: world.certificates.frontProxy,
         headers: { ...headers, ...SPOOFED },
@@ -115,7 +115,7 @@ export function identitySuite(world: World): void {
       expect(answer.json<Status>()).toMatchObject({ kind: 'Status', reason: 'ServiceUnavailable' });
     });
 
-    it.each(paths)('is dropped from anyone else: %s', async (path) => {
+    it.each(paths)('is dropped from other clients: %s is answered 404', async (path) => {
       expect((await world.ask(path, { as: world.admin, headers })).status).toBe(404);
     });
   });

@@ -10,7 +10,7 @@ export function requestsSuite(world: World): void {
   const raw = (bytes: string): Promise<string> => sendRaw(world.subject, bytes, world.admin);
   const statusLine = async (bytes: string): Promise<string> => (await raw(bytes)).split('\r\n', 1)[0]!;
 
-  describe('refusals', () => {
+  describe('refused requests', () => {
     it.each([
       ['an object that is not there', 'GET', `${CONFIG_MAPS}/nosuch`, 404, 'NotFound'],
       ['replacing a collection', 'PUT', CONFIG_MAPS, 405, 'MethodNotAllowed'],
@@ -19,7 +19,7 @@ export function requestsSuite(world: World): void {
       ['creating in no namespace', 'POST', '/api/v1/configmaps', 405, 'MethodNotAllowed'],
       ['deleting in all namespaces', 'DELETE', '/api/v1/configmaps', 405, 'MethodNotAllowed'],
       ['a method without a meaning', 'BREW', CONFIG_MAPS, 405, 'MethodNotAllowed'],
-    ])('of %s are a Status', async (_what, method, path, code, reason) => {
+    ])('are answered with a Status: %s', async (_what, method, path, code, reason) => {
       const answer =
         method === 'BREW'
           ? await raw(`MOVE ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`).then(parsed)
@@ -31,12 +31,12 @@ export function requestsSuite(world: World): void {
       });
     });
 
-    it('of a resource that no server serves are the text page of kube-apiserver', async () => {
+    it('are answered with the text page of kube-apiserver for a resource that no server serves', async () => {
       const answer = await world.ask('/apis/nosuch.test/v1/things', { as: world.admin });
       expect([answer.status, answer.text]).toEqual([404, '404 page not found\n']);
     });
 
-    it('of an unsupported media type name the supported ones', async () => {
+    it('are answered with the supported media types for an unsupported one', async () => {
       const output = await world.ask(CONFIG_MAPS, { as: world.admin, headers: { Accept: 'application/xml' } });
       expect([output.status, output.json<Status>().reason]).toEqual([406, 'NotAcceptable']);
       expect(output.json<Status>().message).toContain('application/json');
@@ -45,7 +45,7 @@ export function requestsSuite(world: World): void {
       expect([input.status, input.json<Status>().reason]).toEqual([415, 'UnsupportedMediaType']);
     });
 
-    it('of a malformed body leave the server unharmed', async () => {
+    it('are answered 400 for a malformed body, and the next request is served', async () => {
       for (const body of ['{"a":', '[]', '"text"']) {
         const answer = await world.ask(CONFIG_MAPS, { as: world.admin, method: 'POST', body });
         expect([answer.status, answer.json<Status>().reason], body).toEqual([400, 'BadRequest']);
@@ -54,15 +54,15 @@ export function requestsSuite(world: World): void {
     });
   });
 
-  describe('upgrades', () => {
-    it('of resources without protocol switches get an ordinary reply', async () => {
+  describe('upgrade requests', () => {
+    it('for resources without protocol switches get an ordinary reply', async () => {
       expect(await statusLine(`GET /api/v1/namespaces HTTP/1.1\r\nHost: x\r\n${WEBSOCKET}\r\n`)).toBe(
         'HTTP/1.1 200 OK',
       );
       expect(await statusLine(`GET /readyz HTTP/1.1\r\nHost: x\r\n${WEBSOCKET}\r\n`)).toBe('HTTP/1.1 200 OK');
     });
 
-    it('to a missing pod are refused with a Status', async () => {
+    it('for exec in a missing pod are refused with a Status', async () => {
       const path = '/api/v1/namespaces/default/pods/nosuch/exec?command=ls';
       const answer = parsed(
         await raw(`POST ${path} HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n\r\n`),
@@ -71,7 +71,7 @@ export function requestsSuite(world: World): void {
       expect(JSON.parse(answer.text)).toMatchObject({ kind: 'Status', reason: 'NotFound' });
     });
 
-    it('by a user without the right are refused', async () => {
+    it('of a user without the right are refused with 403', async () => {
       const path = '/api/v1/namespaces/default/pods/nosuch/exec?command=ls';
       const text = await sendRaw(world.subject, `GET ${path} HTTP/1.1\r\nHost: x\r\n${WEBSOCKET}\r\n`, world.jane);
       expect(text).toMatch(/^HTTP\/1\.1 403 /);

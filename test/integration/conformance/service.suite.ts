@@ -8,7 +8,7 @@ import type { HostKind, Subject } from './subject.js';
 import { CONFIG_MAPS, type Status, type World } from './world.js';
 
 export function pagesSuite(world: World): void {
-  describe('local pages', () => {
+  describe('health and metrics pages', () => {
     it('show liveness and readiness with their checks', async () => {
       for (const page of ['/livez', '/readyz', '/healthz']) {
         expect([(await world.ask(page)).status, (await world.ask(page)).text], page).toEqual([200, 'ok']);
@@ -68,9 +68,9 @@ export function streamsSuite(world: World): void {
 
 const REQUESTS_MAX = 2;
 
-/** On a server of its own with little room, which is stopped in the end. */
+/** Runs on a separate server with low limits, which the last test stops. */
 export function endSuite(kind: HostKind, world: World): void {
-  describe('limits', () => {
+  describe('limits and shutdown', () => {
     let small: Subject;
     beforeAll(async () => {
       small = await kind.start(world.certificates, {
@@ -84,18 +84,18 @@ export function endSuite(kind: HostKind, world: World): void {
     });
     afterAll(() => small.close());
 
-    it('on headers are answered 431', async () => {
+    it('reply 431 to too large and to too many headers', async () => {
       const long = `GET /version HTTP/1.1\r\nHost: x\r\nX-A: ${'a'.repeat(17_000)}\r\n\r\n`;
       expect(await sendRaw(small, long)).toMatch(/^HTTP\/1\.1 431 /);
       const many = `GET /version HTTP/1.1\r\nHost: x\r\n${'X-A: a\r\n'.repeat(60)}\r\n`;
       expect(await sendRaw(small, many)).toMatch(/^HTTP\/1\.1 431 /);
     });
 
-    it('on the time for headers close the connection', async () => {
+    it('close a connection with incomplete headers after --header-timeout', async () => {
       expect(await sendRaw(small, 'GET /version HTTP/1.1\r\nHost: x\r\n')).toMatch(/^(HTTP\/1\.1 408 |$)/);
     });
 
-    it('on requests in flight are answered 429, while watches and health pages are served', async () => {
+    it('reply 429 above --max-requests-in-flight, while watches and health pages are served', async () => {
       const { admin } = world;
       const held = await Promise.all(Array.from({ length: REQUESTS_MAX }, () => unreadReply(small, admin)));
       // One may wait, the rest is sent away.
@@ -111,7 +111,7 @@ export function endSuite(kind: HostKind, world: World): void {
       for (const each of watches) each.leave();
     });
 
-    it('on requests in flight are not reached by requests that wait for their bodies', async () => {
+    it('do not count requests that wait for their bodies as in flight', async () => {
       const { admin } = world;
       const held = Array.from({ length: 3 * REQUESTS_MAX }, () => heldUpload(small, admin));
       await Promise.all(held.map(({ sent }) => sent));
@@ -121,7 +121,7 @@ export function endSuite(kind: HostKind, world: World): void {
       expect(statuses.every((status) => status === 201 || status === 429)).toBe(true);
     });
 
-    it('of a graceful stop: watches end in order, open requests are completed, and new ones are refused', async () => {
+    it('at a graceful stop end watches in order, complete open requests and refuse new ones', async () => {
       const { admin } = world;
       const seen = watch(small, `${CONFIG_MAPS}?watch=1`, admin);
       expect(await seen.opened).toBe(200);

@@ -42,7 +42,7 @@ export interface CheckInput {
   readonly frontProxy: { readonly path: string; readonly pem: string } | undefined;
 }
 
-/** Returns the address that reroutes for this server: its Straddle's, else its own. */
+/** Returns the address that reroutes for this server: that of its Straddle, else that of the API server. */
 export function protectorOf({ readings }: InspectedServer): EndpointReading | undefined {
   return readings.find((reading) => protectionOf(reading).kind !== 'kube-apiserver') ?? readings[0];
 }

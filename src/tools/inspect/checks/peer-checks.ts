@@ -42,8 +42,8 @@ function straddleFinding(other: InspectedServer, { reading }: Protector, input: 
   if (!metrics) return unknown(check, metricsRefusal ?? 'it has no metrics');
   const addresses = new Set(other.server.endpoints.map(({ address }) => address));
   const peer = peersOf(metrics)?.find(
-    ({ name, addresses: own }) =>
-      name.toLowerCase() === other.server.name || own.some(({ address }) => addresses.has(address)),
+    ({ name, addresses: peerAddresses }) =>
+      name.toLowerCase() === other.server.name || peerAddresses.some(({ address }) => addresses.has(address)),
   );
   if (!peer) {
     return fail(
@@ -84,11 +84,11 @@ function nativeFinding(
   { surfaces }: CheckInput,
 ): Finding {
   const check = checkName(other);
-  const own = surfaces.get(server.server.name);
+  const surface = surfaces.get(server.server.name);
   const theirs = surfaces.get(other.server.name);
-  if (!own?.merged || !theirs) return unknown(check, 'what they serve could not be read');
-  const extra = missingFrom(builtIn(theirs.local), own.local);
-  const hidden = missingFrom(builtIn(theirs.local), own.merged);
+  if (!surface?.merged || !theirs) return unknown(check, 'what they serve could not be read');
+  const extra = missingFrom(builtIn(theirs.local), surface.local);
+  const hidden = missingFrom(builtIn(theirs.local), surface.merged);
   if (hidden.length > 0) {
     return fail(
       check,

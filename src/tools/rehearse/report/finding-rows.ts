@@ -159,17 +159,17 @@ function execRow(halves: readonly HalfResult[]): FindingRow[] {
 function latencyCells(halves: readonly HalfResult[], of: (findings: HalfFindings) => Latency): FindingCell[] {
   const off = halves.find(({ proxy }) => !proxy);
   return halves.map(({ proxy, findings }) => {
-    const own = of(findings);
+    const latency = of(findings);
     return {
-      text: `${millisecondsText(own.p50Ms)} / ${millisecondsText(own.p99Ms)} ms`,
+      text: `${millisecondsText(latency.p50Ms)} / ${millisecondsText(latency.p99Ms)} ms`,
       standing: 'figure',
-      added: proxy && off !== undefined ? addedText(own, of(off.findings)) : undefined,
+      added: proxy && off !== undefined ? addedText(latency, of(off.findings)) : undefined,
     };
   });
 }
 
-function addedText(own: Latency, before: Latency): string | undefined {
-  const [p50, p99] = [own.p50Ms - before.p50Ms, own.p99Ms - before.p99Ms];
+function addedText(latency: Latency, before: Latency): string | undefined {
+  const [p50, p99] = [latency.p50Ms - before.p50Ms, latency.p99Ms - before.p99Ms];
   return Number.isFinite(p50) && Number.isFinite(p99) ? `${signed(p50)} / ${signed(p99)} ms` : undefined;
 }
 

@@ -22,7 +22,7 @@ export function terminalReport(result: RehearsalResult, { color }: { readonly co
     findings(result, colors),
     steps(result, colors),
     ...result.halves.map((half) => examples(half, colors)),
-    ...result.halves.map((half) => ownProgram(half, colors)),
+    ...result.halves.map((half) => lastFailedRun(half, colors)),
     verdict(result, colors),
   ];
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`;
@@ -93,9 +93,9 @@ function stepText(cell: StepCell | undefined): string {
 function examples({ proxy, examples: all }: HalfResult, colors: Colors): string {
   if (all.length === 0) return '';
   const kinds = Object.entries(EXAMPLE_TITLES).flatMap(([kind, title]) => {
-    const own = all.filter((example) => example.kind === kind).slice(0, EXAMPLES_OF_KIND_MAX);
-    if (own.length === 0) return [];
-    return [`  ${title}`, ...own.map(({ atMs, text }) => `    ${colors.dim(clockText(atMs))}  ${oneLine(text)}`)];
+    const shown = all.filter((example) => example.kind === kind).slice(0, EXAMPLES_OF_KIND_MAX);
+    if (shown.length === 0) return [];
+    return [`  ${title}`, ...shown.map(({ atMs, text }) => `    ${colors.dim(clockText(atMs))}  ${oneLine(text)}`)];
   });
   return [colors.bold(`Examples, ${halfName(proxy)}`), ...kinds].join('\n');
 }
@@ -106,7 +106,7 @@ function oneLine(text: string): string {
 }
 
 /** Returns the output of the last failed run; nothing if all runs passed. */
-function ownProgram({ proxy, exec }: HalfResult, colors: Colors): string {
+function lastFailedRun({ proxy, exec }: HalfResult, colors: Colors): string {
   const failed = exec.filter(({ exitCode }) => exitCode !== 0);
   const last = failed.at(-1);
   if (last === undefined) return '';

@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import type { GeneratorAnswer, GeneratorOrder, Protocol } from './handwritten-generator.js';
 import { type Load, type Order, requireRight } from './order.js';
-import type { GeneratorAnswer, GeneratorOrder, Protocol } from './own-generator.js';
 
-const PROGRAM = fileURLToPath(new URL('./own-generator.ts', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./handwritten-generator.ts', import.meta.url));
 
 /** The bundled generator. Slower than h2load and wrk, for every contestant alike. */
 export async function handwrittenLoad(order: Order, protocol: Protocol): Promise<Load> {

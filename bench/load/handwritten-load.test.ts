@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { handwrittenLoad } from './own.js';
+import { handwrittenLoad } from './handwritten-load.js';
 import { BODY, orderOf, type SmallServer, startSmallServer } from './small-server.fixture.js';
 
 let server: SmallServer;
@@ -13,7 +13,7 @@ afterEach(() => server.close());
 test.each([
   ['h2', '2.0'],
   ['http/1.1', '1.1'],
-] as const)('sends exactly the requests of the order over %s', async (protocol, version) => {
+] as const)('handwrittenLoad sends exactly the requests of the order over %s', async (protocol, version) => {
   const load = await handwrittenLoad(orderOf(server), protocol);
   expect(Object.fromEntries(server.asked)).toEqual({ [`${version} GET`]: 200 });
   expect(load.requests).toBe(200);
@@ -21,7 +21,7 @@ test.each([
   expect(load.meanMs).toBeGreaterThan(0);
 });
 
-test('posts the body of a file', async () => {
+test('handwrittenLoad posts the body of a file', async () => {
   const bodyFile = join(server.dir, 'body');
   writeFileSync(bodyFile, BODY);
   const order = orderOf(server, { bodyFile, requests: 20 });
@@ -30,7 +30,7 @@ test('posts the body of a file', async () => {
   expect(server.postedBytes).toBe(40 * BODY.length);
 });
 
-test('a wrong reply, one of another size and a missing one are errors', async () => {
+test('handwrittenLoad rejects for a wrong status, a body of an unexpected size and a refused connection', async () => {
   const broken = { path: '/broken', requests: 10 };
   const wrongStatus = /0 of 10 answers were a 200:\n503 out of order/;
   const nobody = orderOf(server, { url: 'https://127.0.0.1:1', requests: 10 });
