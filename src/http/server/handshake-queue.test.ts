@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock, settle } from '../../base/manual-clock.fixture.js';
 import type { Admission } from './connection-table.js';
-import { HANDSHAKES_PER_TURN_MAX, HandshakeQueue } from './handshake-queue.js';
+import { HANDSHAKES_PER_TURN_MAX, HandshakeQueue, RETRY_MS_MIN } from './handshake-queue.js';
 
 const WAIT_MS = 10_000;
 
@@ -78,12 +78,26 @@ describe('HandshakeQueue', () => {
   });
 
   it('retries at the earliest time at which one of the addresses may begin', async () => {
-    admission = (address) => ({ retryMs: address === '10.0.0.1' ? 1_000 : 5 });
+    admission = (address) => ({ retryMs: address === '10.0.0.1' ? 1_000 : 100 });
     enter('10.0.0.1', 1);
     enter('10.0.0.2', 1);
-    admission = (address) => (address === '10.0.0.1' ? { retryMs: 995 } : 'admitted');
-    await clock.advance(5);
+    admission = (address) => (address === '10.0.0.1' ? { retryMs: 900 } : 'admitted');
+    await clock.advance(100);
     expect(begun).toEqual(['10.0.0.2#0']);
+  });
+
+  it('does not try again sooner than its least delay, however many addresses wait', async () => {
+    let tries = 0;
+    admission = () => {
+      tries += 1;
+      return { retryMs: 1 };
+    };
+    for (let i = 0; i < 20; i++) enter(`10.0.0.${i}`, 1);
+    tries = 0;
+    await clock.advance(RETRY_MS_MIN - 1);
+    expect(tries).toBe(0);
+    await clock.advance(1);
+    expect(tries).toBe(20);
   });
 
   it('closes the newest of equally many connections when too many wait', () => {

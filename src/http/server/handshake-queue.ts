@@ -10,6 +10,12 @@ import type { Admission } from './connection-table.js';
  */
 export const HANDSHAKES_PER_TURN_MAX = 8;
 
+/**
+ * Least delay before waiting connections are tried again. A pass visits every waiting address, of
+ * which a hostile client may have thousands.
+ */
+export const RETRY_MS_MIN = 50;
+
 export interface HandshakeQueueOptions {
   readonly clock: Clock;
   /** Bound on the wait for the handshake; the connection is closed after it. */
@@ -121,7 +127,8 @@ export class HandshakeQueue {
     }
   }
 
-  #retryAfter(delayMs: number): void {
+  #retryAfter(retryMs: number): void {
+    const delayMs = Math.max(retryMs, RETRY_MS_MIN);
     const atMs = this.#options.clock.nowMs() + delayMs;
     if (atMs >= this.#retryAtMs) return;
     this.#cancelRetry();
