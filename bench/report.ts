@@ -20,7 +20,7 @@ export function printTable({ rows, bars }: CaseResult): string {
     figure(bar.ratio),
     `(bar ${figure(bar.bar)}${interval(bar)})`,
   ]);
-  return [...table, '', ...aligned(verdicts)].join('\n');
+  return [`Node.js ${process.versions.node}`, '', ...table, '', ...aligned(verdicts)].join('\n');
 }
 
 /** `latest.json` for programs and `latest.svg` for people. */
@@ -28,7 +28,7 @@ export function writeResults(dir: string, result: CaseResult): void {
   mkdirSync(dir, { recursive: true });
   const rows: readonly Row[] = result.rows;
   const bars: readonly Bar[] = result.bars;
-  writeFileSync(join(dir, 'latest.json'), `${JSON.stringify({ rows, bars }, null, 2)}\n`);
+  writeFileSync(join(dir, 'latest.json'), `${JSON.stringify({ node: process.versions.node, rows, bars }, null, 2)}\n`);
   writeFileSync(join(dir, 'latest.svg'), plot(result));
 }
 

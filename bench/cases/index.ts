@@ -6,6 +6,7 @@ import { discovery2000Crds } from './discovery-2000-crds.js';
 import { embedded } from './embedded.js';
 import { growth } from './growth.js';
 import { local } from './local.js';
+import { nodeReleases } from './node-releases.js';
 import { reroute } from './reroute.js';
 import { watches } from './watches.js';
 import { workers } from './workers.js';
@@ -15,6 +16,7 @@ export const CASES: readonly BenchCase[] = [
   reroute,
   local,
   workers,
+  nodeReleases,
   discovery,
   decision,
   bodies,

@@ -79,7 +79,7 @@ function missing(binaries: readonly Binary[]): Binary[] {
   return binaries.filter((binary) => !isExecutable(binaryPath(binary.name)));
 }
 
-function isExecutable(path: string): boolean {
+export function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;

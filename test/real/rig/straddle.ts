@@ -17,6 +17,8 @@ export interface StraddleOptions {
   readonly dir: string;
   readonly upstreamUrl: string;
   readonly pki: Pki;
+  /** The Node.js program that runs it; by default the one that runs the rig. */
+  readonly nodeProgram?: string;
 }
 
 const READY_TIMEOUT_MS = 30_000;
@@ -61,7 +63,7 @@ export class Straddle {
     const all = Object.entries({ ...this.baseFlags(), ...flags });
     this.process = new RigProcess({
       name: `straddle ${name}`,
-      command: process.execPath,
+      command: this.options.nodeProgram ?? process.execPath,
       args: [
         ...straddleProgram(),
         'proxy',
