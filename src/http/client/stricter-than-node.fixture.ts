@@ -8,7 +8,12 @@ export interface StricterThanNode {
   readonly applies: RegExp;
   /** A whole answer of this kind to GET. */
   readonly example: string;
+  /** Major versions of Node.js that accept it; all of them by default. */
+  readonly acceptedBy?: (nodeMajor: number) => boolean;
 }
+
+/** The parser of Node.js 22 follows RFC 9112 more closely than that of 20. */
+const STRICT_SINCE = 22;
 
 const OK = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED = `${OK}Transfer-Encoding: chunked\r\n\r\n`;
@@ -50,6 +55,7 @@ export const STRICTER_THAN_NODE: readonly StricterThanNode[] = [
     errors: ['invalid control character in the response head'],
     applies: /^HTTP\/\d\.\d \d{3}[^\r\n]*\r\r/m,
     example: 'HTTP/1.1 200 OK\r\rContent-Length: 0\r\n\r\n',
+    acceptedBy: (major) => major < STRICT_SINCE,
   },
   {
     name: 'a control character in the reason',
@@ -68,10 +74,11 @@ export const STRICTER_THAN_NODE: readonly StricterThanNode[] = [
   },
   {
     name: 'an informational response that closes, with a tab after it',
-    reason: 'RFC 9110, 5.5: the tab is no part of the value; Node.js does not recognise `close` before it',
+    reason: 'RFC 9110, 5.5: the tab is no part of the value; Node.js 20 does not recognise `close` before it',
     errors: ['informational response closes the connection'],
     applies: /^connection:.*close[ \t]*\t[ \t]*\r$/im,
     example: `HTTP/1.1 103 Early Hints\r\nConnection: close\t\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
+    acceptedBy: (major) => major < STRICT_SINCE,
   },
   {
     name: 'a length of more than 15 digits',
@@ -108,6 +115,14 @@ export const STRICTER_THAN_NODE: readonly StricterThanNode[] = [
     errors: ['tab after the length or coding of a body'],
     applies: /^transfer-encoding:.*\t[ \t]*\r$/im,
     example: `${OK}Transfer-Encoding: chunked\t\r\n\r\n0\r\n\r\n`,
+  },
+  {
+    name: 'a tab after the length',
+    reason: 'readers such as Node.js 20 refuse it; a length that only some readers accept frames the body for those only',
+    errors: ['tab after the length or coding of a body'],
+    applies: /^content-length:.*\t[ \t]*\r$/im,
+    example: `${OK}Content-Length: 1\t\r\n\r\nx`,
+    acceptedBy: (major) => major >= STRICT_SINCE,
   },
   {
     name: 'a chunk size of more than 13 digits',

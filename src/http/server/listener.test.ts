@@ -339,10 +339,12 @@ describe.each(['own', 'node'] as const)('Listener over HTTP/2 only (http2: %s)',
     session.destroy();
   });
 
-  it('replies 431 to too large headers, and serves the next request', async () => {
+  it('refuses too large headers, and serves the next request', async () => {
     const port = await start(describeRequest, { headerBytesMax: 4_096 });
     const session = session2(port);
-    expect((await ask2(session, { headers: { 'x-large': 'x'.repeat(8_000) } })).status).toBe(431);
+    const { status } = await ask2(session, { headers: { 'x-large': 'x'.repeat(8_000) } });
+    // node:http2 resets the stream by itself (status 0) once the client has acknowledged the setting.
+    expect(http2 === 'own' ? [431] : [431, 0]).toContain(status);
     expect((await ask2(session)).status).toBe(200);
     session.destroy();
   });

@@ -114,7 +114,8 @@ function askForBody(stream: ServerHttp2Stream, headers: RawHeaders): void {
 }
 
 /**
- * Enforces `headerBytesMax`: Node announces SETTINGS_MAX_HEADER_LIST_SIZE but does not enforce it.
+ * Enforces `headerBytesMax` until the client has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE. After that Node.js resets such a
+ * stream with ENHANCE_YOUR_CALM before it is seen here.
  */
 function refuseLargeHeaders(stream: ServerHttp2Stream, rawHeaders: readonly string[], bytesMax: number): boolean {
   // RFC 9113, 10.5.1: 32 bytes for each field in addition to its name and value.
