@@ -81,6 +81,11 @@ export function createMetrics() {
       'Requests that the local server alone would have answered with a wrong 404.',
       ['how'],
     ),
+    unknownOptions: registry.counter<[outcome: 'answered' | 'refused' | 'unavailable']>(
+      'straddle_unknown_options_total',
+      'Reads refused for a field selector or an option that the server does not know, by what a newer peer answered.',
+      ['outcome'],
+    ),
     peerInFlight: registry.gauge('straddle_peer_requests_in_flight', 'Requests a peer is working on for this server.', [
       'peer',
       'address',

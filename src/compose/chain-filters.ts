@@ -11,6 +11,7 @@ import { limitsFilter } from '../proxy/chain/limits-filter.js';
 import { observeFilter } from '../proxy/chain/observe-filter.js';
 import { openApiFilter } from '../proxy/chain/openapi-filter.js';
 import { requestInfoFilter } from '../proxy/chain/request-info-filter.js';
+import { versionFilter } from '../proxy/chain/version-filter.js';
 import { DocumentFetcher, type SendTo } from '../proxy/discovery/document-fetch.js';
 import { LegacyDiscovery } from '../proxy/discovery/legacy-discovery.js';
 import { OpenApiV2 } from '../proxy/discovery/merged-openapi-v2.js';
@@ -67,9 +68,9 @@ function authenticator({ config, clock, tls, host }: Parts, proofs: CredentialPr
   );
 }
 
-/** Makes the filters for merged documents, which share views, documents and permissions. */
-function documentFilters(parts: Parts): Pick<ChainFilters, 'discovery' | 'openApi'> {
-  const { config, clock, logger, metrics, view } = parts;
+/** Makes the filters for documents of all servers, which share views, documents and permissions. */
+function documentFilters(parts: Parts): Pick<ChainFilters, 'version' | 'discovery' | 'openApi'> {
+  const { config, clock, logger, metrics, view, host } = parts;
   const views = new ViewCache(
     { self: config.serverName, local: () => view.local.surface, peers: () => view.directory.snapshot() },
     {
@@ -86,6 +87,13 @@ function documentFilters(parts: Parts): Pick<ChainFilters, 'discovery' | 'openAp
   const authorize = permission(clock);
   const active = () => config.peeringActive;
   return {
+    version: versionFilter({
+      view: config.versionView,
+      active,
+      local: () => (host.ready() ? view.local.surface : undefined),
+      peers: () => view.directory.snapshot(),
+      authorize,
+    }),
     discovery: discoveryFilter({
       active,
       views,

@@ -9,6 +9,7 @@ export interface ChainFilters {
   readonly healthPages: Filter;
   readonly limits: Filter;
   readonly metricsPage: Filter;
+  readonly version: Filter;
   readonly discovery: Filter;
   readonly openApi: Filter;
 }
@@ -31,6 +32,8 @@ export function requestChain(filters: ChainFilters, router: Handler): Handler {
       filters.limits,
       // After the limits: the API server is asked whether the caller may read /metrics.
       filters.metricsPage,
+      // Answers /version for another server, if --version-view says so.
+      filters.version,
       // Answers with the merged documents of all servers.
       filters.discovery,
       filters.openApi,

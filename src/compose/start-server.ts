@@ -131,6 +131,7 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'straddleRequests' | 'router'
     refreshLocal: () => local.refresh(),
     directory,
     rerouter,
+    rerouteUnknownOptions: config.rerouteUnknownOptions,
     metrics,
     clock,
     logger,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareApiVersions, compareServerVersions } from './kube-version.js';
+import { compareApiVersions, compareServerVersions, isNewerServerVersion } from './kube-version.js';
 
 describe('compareApiVersions', () => {
   it('sorts API versions by the priority of Kubernetes', () => {
@@ -20,6 +20,22 @@ describe('compareApiVersions', () => {
 
   it('sorts v0 and v1alpha0 as API versions before other names, as Kubernetes does', () => {
     expect(['a', 'v0', 'v1alpha0', 'v1'].sort(compareApiVersions)).toEqual(['v1', 'v0', 'v1alpha0', 'a']);
+  });
+});
+
+describe('isNewerServerVersion', () => {
+  it('compares known versions only, without suffix', () => {
+    expect(isNewerServerVersion('v1.37.1', 'v1.36.4')).toBe(true);
+    expect(isNewerServerVersion('v1.36.5', 'v1.36.4')).toBe(true);
+    for (const [a, b] of [
+      ['v1.36.4', 'v1.37.1'],
+      ['v1.36.4+k3s2', 'v1.36.4+k3s1'],
+      ['v1.37.1', ''],
+      ['', 'v1.37.1'],
+      ['', ''],
+    ] as const) {
+      expect(isNewerServerVersion(a, b), `${a} ${b}`).toBe(false);
+    }
   });
 });
 

@@ -21,6 +21,16 @@ export function compareServerVersions(a: string, b: string): number {
   return 0;
 }
 
+/** Returns whether server version `a` is newer than `b`, both being known. */
+export function isNewerServerVersion(a: string, b: string): boolean {
+  return isServerVersion(b) && compareServerVersions(a, b) < 0;
+}
+
+/** Returns whether a text is the version of a server, as in `gitVersion`. */
+export function isServerVersion(text: string): boolean {
+  return parseServerVersion(text)[0]! >= 0;
+}
+
 const STABILITY: Readonly<Record<string, number>> = { alpha: 0, beta: 1, '': 2 };
 
 function parseApiVersion(version: string) {

@@ -22,6 +22,24 @@ reason: NotFound
 status: Failure
 `;
 
+const INVALID_YAML = `apiVersion: v1
+code: 422
+details:
+  causes:
+  - field: resourceVersionMatch
+    message: 'Unsupported value: "Newest": supported values: "Exact", "NotOlderThan",
+      ""'
+    reason: FieldValueNotSupported
+  group: meta.k8s.io
+  kind: ListOptions
+kind: Status
+message: 'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported
+  value: "Newest": supported values: "Exact", "NotOlderThan", ""'
+metadata: {}
+reason: Invalid
+status: Failure
+`;
+
 describe('readStatus', () => {
   it.each(['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'])(
     'reads a Status in %s as Straddle writes it',
@@ -46,14 +64,25 @@ describe('readStatus', () => {
     expect(readStatus(Buffer.from(quoted))).toMatchObject({ message: "it's: quoted", reason: 'a\tb' });
   });
 
+  it('reads a Status in YAML with details and a folded message as kube-apiserver 1.36.4 writes it', () => {
+    expect(readStatus(Buffer.from(INVALID_YAML))).toEqual({
+      message:
+        'ListOptions.meta.k8s.io "" is invalid: resourceVersionMatch: Unsupported value: "Newest": supported values: "Exact", "NotOlderThan", ""',
+      reason: 'Invalid',
+      code: 422,
+      hasDetails: true,
+    });
+  });
+
   it.each([
+    ['an indented first line', ` a: b\n${YAML}`],
+    ['a list at the top level', `${YAML}- a\n`],
     ['another kind', YAML.replace('Status', 'Pod')],
     ['a success', YAML.replace('Failure', 'Success')],
     [
       'a line with nothing but space',
       `${YAML}a: ${' '.repeat(4_000)}\r\u2028${' '.repeat(60)}:`.replace('Failure', ''),
     ],
-    ['nested YAML', `${YAML}details:\n  name: p\n`],
     ['JSON that is cut off', '{"kind":"Status"'],
     ['a list', '[]'],
     ['text', '404 page not found\n'],

@@ -57,17 +57,32 @@ function isCbor(body: Buffer): boolean {
   return body[0] === 0xd9 && body[1] === 0xd9 && body[2] === 0xf7;
 }
 
-/** Reads a mapping of plain and quoted scalars, one a line, as a Status without details is written. Nested values throw. */
+/**
+ * Reads the top level of a mapping as a Status is written: plain and quoted scalars, of which a long one is folded into
+ * lines with an indent. The content of nested values is skipped. Throws SyntaxError for anything else.
+ */
 function flatYaml(text: string): JsonObject {
   const fields: JsonObject = {};
-  for (const line of text.split('\n')) {
-    if (line === '' || line === 'metadata: {}') continue;
-    const colon = line.indexOf(': ');
-    const name = line.slice(0, Math.max(0, colon));
-    if (!/^[A-Za-z]+$/.test(name)) throw new SyntaxError('not a flat mapping');
-    fields[name] = yamlScalar(line.slice(colon + 2).trim());
+  for (const { name, value } of topLevelFields(text)) {
+    fields[name] = value === '' || value === '{}' ? {} : yamlScalar(value);
   }
   return fields;
+}
+
+function topLevelFields(text: string): { readonly name: string; value: string }[] {
+  const found: { readonly name: string; value: string }[] = [];
+  for (const line of text.split('\n')) {
+    const last = found.at(-1);
+    if (line === '') continue;
+    if (line.startsWith(' ') && last) {
+      if (last.value !== '') last.value += ` ${line.trim()}`;
+      continue;
+    }
+    const [, name, value] = /^([A-Za-z]+):(?: (.*))?$/.exec(line) ?? [];
+    if (name === undefined) throw new SyntaxError('not a mapping');
+    found.push({ name, value: value?.trim() ?? '' });
+  }
+  return found;
 }
 
 function yamlScalar(value: string): Json {

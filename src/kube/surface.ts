@@ -18,6 +18,8 @@ export interface Surface {
   readonly groups: readonly GroupDiscovery[];
   /** `v1.36.4`, or empty if unknown. */
   readonly kubernetesVersion: string;
+  /** The JSON text of the server's `/version`; undefined if it was not read, or is too long. */
+  readonly versionDocument?: string | undefined;
 }
 
 /**

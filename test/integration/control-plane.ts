@@ -65,8 +65,13 @@ export class ControlPlane {
   readonly storage = new SharedStorage();
   readonly members: Member[] = [];
 
-  async add(name: string, served: Served, flags: Readonly<Record<string, string>> = {}): Promise<Member> {
-    const api = new FakeApiServer(this.certificates, this.storage, served);
+  async add(
+    name: string,
+    served: Served,
+    flags: Readonly<Record<string, string>> = {},
+    ...versionAndLabels: [version?: string, labels?: readonly string[]]
+  ): Promise<Member> {
+    const api = new FakeApiServer(this.certificates, this.storage, served, ...versionAndLabels);
     await api.start();
     const log: LogLine[] = [];
     const member: Member = { name, api, log, straddle: await this.startStraddle(name, api, flags, log) };

@@ -53,7 +53,17 @@ export class FakeApiServer {
   /** Callers that got a whole discovery document, not a 304. */
   readonly documentsSentTo: string[] = [];
 
-  constructor(certificates: Certificates, storage: SharedStorage, served: Served, version = 'v1.36.4') {
+  /** Field labels besides those of `metadata`. */
+  readonly #labels: readonly string[];
+
+  constructor(
+    certificates: Certificates,
+    storage: SharedStorage,
+    served: Served,
+    version = 'v1.36.4',
+    labels: readonly string[] = [],
+  ) {
+    this.#labels = labels;
     this.#certificates = certificates;
     this.#storage = storage;
     this.served = served;
@@ -143,6 +153,10 @@ export class FakeApiServer {
       .slice(0, match['namespace'] ? (core ? 6 : 7) : core ? 4 : 5)
       .join('/');
     if (resource === 'selfsubjectaccessreviews') return json(res, 201, { status: { allowed: user !== 'nobody' } });
+    const label = /^[^!=]*/.exec(url.searchParams.get('fieldSelector') ?? '')![0];
+    if (label !== '' && !label.startsWith('metadata.') && !this.#labels.includes(label)) {
+      return status(res, 400, 'BadRequest', `field label not supported: ${label}`);
+    }
     if (url.searchParams.get('watch')) return this.#watch(req, res, collection, url);
     return this.#act(req, res, collection, name, sub);
   }
@@ -262,7 +276,9 @@ function watchEncoding(accept: string) {
 }
 
 function json(res: ServerResponse, code: number, value: unknown): void {
-  res.writeHead(code, { 'Content-Type': 'application/json' }).end(JSON.stringify(value));
+  const body = Buffer.from(JSON.stringify(value));
+  // Servers written in Go announce the length of every short body.
+  res.writeHead(code, { 'Content-Type': 'application/json', 'Content-Length': body.byteLength }).end(body);
 }
 
 function plain(res: ServerResponse, code: number, text: string): void {

@@ -17,6 +17,7 @@ interface Kubeconfig {
 interface Body {
   readonly items?: readonly { metadata: { name: string }; spec: { containers: { command: string[] }[] } }[];
   readonly minor?: string;
+  readonly serverAddressByClientCIDRs?: readonly { readonly serverAddress: string }[];
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -86,9 +87,19 @@ describe('straddle up', () => {
   });
 
   it('distributes requests to the servers in turn', async () => {
-    const minors = new Set<string | undefined>();
-    for (let count = 0; count < 4; count++) minors.add((await ask('front', '/version')).body.minor);
-    expect(minors).toEqual(new Set(['35', '36']));
+    const addresses = new Set<string>();
+    for (let count = 0; count < 4; count++) {
+      for (const { serverAddress } of (await ask('front', '/api')).body.serverAddressByClientCIDRs!) {
+        addresses.add(serverAddress);
+      }
+    }
+    expect(addresses.size).toBe(2);
+  });
+
+  it('shows the version of the oldest server at the front door, and its own at each server', async () => {
+    const minor = async (context: string) => (await ask(context, '/version')).body.minor;
+    for (let count = 0; count < 4; count++) expect(await minor('front')).toBe('35');
+    expect([await minor('server-1'), await minor('server-2')]).toEqual(['35', '36']);
   });
 
   it('shows each server as a mirror pod with its command line', async () => {

@@ -137,6 +137,24 @@ export const STRADDLE_FLAGS = {
       max: DAY_MS,
       description: 'How long this Straddle’s lease is valid without renewal. Whole seconds.',
     },
+    {
+      name: 'reroute-unknown-options',
+      kind: 'choice',
+      choices: ['true', 'false'],
+      default: 'true',
+      description:
+        'Whether a read that a server refuses for a field selector or an option it does not know is sent to a peer of a newer version.',
+      example: '--reroute-unknown-options=false',
+    },
+    {
+      name: 'version-view',
+      kind: 'choice',
+      choices: ['local', 'oldest', 'newest'],
+      default: 'local',
+      description:
+        'Whose /version is answered: that of the local server, or of the oldest or newest server of the control plane that is ready.',
+      example: '--version-view=oldest',
+    },
   ],
   Limits: [
     {

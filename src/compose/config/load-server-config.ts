@@ -105,6 +105,8 @@ export function assembleServer(values: FlagValues, machine: Machine, defaults: C
     peerGoneAfterMs: values.durationMs('peer-gone-after'),
     departedGraceMs: values.durationMs('departed-grace'),
     leaseDurationSeconds: values.durationMs('lease-duration') / 1_000,
+    rerouteUnknownOptions: values.choice('reroute-unknown-options') === 'true',
+    versionView: values.choice('version-view'),
     limits: limits(values),
     http2Server: values.choice('http2-server'),
     shutdownDelayMs: values.durationMs('shutdown-delay'),

@@ -35,6 +35,9 @@ export interface ServerConfig {
   readonly peerGoneAfterMs: number;
   readonly departedGraceMs: number;
   readonly leaseDurationSeconds: number;
+  /** Whether reads refused for an option that their server does not know are sent to a newer peer. */
+  readonly rerouteUnknownOptions: boolean;
+  readonly versionView: 'local' | 'oldest' | 'newest';
 
   readonly limits: LimitsConfig;
   /** The HTTP/2 implementation for clients: the handwritten one, or that of Node.js. */

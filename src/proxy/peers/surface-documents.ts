@@ -6,10 +6,12 @@ export interface SurfaceDocuments {
   readonly core: readonly GroupDiscovery[];
   readonly groups: readonly GroupDiscovery[];
   readonly kubernetesVersion: string;
+  readonly versionDocument?: string | undefined;
 }
 
 /** Builds the routing index of checked discovery documents. */
 export function buildSurface(documents: SurfaceDocuments): Surface {
+  const { core, groups, kubernetesVersion, versionDocument } = documents;
   const resources = new Map<string, ServedResource>();
   // Servers repeat the same few verb lists thousands of times; sharing one set per list keeps
   // surfaces small.
@@ -23,7 +25,7 @@ export function buildSurface(documents: SurfaceDocuments): Surface {
     }
     return set;
   };
-  for (const group of [...documents.core, ...documents.groups]) {
+  for (const group of [...core, ...groups]) {
     for (const version of group.versions ?? []) {
       for (const resource of version.resources ?? []) {
         const key = gvrKey(group.metadata.name ?? '', version.version, resource.resource);
@@ -33,7 +35,7 @@ export function buildSurface(documents: SurfaceDocuments): Surface {
       }
     }
   }
-  return { resources, core: documents.core, groups: documents.groups, kubernetesVersion: documents.kubernetesVersion };
+  return { resources, core, groups, kubernetesVersion, versionDocument };
 }
 
 /** Returns whether `next` lacks a resource, subresource or verb of `before`. */

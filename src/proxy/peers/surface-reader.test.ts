@@ -36,6 +36,7 @@ describe('SurfaceReader with aggregated discovery', () => {
     const first = await reader.read();
     expect([...first.resources.keys()]).toEqual(['/v1/pods', 'batch/v1/jobs']);
     expect(first.kubernetesVersion).toBe('v1.36.4');
+    expect(first.versionDocument).toBe('{"gitVersion":"v1.36.4"}');
     expect(await reader.read()).toBe(first);
     expect(seen.slice(3).sort()).toEqual(['/api "1"', '/apis "1"']);
 

@@ -9,7 +9,6 @@ import type { OnAbort } from '../../http/on-abort.js';
 import { AGGREGATED_V2, AGGREGATED_V2BETA1, NO_PEER_VIEW } from '../../kube/accept.js';
 import type { GroupDiscovery, ResourceDiscovery, VersionDiscovery } from '../../kube/discovery.js';
 import {
-  DiscoveryDocumentError,
   documentKind,
   type LegacyGroup,
   parseAggregated,
@@ -19,6 +18,7 @@ import {
   parseResourceList,
 } from '../../kube/discovery-documents.js';
 import { groupVersion } from '../../kube/gvr.js';
+import { readServerVersion, type ServerVersion } from '../../kube/server-version.js';
 import type { Surface } from '../../kube/surface.js';
 import { buildSurface } from './surface-documents.js';
 
@@ -73,7 +73,7 @@ export class SurfaceReader {
   readonly #roots = new Map<Root, RootState>();
   /** Resources last read per legacy group-version, for an unavailable aggregated API server. */
   #legacySeen = new Map<string, readonly ResourceDiscovery[]>();
-  #version = '';
+  #version: ServerVersion | undefined;
   #versionKnown = false;
   #surface: Surface | undefined;
   #running: Promise<Surface> | undefined;
@@ -124,10 +124,15 @@ export class SurfaceReader {
     this.#roots.set('/apis', groups);
     this.#legacySeen = legacySeen;
     this.#versionKnown = version !== undefined;
-    const kubernetesVersion = version ?? this.#version;
-    if (this.#surface && sameDocuments && kubernetesVersion === this.#version) return this.#surface;
-    this.#version = kubernetesVersion;
-    this.#surface = buildSurface({ core: core.groups, groups: groups.groups, kubernetesVersion });
+    const sameVersion = version === undefined || version.document === this.#version?.document;
+    if (this.#surface && sameDocuments && sameVersion) return this.#surface;
+    this.#version = version ?? this.#version;
+    this.#surface = buildSurface({
+      core: core.groups,
+      groups: groups.groups,
+      kubernetesVersion: this.#version?.gitVersion ?? '',
+      versionDocument: this.#version?.document,
+    });
     return this.#surface;
   }
 
@@ -202,14 +207,12 @@ export class SurfaceReader {
   }
 
   /** Returns the server's version, or undefined if /version fails: the surface is useful without it. */
-  async #readVersion(deadline: Deadline): Promise<string | undefined> {
+  async #readVersion(deadline: Deadline): Promise<ServerVersion | undefined> {
     try {
       const reply = await this.#get('/version', ['accept', 'application/json'], deadline);
-      const document = parseJson('/version', await this.#body('/version', reply)) as { gitVersion?: unknown } | null;
-      const version = document?.gitVersion;
-      return typeof version === 'string' && /^[\w.+-]{1,64}$/.test(version) ? version : undefined;
+      return readServerVersion(await this.#body('/version', reply));
     } catch (error) {
-      if (error instanceof SurfaceReadError || error instanceof DiscoveryDocumentError) return undefined;
+      if (error instanceof SurfaceReadError) return undefined;
       throw error;
     }
   }

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { AttemptError } from '../../http/attempt-error.js';
@@ -22,7 +23,7 @@ const DRAINING_HEADERS = ['Retry-After', '1'];
 const DRAINING = JSON.stringify(status('ServiceUnavailable', 'apiserver is shutting down'));
 
 /** Encodings of a Status, made by hand: as the serializers of kube-apiserver write them. */
-const NOT_FOUND_ENCODINGS: readonly (readonly [string, (found: Status) => Buffer])[] = [
+const ENCODINGS: readonly (readonly [string, (found: Status) => Buffer])[] = [
   ['application/json', (found) => Buffer.from(`${JSON.stringify(found)}\n`)],
   ['application/yaml', (found) => Buffer.from(yaml(found))],
   [
@@ -76,7 +77,7 @@ describe('classifyReply', () => {
     expect(classifyReply(exchange, { status: 404, headers, body }, 'kube-apiserver')).toBe('answer');
   });
 
-  describe.each(NOT_FOUND_ENCODINGS)('for the 404 of Kubernetes 1.38, a Status in %s,', (contentType, encode) => {
+  describe.each(ENCODINGS)('for the 404 of Kubernetes 1.38, a Status in %s,', (contentType, encode) => {
     const answered = (found: Status) => {
       const bytes = encode(found);
       const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
@@ -99,6 +100,48 @@ describe('classifyReply', () => {
       ['has another reason', { ...status('NotFound', '404 page not found'), reason: 'Expired' as const }],
     ])('returns answer for a Status that %s', async (_, found) => {
       expect(await kindOf(RESIZE, answered(found))).toBe('answer');
+    });
+  });
+
+  describe.each(ENCODINGS)('for the refusal of a field selector, a Status in %s,', (contentType, encode) => {
+    const LIST = ask('GET', '/apis/batch/v1/jobs?fieldSelector=spec.new%3Dx');
+    const REFUSAL = status('BadRequest', 'field label "spec.new" not supported for Job');
+    const replied = (bytes: Buffer, ...headers: string[]): Reply => {
+      const body = new BodyStream({ pause() {}, resume() {}, cancel() {} });
+      body.push(bytes);
+      body.end();
+      return {
+        status: 400,
+        headers: ['Content-Type', contentType, 'Content-Length', String(bytes.length), ...headers],
+        body,
+      };
+    };
+    const kind = async (exchange: Exchange, reply: Reply) =>
+      classifyReply(exchange, await withRefusalRead(exchange, reply, new ManualClock()), 'kube-apiserver');
+
+    it('returns unknown-option, compressed or not', async () => {
+      expect(await kind(LIST, replied(encode(REFUSAL)))).toBe('unknown-option');
+      expect(await kind(LIST, replied(gzipSync(encode(REFUSAL)), 'Content-Encoding', 'gzip'))).toBe('unknown-option');
+    });
+
+    it('returns answer for other words, and for a body that is not short when it is decompressed', async () => {
+      const other = encode(status('BadRequest', 'unable to parse requirement'));
+      expect(await kind(LIST, replied(other))).toBe('answer');
+      const long = status('BadRequest', `field label not supported: ${'x'.repeat(5_000)}`);
+      expect(await kind(LIST, replied(gzipSync(encode(long)), 'Content-Encoding', 'gzip'))).toBe('answer');
+      expect(await kind(LIST, replied(encode(REFUSAL), 'Content-Encoding', 'gzip'))).toBe('answer');
+      expect(await kind(LIST, replied(encode(REFUSAL), 'Content-Encoding', 'br'))).toBe('answer');
+    });
+
+    it('passes the reply to a request without such an option, or to a write, on unread', () => {
+      for (const [method, target] of [
+        ['GET', '/apis/batch/v1/jobs'],
+        ['DELETE', '/apis/batch/v1/jobs?fieldSelector=spec.new%3Dx'],
+        ['GET', '/api/v1/namespaces/x/pods/p/proxy/?fieldSelector=a%3Db'],
+      ] as const) {
+        const reply = replied(encode(REFUSAL));
+        expect(withRefusalRead(ask(method, target), reply, new ManualClock()), target).toBe(reply);
+      }
     });
   });
 
@@ -178,6 +221,6 @@ describe('throwIfNotTaken', () => {
     expect(thrown('draining')).toThrow(expect.objectContaining({ processed: 'unsent', type: 'draining' }));
     expect(thrown('not-taken')).toThrow(expect.objectContaining({ processed: 'unsent', type: 'not-taken' }));
     expect(thrown('perhaps-taken')).toThrow(expect.objectContaining({ processed: 'maybe', type: 'hang' }));
-    for (const kind of ['answer', 'unknown-resource'] as const) expect(thrown(kind)).not.toThrow();
+    for (const kind of ['answer', 'unknown-resource', 'unknown-option'] as const) expect(thrown(kind)).not.toThrow();
   });
 });

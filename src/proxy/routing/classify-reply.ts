@@ -1,3 +1,4 @@
+import { gunzipSync } from 'node:zlib';
 import type { Clock } from '../../base/clock.js';
 import { AttemptError } from '../../http/attempt-error.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
@@ -8,6 +9,7 @@ import { isProxied } from '../../kube/request-info.js';
 import { readStatus } from '../../kube/status-decoding.js';
 import type { PeerEndpoint } from '../peers/peer-table.js';
 import { NOT_TAKEN, type NotTaken } from './not-taken.js';
+import { hasVersionedOption, isUnknownOption } from './unknown-option.js';
 
 /**
  * What a server's reply means for the routing of its request:
@@ -15,9 +17,10 @@ import { NOT_TAKEN, type NotTaken } from './not-taken.js';
  * - `draining`: the server is shutting down and refused the request before it read it;
  * - `not-taken`: the Straddle that sent the reply could not pass the request to its server, which has seen nothing of it;
  * - `perhaps-taken`: that Straddle's server did not answer, and may have processed the request;
- * - `unknown-resource`: the server does not serve the resource at all, as against "there is no such object".
+ * - `unknown-resource`: the server does not serve the resource at all, as against "there is no such object";
+ * - `unknown-option`: the server does not know a field selector or an option of a read, and a newer one may. Also an answer.
  */
-export type ReplyKind = 'answer' | 'draining' | 'not-taken' | 'perhaps-taken' | 'unknown-resource';
+export type ReplyKind = 'answer' | 'draining' | 'not-taken' | 'perhaps-taken' | 'unknown-resource' | 'unknown-option';
 
 /** One form of refusal. All of it has to match. */
 interface Refusal {
@@ -29,7 +32,7 @@ interface Refusal {
   readonly request?: (exchange: Exchange) => boolean;
   readonly head?: (headers: RawHeaders) => boolean;
   /** Compares the body, which has to be at hand: see `withRefusalRead`. */
-  readonly body?: (body: string) => boolean;
+  readonly body?: (body: string, exchange: Exchange) => boolean;
 }
 
 /**
@@ -64,6 +67,8 @@ const REFUSALS: readonly Refusal[] = [
     body: (body) => body.includes(NO_SUCH_RESOURCE),
   },
   { kind: 'unknown-resource', status: 404, request: isForResource, body: isUnknownPathStatus },
+  { kind: 'unknown-option', status: 400, request: hasVersionedOption, body: isUnknownOptionStatus },
+  { kind: 'unknown-option', status: 422, request: hasVersionedOption, body: isUnknownOptionStatus },
 ];
 
 const NO_SUCH_RESOURCE = 'the server could not find the requested resource';
@@ -78,12 +83,12 @@ export const REFUSAL_READ_MS_MAX = 5_000;
  */
 export function classifyReply(exchange: Exchange, reply: Reply, from: PeerEndpoint['kind']): ReplyKind {
   if (!canBeRefusal(exchange, reply)) return 'answer';
-  const body = reply.body instanceof Uint8Array ? Buffer.from(reply.body).toString('latin1') : undefined;
+  const body = refusalText(reply);
   const found = REFUSALS.find(
     (each) =>
       matchesHead(each, exchange, reply) &&
       (each.from === undefined || each.from === from) &&
-      (each.body === undefined || (body !== undefined && each.body(body))),
+      (each.body === undefined || (body !== undefined && each.body(body, exchange))),
   );
   return found?.kind ?? 'answer';
 }
@@ -123,6 +128,20 @@ function matchesHead({ status, request, head }: Refusal, exchange: Exchange, rep
   return status === reply.status && (request?.(exchange) ?? true) && (head?.(reply.headers) ?? true);
 }
 
+/** Returns the octets of a body that is at hand and short, decompressed; undefined for any other. */
+function refusalText({ headers, body }: Reply): string | undefined {
+  if (!(body instanceof Uint8Array) || body.byteLength > REFUSAL_BYTES_MAX) return undefined;
+  const coding = headerValue(headers, 'content-encoding') ?? 'identity';
+  if (coding === 'identity') return Buffer.from(body).toString('latin1');
+  if (coding !== 'gzip') return undefined;
+  try {
+    return gunzipSync(body, { maxOutputLength: REFUSAL_BYTES_MAX }).toString('latin1');
+  } catch {
+    // Not gzip, or too long: no refusal.
+    return undefined;
+  }
+}
+
 async function readRefusal(reply: Reply, clock: Clock): Promise<Reply> {
   const limits = { clock, timeoutMs: REFUSAL_READ_MS_MAX, bytesMax: REFUSAL_BYTES_MAX };
   const late = () =>
@@ -151,6 +170,11 @@ function isForResource({ info }: Exchange): boolean {
 
 function isPlainText(headers: RawHeaders): boolean {
   return headerValue(headers, 'content-type')?.startsWith('text/plain') ?? false;
+}
+
+function isUnknownOptionStatus(body: string, exchange: Exchange): boolean {
+  const status = readStatus(Buffer.from(body, 'latin1'));
+  return status !== undefined && isUnknownOption(exchange, status);
 }
 
 const UNKNOWN_PATH = '404 page not found';

@@ -88,6 +88,7 @@ async function route(...addresses: string[]): Promise<void> {
     localSurface: () => surfaceOf({ '/v1/pods': 'get list' }),
     refreshLocal: async () => {},
     rerouter: new Rerouter({ ...common, dispatch, attemptsMax: 4 }),
+    rerouteUnknownOptions: true,
   });
 }
 

@@ -44,6 +44,8 @@ export interface RerouteExtras {
   readonly lastResort?: LastResort;
   /** Another server has failed to answer the request before. */
   readonly afterFailure?: boolean;
+  /** Returns the peers that may be tried after a failure; all capable ones without it. */
+  readonly among?: () => readonly Peer[];
 }
 
 /** Cooling peers that are probed for one request; a control plane has few. */
@@ -64,7 +66,7 @@ export class Rerouter {
     exchange: Exchange,
     peers: readonly Peer[],
     why: string,
-    { lastResort, afterFailure = false }: RerouteExtras = {},
+    { lastResort, afterFailure = false, among }: RerouteExtras = {},
   ): Promise<RerouteOutcome> {
     const { attemptsMax, directory, metrics } = this.#options;
     const tried = new Set<PeerEndpoint>();
@@ -74,7 +76,7 @@ export class Rerouter {
     let busy: StatusError | undefined;
     for (let attempts = 0; attempts < attemptsMax; attempts++) {
       // The last attempt may have taken seconds, in which other servers came back.
-      if (attempts > 0) candidates = withNewcomers(peers, capablePeers(exchange, directory.snapshot()));
+      if (attempts > 0) candidates = withNewcomers(peers, among?.() ?? capablePeers(exchange, directory.snapshot()));
       const othersFailed = afterFailure || failures.length > 0;
       const candidate = selectEndpoint(candidates, tried) ?? (othersFailed && (await this.#probed(candidates, tried)));
       if (!candidate) break;
@@ -126,7 +128,7 @@ export class Rerouter {
     const begunAt = performance.now();
     const reply = await dispatch(candidate, exchange);
     const kind = classifyReply(exchange, reply, endpoint.kind);
-    if (kind !== 'answer') discard(reply);
+    if (kind !== 'answer' && kind !== 'unknown-option') discard(reply);
     throwIfNotTaken(kind, endpoint.destination.address);
     endpoint.report('answered');
     if (!exchange.info.longRunning) {

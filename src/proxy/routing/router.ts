@@ -10,6 +10,7 @@ import { canSendAgain, mayMoveOn } from '../../http/send-again.js';
 import { StatusError } from '../../kube/status-error.js';
 import { serves } from '../../kube/surface.js';
 import type { PeerDirectory } from '../peers/peer-table.js';
+import { createAskNewer } from './ask-newer.js';
 import { classifyReply, withRefusalRead } from './classify-reply.js';
 import { markNotTaken, withoutNotTaken } from './not-taken.js';
 import {
@@ -42,6 +43,8 @@ export interface RouterOptions {
   readonly refreshLocal: () => Promise<void>;
   readonly directory: PeerDirectory;
   readonly rerouter: Rerouter;
+  /** Whether reads that a server refuses for an option it does not know are sent to a newer one. */
+  readonly rerouteUnknownOptions: boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -73,6 +76,7 @@ function createAnswer<Result>(
   toResult: (reply: Reply, from: Candidate | undefined) => Result,
 ): (exchange: Exchange) => Promise<Result> {
   const { host, localSurface, directory, metrics } = options;
+  const askNewer = options.rerouteUnknownOptions ? createAskNewer(options) : undefined;
 
   return async (exchange) => {
     if (exchange.body && !host.readsBodies) await gatherSmallBody(exchange);
@@ -91,14 +95,21 @@ function createAnswer<Result>(
         } catch (error) {
           ({ reply, from } = await afterLocalFailure(options, exchange, error));
         }
-        if (!isDoubtful(exchange, reply, local) || (await stillSame(options, local))) return toResult(reply, from);
+        if (!isDoubtful(exchange, reply, local) || (await stillSame(options, local))) {
+          const newer = askNewer?.(exchange, { reply, from });
+          if (newer) ({ reply, from } = await newer);
+          return toResult(reply, from);
+        }
         discard(reply);
         continue;
       }
       if (way.kind === 'unavailable') throw refuse(exchange, way.why, metrics, local);
       if (exchange.body) await gatherSmallBody(exchange);
       const outcome = await rerouteTo(options, exchange, way, local);
-      if (outcome.kind === 'reply') return toResult(outcome.reply, outcome.from);
+      if (outcome.kind === 'reply') {
+        const { reply, from } = (await askNewer?.(exchange, outcome)) ?? outcome;
+        return toResult(reply, from);
+      }
     }
     throw unavailable(exchange, [], ['what the servers serve is changing']);
   };

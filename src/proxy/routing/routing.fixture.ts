@@ -12,7 +12,7 @@ import { type Dispatch, Rerouter } from './reroute.js';
 import { createRouter, type LocalHost } from './router.js';
 
 /** A surface from `group/version/resource[/subresource]: verbs` pairs. */
-export function surfaceOf(served: Readonly<Record<string, string>>): Surface {
+export function surfaceOf(served: Readonly<Record<string, string>>, kubernetesVersion = ''): Surface {
   const resources = new Map<string, ServedResource & { subresources: Map<string, Set<string>> }>();
   for (const [path, verbs] of Object.entries(served)) {
     const [group, version, resource, subresource] = path.split('/') as [string, string, string, string?];
@@ -21,7 +21,7 @@ export function surfaceOf(served: Readonly<Record<string, string>>): Surface {
     if (subresource) known.subresources.set(subresource, new Set(verbs.split(' ')));
     resources.set(key, subresource ? known : { ...known, verbs: new Set(verbs.split(' ')) });
   }
-  return { resources, core: [], groups: [], kubernetesVersion: '' };
+  return { resources, core: [], groups: [], kubernetesVersion };
 }
 
 export interface PlayedEndpoint extends PeerEndpoint {
@@ -79,6 +79,7 @@ export function routing(options: {
   readonly onRefreshLocal?: () => void;
   readonly onRefreshPeer?: (identity: string) => void;
   readonly attemptsMax?: number;
+  readonly rerouteUnknownOptions?: boolean;
 }) {
   const clock = new ManualClock();
   const metrics = createMetrics();
@@ -108,6 +109,7 @@ export function routing(options: {
     localSurface: () => (typeof options.local === 'function' ? options.local() : options.local),
     refreshLocal: async () => options.onRefreshLocal?.(),
     rerouter,
+    rerouteUnknownOptions: options.rerouteUnknownOptions ?? true,
   });
   const count = (line: string) => metrics.registry.render().includes(line);
   return { handler, rerouter, refreshed, count };

@@ -263,6 +263,7 @@ function setup({ identities = ['b', 'c'], encoding = JSON_WATCH } = {}) {
         : undefined,
     directory,
     rerouter,
+    rerouteUnknownOptions: true,
     metrics,
     clock,
     logger: silentLogger,

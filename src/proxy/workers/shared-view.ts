@@ -107,8 +107,8 @@ export class SharedView {
   #numbered(surface: Surface): SentSurface {
     const known = this.#numbers.get(surface);
     if (known) return known;
-    const { core, groups, kubernetesVersion } = surface;
-    const bytes = Buffer.from(JSON.stringify({ core, groups, kubernetesVersion }));
+    const { core, groups, kubernetesVersion, versionDocument } = surface;
+    const bytes = Buffer.from(JSON.stringify({ core, groups, kubernetesVersion, versionDocument }));
     const sent = { id: ++this.#lastNumber, bytes };
     this.#numbers.set(surface, sent);
     return sent;

@@ -142,12 +142,15 @@ describe('Worker', () => {
     expect(table.peers[0]!.endpoints[0]!.usable()).toBe(false);
     let heard = 0;
     worker.directory.onChange(() => heard++);
-    directory.show([{ ...b, surface: widgets('v1.37.0') }]);
+    directory.show([{ ...b, surface: { ...widgets('v1.37.0'), versionDocument: '{"minor":"37"}' } }]);
     view.changed();
     await settle();
     expect(sent[1]!.surfaces).toHaveLength(1);
     expect(heard).toBe(1);
-    expect(worker.directory.snapshot().peers[0]!.surface?.kubernetesVersion).toBe('v1.37.0');
+    expect(worker.directory.snapshot().peers[0]!.surface).toMatchObject({
+      kubernetesVersion: 'v1.37.0',
+      versionDocument: '{"minor":"37"}',
+    });
   });
 
   it('gets a surface again after it was absent from the view', async () => {

@@ -98,6 +98,8 @@ export class Asker {
     const headers = {
       accept,
       ...(body ? { 'content-type': 'application/json' } : {}),
+      // With --version-view, a Straddle answers for another server unless asked like this.
+      ...(path === '/version' ? { 'x-kubernetes-peer-proxied': 'true' } : {}),
       ...(credentials.token ? { authorization: `Bearer ${credentials.token}` } : {}),
     };
     const askedAtMs = nowMs();

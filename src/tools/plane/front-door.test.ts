@@ -86,7 +86,33 @@ function received(servers: readonly TlsServer[], path: string): number {
   return servers.flatMap(({ requests }) => requests).filter(({ url }) => url === path).length;
 }
 
+/** A server of a version. */
+async function serverOf(version: string): Promise<TlsServer> {
+  const server = await serveTls((request, response) => {
+    if (request.url === '/readyz') response.end('ok');
+    else response.end(request.url === '/version' ? JSON.stringify({ gitVersion: version }) : '{}');
+  });
+  cleanUps.push(() => server.close());
+  return server;
+}
+
 describe('the front door', () => {
+  it('sends /version to the oldest server each time, and other requests to all in turn', async () => {
+    const servers = [await serverOf('v1.37.1'), await serverOf('v1.36.4'), await serverOf('not a version')];
+    const port = await doorTo(servers);
+    const ofClients = (path: string) =>
+      servers.map(
+        ({ requests }) =>
+          requests.filter(({ url, headers }) => url === path && !headers['x-kubernetes-peer-proxied']).length,
+      );
+    for (let count = 0; count < 3; count++) {
+      expect(await statusOf(port, 'GET', '/version', {})).toBe(200);
+      expect(await statusOf(port, 'GET', '/apis', {})).toBe(200);
+    }
+    expect(ofClients('/version')).toEqual([0, 3, 0]);
+    expect(ofClients('/apis')).toEqual([1, 1, 1]);
+  });
+
   it('sends an exec over WebSocket once when its connection breaks after it was sent', async () => {
     const servers = [await breakingServer(), await breakingServer()];
     const port = await doorTo(servers);

@@ -33,7 +33,7 @@ const LIMITS = {
 
 /**
  * Balances requests, as most load balancers before control planes do: each goes to the next server
- * that is ready, independent of its connection and of the versions of the servers.
+ * that is ready, independent of its connection and of the versions of the servers. Only /version is answered by the oldest.
  */
 export class FrontDoor implements Door {
   readonly #backends: Backends;
@@ -44,7 +44,7 @@ export class FrontDoor implements Door {
   constructor(options: FrontDoorOptions) {
     const { tls, clock, logger, frontProxyNames } = options;
     this.#clock = clock;
-    this.#backends = new Backends(options);
+    this.#backends = new Backends({ ...options, readsVersions: true });
     const handler: Handler = chain(
       [
         errorsFilter(logger),
@@ -81,7 +81,9 @@ export class FrontDoor implements Door {
   async #forward(exchange: Exchange): Promise<Reply> {
     await gatherSmallBody(exchange);
     const tried: string[] = [];
-    for (const backend of this.#backends.inTurn()) {
+    // Clients that compare versions (Helm) would see another one each time.
+    const isVersion = exchange.info.path === '/version';
+    for (const backend of isVersion ? this.#backends.oldestFirst() : this.#backends.inTurn()) {
       try {
         const leaving = this.#outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
         return await attempt(exchange, {

@@ -138,9 +138,12 @@ describe('ControlPlane.partition', () => {
   it('between front door and a server makes the door use the other servers', async () => {
     await start({ versions: ['1.35', '1.36'], proxy: false });
     const heal = plane.partition(['front'], ['server-1']);
-    const behind = async () => (await ask(plane, 'front', '/version')).body['minor'];
-    expect([await behind(), await behind(), await behind()]).toEqual(['36', '36', '36']);
+    const minor = async () => (await ask(plane, 'front', '/version')).body['minor'];
+    // Only 1.36 has the resource.
+    const behind = async () => (await ask(plane, 'front', POD_GROUPS)).status;
+    expect([await behind(), await behind(), await behind(), await minor()]).toEqual([200, 200, 200, '36']);
     await heal();
-    expect([await behind(), await behind()].sort()).toEqual(['35', '36']);
+    expect([await behind(), await behind()].sort()).toEqual([200, 404]);
+    expect([await minor(), await minor()]).toEqual(['35', '35']);
   });
 });

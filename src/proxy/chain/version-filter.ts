@@ -1,0 +1,81 @@
+import type { Exchange, Filter } from '../../http/exchange.js';
+import { headerValue } from '../../http/headers.js';
+import { documentReply, KUBE_APISERVER_GZIP, ReadyDocument } from '../../http/ready-document.js';
+import { compareServerVersions, isServerVersion } from '../../kube/kube-version.js';
+import type { Surface } from '../../kube/surface.js';
+import type { AuthorizeDocument } from '../discovery/permission.js';
+import type { PeerTable } from '../peers/peer-table.js';
+
+/** The server whose document answers a request for /version. */
+export type VersionView = 'local' | 'oldest' | 'newest';
+
+export interface VersionFilterOptions {
+  readonly view: VersionView;
+  /** Returns false while peering is off: every request passes unchanged. */
+  active(): boolean;
+  /** Surface of the local server; undefined while it is down. */
+  readonly local: () => Surface | undefined;
+  readonly peers: () => PeerTable;
+  readonly authorize: AuthorizeDocument;
+}
+
+/** Replies to /version with the document of the oldest or newest server that is ready; the API server authorizes it. */
+export function versionFilter(options: VersionFilterOptions): Filter {
+  const { view, active, local, peers, authorize } = options;
+  if (view === 'local') return { name: 'version', wrap: (next) => next };
+  return {
+    name: 'version',
+    wrap: (next) => async (exchange) => {
+      if (!asksForVersion(exchange) || !active()) return next(exchange);
+      const here = local();
+      const chosen = chooseVersion(view, here, peers());
+      if (!chosen || chosen === here) return next(exchange);
+      const refusal = await authorize(exchange, next, '/version');
+      if (refusal) return refusal;
+      const document = new ReadyDocument('application/json', Buffer.from(chosen.versionDocument!), KUBE_APISERVER_GZIP);
+      return documentReply(document, exchange, undefined, false);
+    },
+  };
+}
+
+/**
+ * Returns the surface of the oldest or newest server that is ready and whose document is known; the local one if several
+ * have the same document. Every server of the control plane makes the same choice.
+ */
+export function chooseVersion(
+  view: Exclude<VersionView, 'local'>,
+  local: Surface | undefined,
+  { peers }: Pick<PeerTable, 'peers'>,
+): Surface | undefined {
+  const ready = peers.filter(({ endpoints }) => endpoints.some((each) => each.usable()));
+  const surfaces = [local, ...ready.map(({ surface }) => surface)].filter(
+    (surface): surface is Surface =>
+      surface?.versionDocument !== undefined && isServerVersion(surface.kubernetesVersion),
+  );
+  // The sort is stable, so the local surface is the first of equals.
+  const newestFirst = surfaces.sort(compareSurfaces);
+  if (view === 'newest' || newestFirst.length === 0) return newestFirst[0];
+  const oldest = newestFirst.at(-1)!;
+  return newestFirst.find((surface) => compareSurfaces(surface, oldest) === 0);
+}
+
+/** Versions with a different suffix (`+k3s1`) rank the same; their texts make the choice the same everywhere. */
+function compareSurfaces(a: Surface, b: Surface): number {
+  return (
+    compareServerVersions(a.kubernetesVersion, b.kubernetesVersion) ||
+    compareTexts(b.kubernetesVersion, a.kubernetesVersion) ||
+    compareTexts(b.versionDocument ?? '', a.versionDocument ?? '')
+  );
+}
+
+function compareTexts(a: string, b: string): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}
+
+function asksForVersion({ method, upgrade, info, headers, peerProxied, localOnly }: Exchange): boolean {
+  if (info.isResource || (info.path !== '/version' && info.path !== '/version/')) return false;
+  if ((method !== 'GET' && method !== 'HEAD') || upgrade || peerProxied || localOnly) return false;
+  // A Straddle without a front-proxy certificate cannot prove this mark, and has to read each server's own version. Nothing
+  // is gained by a forged one.
+  return headerValue(headers, 'x-kubernetes-peer-proxied') !== 'true';
+}
