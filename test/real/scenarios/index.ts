@@ -35,6 +35,7 @@ import { embeddedSharedStore } from './28-embedded-shared-store.js';
 import { inspectCommands } from './40-inspect.js';
 import { rehearsal } from './41-rehearse.js';
 import { rehearsalWithControllers } from './42-rehearse-controllers.js';
+import { skewBelowTheVerb } from './44-skew-below-the-verb.js';
 
 /** In running order. A new scenario is a file and a line here. */
 export const SCENARIOS: readonly Scenario[] = [
@@ -72,4 +73,5 @@ export const SCENARIOS: readonly Scenario[] = [
   inspectCommands,
   rehearsal,
   rehearsalWithControllers,
+  skewBelowTheVerb,
 ];
