@@ -4,10 +4,17 @@ import { documentReply, KUBE_APISERVER_GZIP, ReadyDocument } from '../../http/re
 import { compareServerVersions, isServerVersion } from '../../kube/kube-version.js';
 import type { Surface } from '../../kube/surface.js';
 import type { AuthorizeDocument } from '../discovery/permission.js';
-import type { PeerTable } from '../peers/peer-table.js';
 
 /** The server whose document answers a request for /version. */
 export type VersionView = 'local' | 'oldest' | 'newest';
+
+/** The other servers of the control plane; a PeerTable is one. */
+export interface OtherServers {
+  readonly peers: readonly {
+    readonly surface: Surface | undefined;
+    readonly endpoints: readonly { usable(): boolean }[];
+  }[];
+}
 
 export interface VersionFilterOptions {
   readonly view: VersionView;
@@ -15,7 +22,7 @@ export interface VersionFilterOptions {
   active(): boolean;
   /** Surface of the local server; undefined while it is down. */
   readonly local: () => Surface | undefined;
-  readonly peers: () => PeerTable;
+  readonly peers: () => OtherServers;
   readonly authorize: AuthorizeDocument;
 }
 
@@ -45,7 +52,7 @@ export function versionFilter(options: VersionFilterOptions): Filter {
 export function chooseVersion(
   view: Exclude<VersionView, 'local'>,
   local: Surface | undefined,
-  { peers }: Pick<PeerTable, 'peers'>,
+  { peers }: OtherServers,
 ): Surface | undefined {
   const ready = peers.filter(({ endpoints }) => endpoints.some((each) => each.usable()));
   const surfaces = [local, ...ready.map(({ surface }) => surface)].filter(
