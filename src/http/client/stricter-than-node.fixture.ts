@@ -118,7 +118,8 @@ export const STRICTER_THAN_NODE: readonly StricterThanNode[] = [
   },
   {
     name: 'a tab after the length',
-    reason: 'readers such as Node.js 20 refuse it; a length that only some readers accept frames the body for those only',
+    reason:
+      'readers such as Node.js 20 refuse it; a length that only some readers accept frames the body for those only',
     errors: ['tab after the length or coding of a body'],
     applies: /^content-length:.*\t[ \t]*\r$/im,
     example: `${OK}Content-Length: 1\t\r\n\r\nx`,
