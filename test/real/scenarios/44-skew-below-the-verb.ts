@@ -19,7 +19,7 @@ export const skewBelowTheVerb: Scenario = {
     const made = await call(plane.a.straddle.admin, maps, { method: 'POST', body: { metadata: { name: 'one' } } });
     assert.equal(made.status, 201, made.text);
 
-    const list = `${maps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&timeoutSeconds=2`;
+    const list = `${maps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&timeoutSeconds=2`;
     const straight = await call(plane.a.kube.admin, list);
     assert.equal(straight.status, 422, 'A itself must refuse sendInitialEvents');
     await answeredByNewer(plane, list);
