@@ -29,6 +29,8 @@ export interface KubeApiserverOptions {
 
 /** Requests and users in the audit log of a server: the proof of where a request was served. */
 export interface AuditEvent {
+  /** The same in all events of one request; a watch has one when it begins and one when it ends. */
+  readonly auditID: string;
   readonly verb: string;
   readonly requestURI: string;
   readonly user: { readonly username: string; readonly groups?: readonly string[] };

@@ -68,8 +68,10 @@ async function answeredByNewer(plane: TestedPlane, target: string): Promise<void
 function served(plane: TestedPlane, positions: readonly number[], text: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const [index, { name, kube }] of plane.all.entries()) {
-    for (const { requestURI, user } of kube.auditSince(positions[index] ?? 0)) {
-      if (!requestURI.includes(text)) continue;
+    const counted = new Set<string>();
+    for (const { auditID, requestURI, user } of kube.auditSince(positions[index] ?? 0)) {
+      if (!requestURI.includes(text) || counted.has(auditID)) continue;
+      counted.add(auditID);
       assert.equal(user.username, 'rig-admin');
       const where = name === 'a' ? 'a' : 'b or c';
       counts[where] = (counts[where] ?? 0) + 1;
