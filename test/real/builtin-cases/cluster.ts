@@ -221,7 +221,7 @@ export const CLUSTER_CASES = [
       metrics: [{ type: 'Resource' }, { type: 'Odd' }],
     }),
   ),
-  oldScaler('minimal', spec({ scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 })),
+  oldScaler('minimal of version 1', spec({ scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 })),
   oldScaler('without target', spec({ scaleTargetRef, maxReplicas: 3 })),
   budget(
     'minimal',

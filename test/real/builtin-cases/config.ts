@@ -161,7 +161,7 @@ export const CONFIG_CASES = [
     eventTime: '2026-01-01T00:00:00.000000Z',
   }),
   newEvent(
-    'minimal',
+    'minimal of the newer group',
     {
       eventTime: '2026-01-01T00:00:00.000000Z',
       regarding: { kind: 'Pod', name: 'p', namespace: 'default' },
