@@ -92,7 +92,9 @@ export function differencesOf(base: Recorded, other: Recorded): RecordedDifferen
 
 function withDifferences(base: Recorded, differences: RecordedDifferences, file: string): Recorded {
   if (differences.base !== base.from || differences.requests !== requestsHash(base)) {
-    throw new Error(`${file} does not belong to ${BASE_FILE}: record all versions again with test/real/record-builtin.ts`);
+    throw new Error(
+      `${file} does not belong to ${BASE_FILE}: record all versions again with test/real/record-builtin.ts`,
+    );
   }
   const setup = new Map(differences.setup.map(({ at, object }) => [at, object]));
   const answers = new Map(differences.steps.map(({ name, step, ...answer }) => [`${name} ${step}`, answer]));
