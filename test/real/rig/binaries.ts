@@ -25,11 +25,10 @@ const ETCD: Binary = { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/s
 /** The programs of a control plane. */
 export const BINARIES: readonly Binary[] = [
   ETCD,
-  kubernetes('kubectl', 'k8s.io/kubernetes/cmd/kubectl', 'v1.36.4'),
-  kubeApiserver('v1.36.4'),
-  kubeApiserver('v1.35.8'),
+  ...programs('kubectl', 'v1.36.4'),
+  ...programs('kube-apiserver', 'v1.36.4', 'v1.35.8'),
   kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4'),
-  kubernetes('kube-controller-manager', 'k8s.io/kubernetes/cmd/kube-controller-manager', 'v1.36.4'),
+  ...programs('kube-controller-manager', 'v1.36.4', 'v1.37.1'),
 ];
 
 /** The clients of `npm run test:interop`. */
@@ -53,13 +52,22 @@ function kubernetes(name: string, packagePath: string, version: KubeVersion): Bi
   return { name, module: moduleOf(minorOf(version)), package: packagePath, version };
 }
 
-function kubeApiserver(version: KubeVersion): Binary {
-  return kubernetes(`kube-apiserver-${version}`, 'k8s.io/kubernetes/cmd/kube-apiserver', version);
+/** Programs of a release of Kubernetes that are built for more than one release, hence the release in their names. */
+export type KubeProgram = 'kube-apiserver' | 'kube-controller-manager' | 'kubectl';
+
+export function programName(program: KubeProgram, version: KubeVersion): string {
+  return `${program}-${version}`;
+}
+
+function programs(program: KubeProgram, ...versions: KubeVersion[]): Binary[] {
+  return versions.map((version) =>
+    kubernetes(programName(program, version), `k8s.io/kubernetes/cmd/${program}`, version),
+  );
 }
 
 /** One kube-apiserver and its etcd. */
 export function serverBinaries(version: KubeVersion): readonly Binary[] {
-  return [ETCD, kubeApiserver(version)];
+  return [ETCD, ...programs('kube-apiserver', version)];
 }
 
 /** Where what is missing gets built. */

@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binaryPath } from './binaries.js';
+import { binaryPath, programName } from './binaries.js';
 import { eventually, GiveUp } from './eventually.js';
 import { freePort } from './free-port.js';
 import { call, type Endpoint } from './http-client.js';
+import type { KubeVersion } from './pinned-versions.js';
 import { type KeyPair, type Pki, servingHosts } from './pki.js';
 import { RigProcess } from './process.js';
 
@@ -14,7 +15,11 @@ export interface ControllerManagerOptions {
   /** Of the API server that it works for. */
   readonly serverUrl: string;
   readonly controllers: readonly string[];
+  /** Its release. */
+  readonly version?: KubeVersion;
 }
+
+const CONTROLLER_MANAGER_VERSION: KubeVersion = 'v1.36.4';
 
 const READY_TIMEOUT_MS = 60_000;
 
@@ -31,7 +36,7 @@ export class ControllerManager {
   ) {
     this.process = new RigProcess({
       name: 'kube-controller-manager',
-      command: binaryPath('kube-controller-manager'),
+      command: binaryPath(programName('kube-controller-manager', options.version ?? CONTROLLER_MANAGER_VERSION)),
       args: this.flags(),
       logFile: join(options.dir, 'kube-controller-manager.log'),
     });

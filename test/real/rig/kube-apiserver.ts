@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { binaryPath } from './binaries.js';
+import { binaryPath, programName } from './binaries.js';
 import { eventually, GiveUp } from './eventually.js';
 import { call, type Endpoint } from './http-client.js';
 import { type KubeVersion, minorOf } from './pinned-versions.js';
@@ -79,7 +79,7 @@ export class KubeApiserver {
     this.settings = settings;
     this.process = new RigProcess({
       name: `kube-apiserver ${name}`,
-      command: binaryPath(`kube-apiserver-${settings.version}`),
+      command: binaryPath(programName('kube-apiserver', settings.version)),
       args: [
         ...this.baseFlags(this.servingCert),
         `--authorization-mode=${settings.authorizationMode ?? 'Node,RBAC'}`,

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { binaryPath } from './binaries.js';
+import { binaryPath, programName } from './binaries.js';
+import type { KubeVersion } from './pinned-versions.js';
 
 export interface KubectlOptions {
   readonly context: string;
@@ -27,11 +28,13 @@ export interface RunningKubectl {
 }
 
 const TIMEOUT_MS = 30_000;
+const KUBECTL_VERSION: KubeVersion = 'v1.36.4';
 
 export class Kubectl {
   constructor(
     private readonly kubeconfig: string,
     private readonly dir: string,
+    readonly version: KubeVersion = KUBECTL_VERSION,
   ) {}
 
   /** Runs it and answers its output; a code other than 0 is an error that shows what kubectl said. */
@@ -55,7 +58,7 @@ export class Kubectl {
       `--cache-dir=${join(this.dir, 'kubectl-cache')}`,
       ...(user === undefined ? [] : [`--user=${user}`]),
     ];
-    const child = spawn(binaryPath('kubectl'), [...connection, ...args], {
+    const child = spawn(binaryPath(programName('kubectl', this.version)), [...connection, ...args], {
       env: { ...process.env, ...env },
       ...(cwd === undefined ? {} : { cwd }),
       timeout: timeoutMs,
