@@ -11,6 +11,8 @@ export interface Binary {
   /** Folder under test/real/modules. */
   readonly module: string;
   readonly package: string;
+  /** A file beside go.mod with other versions of the dependencies. */
+  readonly modFile?: string;
   /** Stamped into the program; Kubernetes derives what it serves from it. */
   readonly version?: string;
 }
@@ -19,6 +21,22 @@ export interface Binary {
 export const H2SPEC = 'h2spec-2.2.1';
 /** Requests of Go's net/http client; the sources are in this repository. */
 export const HTTP2_CLIENT = ofSources('http2-client');
+
+/** A shared informer of client-go, in one program for each of these versions; the sources are in this repository. */
+export const INFORMER_VERSIONS = ['0.35', '0.37'] as const;
+export type InformerVersion = (typeof INFORMER_VERSIONS)[number];
+const INFORMER = ofSources('informer');
+
+export function informerName(version: InformerVersion): string {
+  return `${INFORMER}-client-go-${version}`;
+}
+
+const informer = (version: InformerVersion): Binary => ({
+  name: informerName(version),
+  module: 'informer',
+  package: '.',
+  modFile: `client-go-${version}.mod`,
+});
 
 const ETCD: Binary = { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/server/v3' };
 
@@ -29,6 +47,7 @@ export const BINARIES: readonly Binary[] = [
   ...programs('kube-apiserver', 'v1.36.4', 'v1.35.8'),
   kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4'),
   ...programs('kube-controller-manager', 'v1.36.4', 'v1.37.1'),
+  ...INFORMER_VERSIONS.map(informer),
 ];
 
 /** The clients of `npm run test:interop`. */
@@ -132,6 +151,7 @@ async function build(binary: Binary, dir: string): Promise<void> {
   const args = [
     'build',
     '-mod=readonly',
+    ...(binary.modFile === undefined ? [] : [`-modfile=${binary.modFile}`]),
     '-trimpath',
     '-ldflags',
     linkerFlags(binary),

@@ -17,6 +17,8 @@ export interface ControllerManagerOptions {
   readonly controllers: readonly string[];
   /** Its release. */
   readonly version?: KubeVersion;
+  /** The encoding of its requests and of most answers; JSON by default. */
+  readonly contentType?: string;
 }
 
 const CONTROLLER_MANAGER_VERSION: KubeVersion = 'v1.36.4';
@@ -75,7 +77,7 @@ export class ControllerManager {
   }
 
   private flags(): string[] {
-    const { dir, pki, address, serverUrl, controllers } = this.options;
+    const { dir, pki, address, serverUrl, controllers, contentType = 'application/json' } = this.options;
     const serving = pki.ca.issue('controller-manager-serving', {
       commonName: 'kube-controller-manager',
       hosts: servingHosts(address),
@@ -96,7 +98,7 @@ export class ControllerManager {
       `--service-account-private-key-file=${pki.serviceAccountKey.privateFile}`,
       `--controllers=${controllers.join(',')}`,
       '--use-service-account-credentials=true',
-      '--kube-api-content-type=application/json',
+      `--kube-api-content-type=${contentType}`,
       '--leader-elect=true',
       // A namespace that could not be emptied at once is looked at again before a scenario's patience ends.
       '--namespace-sync-period=30s',

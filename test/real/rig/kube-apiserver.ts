@@ -33,6 +33,7 @@ export interface AuditEvent {
   readonly auditID: string;
   readonly verb: string;
   readonly requestURI: string;
+  readonly userAgent?: string;
   readonly user: { readonly username: string; readonly groups?: readonly string[] };
   readonly impersonatedUser?: { readonly username: string };
   readonly responseStatus?: { readonly code: number };

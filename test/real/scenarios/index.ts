@@ -35,6 +35,7 @@ import { embeddedSharedStore } from './28-embedded-shared-store.js';
 import { inspectCommands } from './40-inspect.js';
 import { rehearsal } from './41-rehearse.js';
 import { rehearsalWithControllers } from './42-rehearse-controllers.js';
+import { clientGoInformers } from './43-client-go-informers.js';
 import { skewBelowTheVerb } from './44-skew-below-the-verb.js';
 
 /** In running order. A new scenario is a file and a line here. */
@@ -73,5 +74,6 @@ export const SCENARIOS: readonly Scenario[] = [
   inspectCommands,
   rehearsal,
   rehearsalWithControllers,
+  clientGoInformers,
   skewBelowTheVerb,
 ];
