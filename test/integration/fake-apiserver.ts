@@ -46,7 +46,7 @@ export class FakeApiServer {
   #server: Server | undefined;
   served: Served;
   version: string;
-  mode: 'up' | 'hung' | 'garbage' | 'starting' = 'up';
+  mode: 'up' | 'hung' | 'garbage' | 'starting' | 'failing' = 'up';
   port = 0;
   /** Open watches. */
   watching = 0;
@@ -134,6 +134,7 @@ export class FakeApiServer {
   #answer(req: IncomingMessage, res: ServerResponse): unknown {
     const { user } = this.#note(req);
     if (this.mode === 'hung') return undefined;
+    if (this.mode === 'failing') return status(res, 500, 'InternalError', 'out of order');
     const url = new URL(req.url!, 'https://x');
     const { pathname } = url;
     if (pathname === '/readyz') return plain(res, this.mode === 'starting' ? 500 : 200, 'ok');

@@ -54,7 +54,7 @@ export const UPSTREAM: HostKind = {
       'peer-ca-file': '',
     });
     const log: LogLine[] = [];
-    const server = await startSidecar(certificates, api, flags, log);
+    const server = await startSidecar(certificates, api, { 'peer-gone-after': '', ...flags }, log);
     return {
       port: server.port,
       ca: certificates.ca.pem,
@@ -69,14 +69,15 @@ export const UPSTREAM: HostKind = {
   },
 };
 
-function startSidecar(
+/** The sidecar before an API server of this process, server `a` unless the flags have another `server-name`. */
+export function startSidecar(
   certificates: Certificates,
   api: RunningServer,
   flags: Flags,
   log: LogLine[],
 ): Promise<RunningServer> {
   const stateDir = join(certificates.directory, `state-${api.port}`);
-  const given = proxyFlags(certificates, 'a', api, { 'peer-gone-after': '', 'state-dir': stateDir, ...flags });
+  const given = proxyFlags(certificates, 'a', api, { 'state-dir': stateDir, ...flags });
   const config = loadProxyConfig(new Map(Object.entries(given).map(([flag, value]) => [flag as FlagName, [value]])), {
     hostname: 'a',
     addresses: ['127.0.0.1'],
