@@ -5,6 +5,7 @@ import {
   canonicalAddress,
   formatHostPort,
   hostPortOf,
+  isSameAddress,
   joinAddress,
   parseHostPort,
 } from './address.js';
@@ -47,6 +48,19 @@ describe('canonical addresses of peers', () => {
       'fd00::1:6443',
     ];
     expect(texts.map(canonicalAddress)).toEqual(texts.map(() => undefined));
+  });
+});
+
+describe('isSameAddress', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1', true],
+    ['10.0.0.1', '10.0.0.2', false],
+    ['fd00::1', 'FD00:0:0:0::0001', true],
+    ['::', '0.0.0.0', false],
+    ['6443', '6443', true],
+    ['lb.example', '10.0.0.1', false],
+  ])('compares %s and %s', (a, b, same) => {
+    expect(isSameAddress(a, b)).toBe(same);
   });
 });
 

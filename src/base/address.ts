@@ -77,3 +77,9 @@ function groupBytes(group: string): number[] {
   if (group.includes('.')) return group.split('.').map(Number);
   return [Number.parseInt(group, 16) >> 8, Number.parseInt(group, 16) & 255];
 }
+
+/** Whether two texts are the same IP address, however it is written. Texts that are no addresses must be equal. */
+export function isSameAddress(a: string, b: string): boolean {
+  const [first, second] = [addressBytes(a), addressBytes(b)];
+  return first && second ? Buffer.compare(first, second) === 0 : a === b;
+}

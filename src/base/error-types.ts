@@ -26,8 +26,9 @@ export const ATTEMPT_ERROR_TYPES = {
     advice: CHECK_ADDRESS,
   },
   draining: {
-    meaning: 'The server replied that it is shutting down and did not carry out the request.',
-    advice: 'none is needed during an upgrade; otherwise find out why the server stops',
+    meaning:
+      'The server replied that it is shutting down, or refused the stream (REFUSED_STREAM), and did not carry out the request.',
+    advice: 'none is needed during an upgrade; otherwise find out why the server stops, or has no room for streams',
   },
   hang: {
     meaning: 'A probe of the server had a timeout, so requests that wait for its replies were ended.',
@@ -82,8 +83,10 @@ export const READ_FAILURES = {
     advice: 'check that an API server listens at that address; `straddle diff` shows what each server serves',
   },
   status: {
-    meaning: 'A peer replied with another status than 200.',
-    advice: 'a 401 or 403 is a missing right or an unknown front-proxy certificate: `straddle rbac`, `straddle check`',
+    meaning: 'A peer replied with another status than 200, to /readyz or to a read of its discovery.',
+    advice:
+      'a 401 or 403 is a missing right or an unknown front-proxy certificate: `straddle rbac`, `straddle check`; ' +
+      'a 500 of /readyz is a server that starts, stops or has lost its store: look at its log',
   },
   timeout: {
     meaning: 'No complete reply of a peer in time.',
@@ -133,6 +136,12 @@ export const LIMIT_NAMES = {
     meaning: 'A client neither sent its request body nor read its reply in time.',
     advice: 'for slow links raise --client-progress-timeout',
   },
+  'held-heads': {
+    meaning:
+      'The heads of open requests together were too large: of one HTTP/2 connection, or those above the usual size of all (REFUSED_STREAM, GOAWAY or 429).',
+    advice:
+      'look for clients with certificates that open many requests with large heads; use more connections, or raise --max-held-memory',
+  },
   'max-connections': {
     meaning: 'A new connection displaced an unauthenticated one, or was refused.',
     advice:
@@ -142,8 +151,16 @@ export const LIMIT_NAMES = {
     meaning: 'The same, among the connections of one address.',
     advice: 'behind a load balancer that hides addresses raise --max-connections-per-address',
   },
+  'max-header-bytes': {
+    meaning: 'The head of a request was too large (431).',
+    advice: 'raise --max-header-bytes, or --max-header-bytes-authenticated if the client has a certificate',
+  },
+  'max-headers-count': {
+    meaning: 'A request had too many header lines (431; over HTTP/2 a reset with ENHANCE_YOUR_CALM).',
+    advice: 'raise --max-headers-count, or --max-headers-count-authenticated if the client has a certificate',
+  },
   'max-held-memory': {
-    meaning: 'A body or reply found no memory within the wait in the queue (429).',
+    meaning: 'A body, a reply or a very large head found no memory within the wait in the queue (429).',
     advice: 'use smaller lists (limit=500), or raise --max-held-memory',
   },
   'max-long-running-requests': {

@@ -101,17 +101,34 @@ export function createMetrics() {
       ['server'],
     ),
     departedServers: registry.gauge('straddle_departed_servers', 'Servers remembered after they went away.'),
+    departedSinceSeconds: registry.gauge(
+      'straddle_departed_since_seconds',
+      'When a server that is remembered went away, in Unix time.',
+      ['server'],
+    ),
     addressConflicts: registry.gauge(
       'straddle_peer_address_conflicts',
       'Addresses that identity leases claim for several host names; a server that has answered there keeps its own.',
     ),
     peersLeftOut: registry.gauge('straddle_peers_left_out', 'Servers sighted beyond the bound, which get no traffic.'),
+    servingExpirySeconds: registry.gauge(
+      'straddle_serving_certificate_expiry_seconds',
+      'When the certificate that this server serves with expires, in Unix time.',
+    ),
     frontProxyExpirySeconds: registry.gauge(
       'straddle_front_proxy_certificate_expiry_seconds',
       'When the certificate that this server shows to others as a front proxy expires, in Unix time; nothing without one.',
       ['common_name'],
     ),
     hostReady: registry.gauge('straddle_host_ready', '1 while the API server behind this process takes requests.'),
+    passthrough: registry.gauge(
+      'straddle_passthrough',
+      '1 while the panic switch is on: every request is served by the local server.',
+    ),
+    passthroughSinceSeconds: registry.gauge(
+      'straddle_passthrough_since_seconds',
+      'When the panic switch was switched on, in Unix time; nothing while it is off.',
+    ),
     inFlight: registry.gauge('straddle_requests_in_flight', 'Requests being worked on or answered, without watches.'),
     queued: registry.gauge('straddle_requests_queued', 'Requests waiting for a place.'),
     longRunning: registry.gauge('straddle_long_running_requests', 'Watches and other long-running requests.'),
@@ -129,6 +146,13 @@ export function createMetrics() {
       'straddle_event_loop_delay_seconds',
       'Longest time that work on one request kept others waiting since this page was last read.',
     ),
+    processCpuSeconds: registry.counter('process_cpu_seconds_total', 'CPU time of the process, user and system.'),
+    processMemoryBytes: registry.gauge('process_resident_memory_bytes', 'Resident memory of the process.'),
+    processFiles: {
+      open: registry.gauge('process_open_fds', 'Open file descriptors.'),
+      max: registry.gauge('process_max_fds', 'Limit on open file descriptors.'),
+    },
+    processStartSeconds: registry.gauge('process_start_time_seconds', 'When the process started, in Unix time.'),
     workerConnections: registry.gauge(
       'straddle_worker_connections',
       'Connections of each worker process that serves; nothing where one process does it all.',

@@ -32,6 +32,13 @@ export interface Family<Child, Values extends string[] = string[]> {
 
 type MetricType = 'counter' | 'gauge' | 'histogram';
 
+/** What a family is called and labelled; children of a histogram are rendered as `_bucket` (label `le`), `_sum` and `_count`. */
+export interface MetricDeclaration {
+  readonly name: string;
+  readonly kind: MetricType;
+  readonly labelNames: readonly string[];
+}
+
 /** Metrics of one process in a form that can be sent to another one and summed there. */
 export type MetricExport = readonly FamilyExport[];
 
@@ -42,8 +49,7 @@ export interface FamilyExport {
   readonly children: readonly (readonly [key: string, labels: string, numbers: readonly number[]])[];
 }
 
-interface AnyFamily {
-  readonly name: string;
+interface AnyFamily extends MetricDeclaration {
   render(): string;
   export(): FamilyExport;
   add(exported: FamilyExport): void;
@@ -72,6 +78,11 @@ export class MetricRegistry {
     labelNames: readonly string[] = [],
   ): Family<Histogram> {
     return this.#add(new LabelledFamily('histogram', name, help, labelNames, () => new HistogramChild(bounds)));
+  }
+
+  /** Returns every family, in the order of declaration. */
+  declared(): readonly MetricDeclaration[] {
+    return this.#families;
   }
 
   /** Registers a function that fills gauges with current values before each page or export. */

@@ -91,8 +91,8 @@ export const VISIBLE_ERRORS: Readonly<Record<string, VisibleError>> = {
     next: READ_FAILURES.status.advice,
   },
   SurfaceFormatError: {
-    source: 'src/apiserver/surfaces/parse-surface.ts',
-    seen: 'start of `straddle apiserver`: --surface-file; `straddle diff --from`, `--to`',
+    source: 'src/apiserver/surfaces/captured-file.ts',
+    seen: 'start of `straddle apiserver`: --surface-file, --descriptions-file; `straddle diff --from`, `--to`',
     next: 'write the file again with `straddle surface capture` of this version, or run the newer Straddle that wrote it',
   },
   SurfaceReadError: {

@@ -1,7 +1,7 @@
 import type { Duplex, Readable } from 'node:stream';
 import { NON_RESOURCE, type RequestInfo } from '../kube/request-info.js';
 import type { BodyStream } from './body-stream.js';
-import type { RawHeaders } from './headers.js';
+import { headListBytes, type RawHeaders } from './headers.js';
 import type { Holding } from './holding.js';
 import { ANONYMOUS, type Identity } from './identity.js';
 
@@ -22,6 +22,8 @@ export interface ExchangeInit {
   readonly body: Readable | null;
   readonly connection: ClientConnection;
   readonly upgrade?: boolean;
+  /** Size of the head, if the listener has counted it. */
+  readonly headBytes?: number;
 }
 
 /**
@@ -37,6 +39,8 @@ export class Exchange {
   readonly connection: ClientConnection;
   /** An upgrade request (exec, attach, port-forward), answered with `Reply.upgraded`. */
   readonly upgrade: boolean;
+  /** Size of the head, counted as by `headListBytes`. */
+  readonly headBytes: number;
   readonly startedAtMs: number;
   /** The same moment by the monotonic clock. */
   readonly begunAt = performance.now();
@@ -75,6 +79,7 @@ export class Exchange {
     this.body = init.body;
     this.connection = init.connection;
     this.upgrade = init.upgrade ?? false;
+    this.headBytes = init.headBytes ?? init.target.length + headListBytes(init.headers);
     this.startedAtMs = nowMs;
   }
 

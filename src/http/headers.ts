@@ -38,6 +38,24 @@ export function filterHeaders(headers: RawHeaders, keep: (lowerName: string) => 
   return kept;
 }
 
+/** Returns the size of a header list as HTTP/2 counts it (RFC 9113, 10.5.1): 32 bytes for each field besides its octets. */
+export function headListBytes(headers: RawHeaders): number {
+  let bytes = headers.length * (HEADER_FIELD_BYTES / 2);
+  for (const part of headers) bytes += part.length;
+  return bytes;
+}
+
+/** About what a field costs in memory, too, beyond its octets. */
+export const HEADER_FIELD_BYTES = 32;
+
+/** Returns the size, counted in the same way, of the largest head within both bounds. */
+export function headListBytesMax(bounds: {
+  readonly headerBytesMax: number;
+  readonly headersCountMax: number;
+}): number {
+  return bounds.headerBytesMax + bounds.headersCountMax * HEADER_FIELD_BYTES;
+}
+
 /** RFC 9110, 7.6.1: fields of one connection only. `te` is handled separately: `trailers` may pass. */
 const HOP_BY_HOP = new Set([
   'connection',

@@ -28,6 +28,7 @@ export class Holding {
   readonly #memory: FairLimiter;
   #place: Release | undefined;
   #others: Release[] | undefined;
+  #head: Release | undefined;
   #hasMemory = false;
 
   constructor(owner: HoldingOwner, flow: Flow, limits: { places: FairLimiter; memory: FairLimiter }) {
@@ -50,6 +51,16 @@ export class Holding {
   leave(): void {
     this.#place?.();
     this.#place = undefined;
+  }
+
+  /**
+   * Gives up the place and the memory of the head when a long-running reply begins: a user's own watches must not keep his requests
+   * waiting. The listener goes on counting the head.
+   */
+  stream(): void {
+    this.leave();
+    this.#head?.();
+    this.#head = undefined;
   }
 
   /** Counts the exchange against a further limit until it is over. Rejects with 429. */
@@ -88,6 +99,16 @@ export class Holding {
     return undefined;
   }
 
+  /**
+   * Reserves memory for the head of the request, after a wait if necessary. Unlike other memory it does not spare the request
+   * its wait in `reserve`: else each body behind a large head would be reserved beyond the user's share.
+   */
+  async reserveHead(bytes: number): Promise<void> {
+    const release = await this.#memory.acquire(this.#flow, this.#owner, bytes);
+    if (this.#owner.isOver) release();
+    else this.#head = release;
+  }
+
   /** Reserves memory that cannot be refused: for the reply to a write that is stored already. */
   reserveAtOnce(bytes: number): void {
     this.#keepMemory(this.#memory.overdraw(this.#flow, bytes));
@@ -111,7 +132,7 @@ export class Holding {
 
   /** Called by the exchange when it is over. */
   releaseAll(): void {
-    this.leave();
+    this.stream();
     if (this.#others) for (const release of this.#others) release();
     this.#others = undefined;
   }

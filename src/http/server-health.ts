@@ -7,7 +7,8 @@ import { wholeReply } from './whole-reply.js';
  * Health of servers, the same for the server behind this process (upstream-host.ts), for peers (endpoint-health.ts,
  * tracked-endpoint.ts, peer-monitor.ts) and for the servers behind a front door (tools/plane/backends.ts):
  *
- * - A server gets no request before a probe has answered: it listens long before it can serve.
+ * - A server gets no request before a probe has answered: it listens long before it can serve. While passthrough is on, the
+ *   server behind this process gets every request at once, and only /readyz and requests of peers depend on its health.
  * - A probe is one GET /readyz, bounded by PROBE_TIMEOUT_MS. A server that does not reply in time hangs, and requests that
  *   wait for it are ended; one that refuses (503) is stopping or starting, and replies to the requests it has.
  * - A request that could not be sent makes a server unusable at once, without waiting for the next probe.

@@ -95,10 +95,18 @@ describe('discoveryForms', () => {
     expect(best(`${V2};profile=other`)).toBe('json v2 other');
   });
 
+  it('reads a form in spite of parameters without a meaning', () => {
+    expect(best(`${V2};foo=bar`)).toBe('json v2');
+    expect(best('application/json;profile=unknown;foo=bar;pretty=1;charset=utf-8')).toBe('json legacy unknown');
+  });
+
   it('ignores conversions that discovery does not support', () => {
     expect(best('application/json;as=Table;v=v1;g=meta.k8s.io,application/json')).toBe('json legacy');
     expect(best('application/json;as=Table;v=v1;g=meta.k8s.io')).toBeUndefined();
     expect(best(V2.replace('v=v2', 'v=v3'))).toBeUndefined();
     expect(best(`${V2};sv=v1`)).toBeUndefined();
+    expect(best('application/json;stream=other')).toBeUndefined();
+    expect(best('application/yaml;stream=watch')).toBeUndefined();
+    expect(best('application/json;stream=watch')).toBe('json legacy');
   });
 });

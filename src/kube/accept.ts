@@ -85,8 +85,9 @@ const ENCODINGS: readonly (readonly [DiscoveryEncoding, string, string])[] = [
 
 /**
  * Returns every form that the client accepts, best first. A range with a conversion (`as`, `g`,
- * `v`) that discovery does not have is skipped, as in kube-apiserver. A wildcard stands for its
- * first encoding only.
+ * `v`) that discovery does not have is skipped, as in kube-apiserver; parameters without a meaning
+ * there (`foo=bar`, an unknown `profile`) change nothing. A wildcard stands for its first encoding
+ * only.
  */
 export function discoveryForms(field: string | undefined): readonly DiscoveryForm[] {
   if (field === undefined || field.trim() === '') return [LEGACY_JSON];
@@ -117,9 +118,11 @@ function readForms(field: string): readonly DiscoveryForm[] {
 }
 
 function conversionOf(clause: AcceptClause): AggregatedVersion | undefined | 'unknown' {
-  const { params } = clause;
-  // `sv` selects a server version, which discovery does not have.
+  const { params, subtype } = clause;
+  // `sv` selects a server version, which discovery does not have, and `stream` a form of events.
   if (params.get('sv')) return 'unknown';
+  const stream = params.get('stream');
+  if (stream && (stream !== 'watch' || subtype === 'yaml')) return 'unknown';
   if (!params.has('as') && !params.has('g') && !params.has('v')) return undefined;
   const version = params.get('v');
   const known = params.get('g') === 'apidiscovery.k8s.io' && params.get('as') === 'APIGroupDiscoveryList';

@@ -1,4 +1,5 @@
 import type { GroupDiscovery } from './discovery.js';
+import { gvrKey } from './gvr.js';
 import type { RequestInfo } from './request-info.js';
 
 /** A resource of one server. */
@@ -20,6 +21,34 @@ export interface Surface {
   readonly kubernetesVersion: string;
   /** The JSON text of the server's `/version`; undefined if it was not read, or is too long. */
   readonly versionDocument?: string | undefined;
+}
+
+/** Indexes checked discovery documents by `gvrKey`. */
+export function servedResources(groups: Iterable<GroupDiscovery>): Map<string, ServedResource> {
+  const resources = new Map<string, ServedResource>();
+  // Servers repeat the same few verb lists thousands of times; sharing one set per list keeps
+  // surfaces small.
+  const sets = new Map<string, ReadonlySet<string>>();
+  const verbSet = (verbs: readonly string[] | undefined): ReadonlySet<string> => {
+    const key = (verbs ?? []).join(',');
+    let set = sets.get(key);
+    if (!set) {
+      set = new Set(verbs ?? []);
+      sets.set(key, set);
+    }
+    return set;
+  };
+  for (const group of groups) {
+    for (const version of group.versions ?? []) {
+      for (const resource of version.resources ?? []) {
+        const key = gvrKey(group.metadata.name ?? '', version.version, resource.resource);
+        if (resources.has(key)) continue;
+        const subresources = new Map((resource.subresources ?? []).map((s) => [s.subresource, verbSet(s.verbs)]));
+        resources.set(key, { verbs: verbSet(resource.verbs), subresources });
+      }
+    }
+  }
+  return resources;
 }
 
 /**

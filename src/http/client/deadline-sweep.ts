@@ -14,6 +14,7 @@ const COARSE_MS = 100;
 export class DeadlineSweep<T extends Expiring> {
   readonly members = new Set<T>();
   #timer: NodeJS.Timeout | undefined;
+  #immediate: NodeJS.Immediate | undefined;
   #nextAt = Number.POSITIVE_INFINITY;
 
   /** Sets the deadline of a member; `delayMs` 0 clears it. */
@@ -28,18 +29,25 @@ export class DeadlineSweep<T extends Expiring> {
 
   stop(): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
     this.#timer = undefined;
     this.#nextAt = Number.POSITIVE_INFINITY;
   }
 
   #wakeIn(delayMs: number): void {
     clearTimeout(this.#timer);
+    clearImmediate(this.#immediate);
     const bounded = Math.min(delayMs, TIMER_MS_MAX - 1);
     this.#nextAt = performance.now() + bounded;
-    this.#timer = setTimeout(this.#sweep, bounded + 1);
+    this.#timer = setTimeout(this.#sweepAfterInput, bounded + 1);
     // Open requests keep the process alive by themselves (under-way.ts).
     this.#timer.unref();
   }
+
+  /** Replies that arrived while this process was stopped or busy are read before their deadlines expire. */
+  #sweepAfterInput = (): void => {
+    this.#immediate = setImmediate(this.#sweep);
+  };
 
   #sweep = (): void => {
     const now = performance.now();

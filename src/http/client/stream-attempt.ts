@@ -90,9 +90,14 @@ export class StreamAttempt {
 
   #onClose(code: number): void {
     // RFC 9113, 8.7: REFUSED_STREAM means that the server has not processed the request.
-    const begun = code !== constants.NGHTTP2_REFUSED_STREAM;
+    if (code === constants.NGHTTP2_REFUSED_STREAM && !(this.#failure instanceof AttemptError)) {
+      // One that shuts down does, and one with no room for another stream or head.
+      const message = `${this.#address}: the server refused the stream (REFUSED_STREAM)`;
+      this.#fail(new AttemptError('unsent', 'draining', message, this.#failure));
+      return;
+    }
     const cause = this.#failure ?? Object.assign(new Error('connection reset by peer'), { code: 'ECONNRESET' });
-    this.#fail(attemptError(this.#address, cause, begun));
+    this.#fail(attemptError(this.#address, cause, true));
   }
 
   #fail(error: Error): void {

@@ -220,7 +220,12 @@ it('PooledDestination fails a watch when its stream is reset or the connection b
 
 it('PooledDestination rejects a watch as unsent when the server sends REFUSED_STREAM', async () => {
   const server = await serveHttp2((stream) => stream.close(constants.NGHTTP2_REFUSED_STREAM));
-  await expect(to(server.address).send(watchOf('/a?watch=1'))).rejects.toMatchObject({ processed: 'unsent' });
+  // A server that shuts down refuses streams, also those above the last one of its GOAWAY.
+  await expect(to(server.address).send(watchOf('/a?watch=1'))).rejects.toMatchObject({
+    processed: 'unsent',
+    type: 'draining',
+    message: `${server.address}: the server refused the stream (REFUSED_STREAM)`,
+  });
 });
 
 it('PooledDestination closes the stream of a cancelled watch and keeps the others', async () => {

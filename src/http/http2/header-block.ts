@@ -2,14 +2,17 @@ import { type DecodedFields, HeaderDecoder } from './hpack/header-decoder.js';
 import { HpackError } from './hpack/hpack-error.js';
 import {
   CONTINUATION_BYTES_USUAL,
+  HEADER_BLOCK_EXCESS_BYTES_MAX,
   HEADER_BLOCK_FACTOR,
   HEADER_TABLE_BYTES,
+  type LargeHeads,
+  type OpenBlock,
   type ServerConnectionLimits,
 } from './http2-limits.js';
 import { ConnectionError, ErrorCode, FRAME_PAYLOAD_BYTES_MAX } from './protocol.js';
 
 /** Assembles and decodes header blocks (HEADERS, CONTINUATION), one at a time. */
-export class HeaderBlocks {
+export class HeaderBlocks implements OpenBlock {
   readonly #decoder: HeaderDecoder;
   readonly #bytesMax: number;
   readonly #piecesMax: number;
@@ -19,13 +22,19 @@ export class HeaderBlocks {
   #endStream = false;
   #completed = 0;
 
-  constructor(limits: ServerConnectionLimits) {
+  readonly #large: LargeHeads | undefined;
+  readonly #failed: (error: ConnectionError) => void;
+
+  constructor(limits: ServerConnectionLimits, large: LargeHeads | undefined, failed: (error: ConnectionError) => void) {
+    this.#large = large;
+    this.#failed = failed;
     this.#decoder = new HeaderDecoder({
       tableBytesMax: HEADER_TABLE_BYTES,
       listBytesMax: limits.headerBytesMax,
       fieldsMax: limits.headersCountMax,
     });
-    this.#bytesMax = Math.max(FRAME_PAYLOAD_BYTES_MAX, limits.headerBytesMax) * HEADER_BLOCK_FACTOR;
+    const listBytesMax = Math.max(FRAME_PAYLOAD_BYTES_MAX, limits.headerBytesMax);
+    this.#bytesMax = Math.min(listBytesMax * HEADER_BLOCK_FACTOR, listBytesMax + HEADER_BLOCK_EXCESS_BYTES_MAX);
     this.#piecesMax = Math.ceil(this.#bytesMax / CONTINUATION_BYTES_USUAL);
   }
 
@@ -60,12 +69,24 @@ export class HeaderBlocks {
     }
     // Copied: a small fragment must not keep the whole read buffer alive.
     pieces.push(Buffer.from(piece));
+    if (this.#large && !this.#large.blockGrew(this, this.#bytes)) throw displaced();
+  }
+
+  displace(): void {
+    this.#failed(displaced());
+  }
+
+  /** Drops the incomplete block; no further one may begin. */
+  stop(): void {
+    this.#large?.blockEnded(this);
+    this.#pieces = undefined;
   }
 
   end(): DecodedFields {
     const block = Buffer.concat(this.#pieces!, this.#bytes);
     this.#pieces = undefined;
     this.#streamId = 0;
+    this.#large?.blockEnded(this);
     return this.decode(block);
   }
 
@@ -78,4 +99,11 @@ export class HeaderBlocks {
       throw error;
     }
   }
+}
+
+function displaced(): ConnectionError {
+  return new ConnectionError(
+    ErrorCode.enhanceYourCalm,
+    'no memory for this header block: too many large header blocks are incomplete',
+  );
 }

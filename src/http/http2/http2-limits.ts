@@ -16,10 +16,36 @@ export interface ConnectionClock {
   after(delayMs: number, callback: () => void): () => void;
 }
 
+/**
+ * Heads of requests above the usual size, over all connections of a server. A connection without one counts its own heads only
+ * (CONNECTION_HEADS_BYTES_MIN).
+ */
+export interface LargeHeads {
+  /** Counts the head of a request, unless it is of usual size; returns false if there is no room for it. */
+  take(bytes: number): boolean;
+  giveBack(bytes: number): void;
+  /** Counts an incomplete header block, by its whole size. May displace others; returns false to displace this one. */
+  blockGrew(block: OpenBlock, bytes: number): boolean;
+  blockEnded(block: OpenBlock): void;
+}
+
+/** Incomplete header block. */
+export interface OpenBlock {
+  /** Ends the connection: the HPACK state is lost with the block. */
+  displace(): void;
+}
+
 /** Flow-control window of one stream: the unread request body bytes that a client may send. */
 export const STREAM_WINDOW_BYTES = 256 * 1024;
 /** Flow-control window of a connection: bounds the memory of its unread request bodies. */
 export const CONNECTION_WINDOW_BYTES = 4 * 1024 * 1024;
+/**
+ * Bound on the sum of the heads of a connection's open streams, counted as in RFC 9113, 10.5.1: a stream keeps its head until its
+ * response has left, which a client without a flow-control window delays. The larger one of this and of
+ * CONNECTION_HEADS_FACTOR times `headerBytesMax` holds.
+ */
+export const CONNECTION_HEADS_BYTES_MIN = 4 * 1024 * 1024;
+export const CONNECTION_HEADS_FACTOR = 16;
 /** Back-pressure starts when this many response bytes of one stream are unsent. */
 export const STREAM_UNSENT_BYTES_MAX = 128 * 1024;
 /** Back-pressure starts when this many chunks are unsent: each costs an object, however small. */
@@ -35,6 +61,8 @@ export const HEADER_TABLE_BYTES = 4_096;
  * request is refused: the HPACK state must stay in step with the client.
  */
 export const HEADER_BLOCK_FACTOR = 4;
+/** Bound on how much larger than `headerBytesMax` such a block may be, where that is large. */
+export const HEADER_BLOCK_EXCESS_BYTES_MAX = 256 * 1024;
 /** Average size assumed for CONTINUATION frames; many small ones are an attack (CVE-2024-27316). */
 export const CONTINUATION_BYTES_USUAL = 1_024;
 /** Time after the last GOAWAY and the half-close in which the client may close the connection. */

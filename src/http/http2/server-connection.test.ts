@@ -11,6 +11,7 @@ import {
   stopConnections,
   uint32,
 } from './frame-client.fixture.js';
+import { HEADER_BLOCK_EXCESS_BYTES_MAX } from './http2-limits.js';
 import { ErrorCode, Flag, FrameType, PREFACE, readUint32 } from './protocol.js';
 import type { ServerStream } from './server-stream.js';
 
@@ -276,6 +277,16 @@ describe('ServerConnection refused requests', () => {
     client.greet().headers(1, [...GET, ...Array.from({ length: 20 }, (_, i) => [`x-${i}`, '1']).flat()]);
     expect(await client.rstCode(1)).toBe(ErrorCode.enhanceYourCalm);
     expect(await client.headers(3, GET).status(3)).toBe('200');
+  });
+
+  it('decodes no header block that is larger than a large headerBytesMax by HEADER_BLOCK_EXCESS_BYTES_MAX', async () => {
+    const headerBytesMax = 1024 * 1024;
+    const { client } = await startConnection(OK, { headerBytesMax });
+    client.greet().headers(1, GET, { endHeaders: false });
+    const more: Frame = { type: FrameType.continuation, streamId: 1, payload: Buffer.alloc(16_384) };
+    const frames = Math.ceil((headerBytesMax + HEADER_BLOCK_EXCESS_BYTES_MAX) / 16_384);
+    client.send(...Array.from({ length: frames }, () => more));
+    expect(await client.goawayCode()).toBe(ErrorCode.enhanceYourCalm);
   });
 
   it('sends GOAWAY ENHANCE_YOUR_CALM for a header block without an end', async () => {

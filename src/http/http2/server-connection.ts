@@ -8,6 +8,7 @@ import {
   type ConnectionClock,
   DRAIN_NOTICE_MS,
   HEADER_TABLE_BYTES,
+  type LargeHeads,
   LINGER_MS,
   type ServerConnectionLimits,
 } from './http2-limits.js';
@@ -24,11 +25,13 @@ import {
 import { Sender } from './sender.js';
 import type { ServerStream } from './server-stream.js';
 import { localSettings, readClientSettings } from './settings.js';
-import { StreamSet } from './stream-set.js';
+import { type HeadRefusal, StreamSet } from './stream-set.js';
 
 export interface ServerConnectionEvents {
   /** Called once for each valid request. `stream.receiver` must be set before it returns. */
   request(stream: ServerStream): void;
+  /** Called for each request that is refused for its head; see HeadRefusal. */
+  headRefused?(by: HeadRefusal): void;
   /** Called once, when the socket is closed. */
   closed(): void;
   /** Called when the connection fails, and when `request` throws (only the stream is reset). */
@@ -40,6 +43,7 @@ export interface ServerConnectionParts {
   readonly limits: ServerConnectionLimits;
   readonly clock: ConnectionClock;
   readonly events: ServerConnectionEvents;
+  readonly largeHeads?: LargeHeads | undefined;
 }
 
 /** Payload of the PING whose acknowledgement proves that the client has read the first GOAWAY. */
@@ -74,12 +78,12 @@ export class ServerConnection implements FrameReceiver {
   #ended = false;
   #cancelWait: (() => void) | undefined;
 
-  constructor({ socket, limits, clock, events }: ServerConnectionParts) {
+  constructor({ socket, limits, clock, events, largeHeads }: ServerConnectionParts) {
     this.#socket = socket;
     this.#clock = clock;
     this.#events = events;
     this.#reader = new FrameReader(this);
-    this.#blocks = new HeaderBlocks(limits);
+    this.#blocks = new HeaderBlocks(limits, largeHeads, (error) => this.#fail(error));
     this.#budget = new FloodBudget(clock, limits.streamsMax);
     this.#sender = new Sender(socket, this.#budget, {
       answered: (stream) => this.#streams.answered(stream),
@@ -93,11 +97,13 @@ export class ServerConnection implements FrameReceiver {
     });
     this.#streams = new StreamSet({
       limits,
+      largeHeads,
       blocks: this.#blocks,
       budget: this.#budget,
       brokenBudget: new FloodBudget(clock, limits.streamsMax),
       sender: this.#sender,
       request: (stream) => this.#request(stream),
+      headRefused: (by) => events.headRefused?.(by),
       emptied: () => this.#emptied(),
       stalled: () => this.#stalled(),
     });
@@ -320,6 +326,7 @@ export class ServerConnection implements FrameReceiver {
     this.#ended = true;
     this.#deadlines.stop();
     this.#reader.stop();
+    this.#blocks.stop();
     this.#sender.end();
     this.#streams.closeAll();
     this.#wait(LINGER_MS, () => this.#socket.destroy());
@@ -329,6 +336,7 @@ export class ServerConnection implements FrameReceiver {
     this.#ended = true;
     this.#deadlines.stop();
     this.#reader.stop();
+    this.#blocks.stop();
     this.#sender.stop();
     this.#stopWaiting();
     this.#streams.closeAll();

@@ -30,7 +30,7 @@ export interface StreamSender {
 }
 
 /**
- * One request and its response. The handler uses `method`, `target`, `headers`, `body`, `incoming`,
+ * One request and its response. The handler uses `method`, `target`, `headers`, `headBytes`, `body`, `incoming`,
  * `receiver`, `respond`, `head`, `write`, `end`, `reset`, `resetStalled` and `waitingBytes`; all else
  * is shared between the classes of this folder (see ServerConnection).
  */
@@ -39,6 +39,8 @@ export class ServerStream {
   readonly target: string;
   /** Alternating names and values. */
   readonly headers: string[];
+  /** Size of the head, as in RFC 9113, 10.5.1. */
+  readonly headBytes: number;
   receiver: StreamReceiver | undefined;
 
   readonly id: number;
@@ -74,12 +76,19 @@ export class ServerStream {
   constructor(
     id: number,
     head: Http2RequestHead,
-    how: { owner: StreamOwner; sender: StreamSender; sendWindow: number; remoteEnded: boolean },
+    how: {
+      owner: StreamOwner;
+      sender: StreamSender;
+      headBytes: number;
+      sendWindow: number;
+      remoteEnded: boolean;
+    },
   ) {
     this.id = id;
     this.method = head.method;
     this.target = head.target;
     this.headers = head.headers;
+    this.headBytes = how.headBytes;
     this.expectedBytes = head.contentLength;
     this.owner = how.owner;
     this.sender = how.sender;

@@ -1,7 +1,12 @@
 import { ANSWER_EARNS, BROKEN_STREAM_COST, type FloodBudget, IDLE_FRAME_COST } from './flood-budget.js';
 import type { HeaderBlocks } from './header-block.js';
 import type { DecodedFields } from './hpack/header-decoder.js';
-import type { ServerConnectionLimits } from './http2-limits.js';
+import {
+  CONNECTION_HEADS_BYTES_MIN,
+  CONNECTION_HEADS_FACTOR,
+  type LargeHeads,
+  type ServerConnectionLimits,
+} from './http2-limits.js';
 import { IncomingBody } from './incoming-body.js';
 import { ConnectionError, DEFAULT_WINDOW_BYTES, ErrorCode, Flag, readUint31, WINDOW_BYTES_MAX } from './protocol.js';
 import { ReceiveWindow } from './receive-window.js';
@@ -11,14 +16,22 @@ import type { Sender } from './sender.js';
 import { ServerStream, type StreamOwner } from './server-stream.js';
 import { StreamTable } from './stream-table.js';
 
+/**
+ * Why the head of a request is refused: it has too many bytes or fields, or the heads of the connection's open streams together
+ * are too large. `LargeHeads` reports its own refusals.
+ */
+export type HeadRefusal = 'bytes' | 'fields' | 'sum';
+
 export interface StreamSetParts {
   readonly limits: ServerConnectionLimits;
+  readonly largeHeads: LargeHeads | undefined;
   readonly blocks: HeaderBlocks;
   readonly budget: FloodBudget;
   /** Budget for reset streams. DATA earns nothing: one download would pay for thousands. */
   readonly brokenBudget: FloodBudget;
   readonly sender: Sender;
   request(stream: ServerStream): void;
+  headRefused(by: HeadRefusal): void;
   /** Called when the last open stream was closed. */
   emptied(): void;
   /** Called when a stream was reset because its client makes no progress. */
@@ -36,6 +49,9 @@ export class StreamSet implements StreamOwner {
   readonly #streams = new StreamTable();
   readonly #reset = new Set<number>();
   readonly #resetMax: number;
+  /** Bound on `#headBytes`, the sum of the heads of the open streams. */
+  readonly #headBytesMax: number;
+  #headBytes = 0;
   #lastId = 0;
   #refusedAbove = Number.POSITIVE_INFINITY;
   #initialSendWindow = DEFAULT_WINDOW_BYTES;
@@ -44,6 +60,7 @@ export class StreamSet implements StreamOwner {
     this.#parts = parts;
     this.#window = new ReceiveWindow(parts.sender);
     this.#resetMax = RESET_REMEMBERED_MIN + RESET_REMEMBERED_PER_STREAM * parts.limits.streamsMax;
+    this.#headBytesMax = Math.max(CONNECTION_HEADS_BYTES_MIN, CONNECTION_HEADS_FACTOR * parts.limits.headerBytesMax);
   }
 
   get size(): number {
@@ -247,9 +264,15 @@ export class StreamSet implements StreamOwner {
       this.#refuse(id, ErrorCode.protocolError);
       return;
     }
+    if (!this.#holdHead(decoded.listBytes)) {
+      this.#parts.budget.spend(IDLE_FRAME_COST);
+      this.#rst(id, ErrorCode.refusedStream);
+      return;
+    }
     const stream = new ServerStream(id, head, {
       owner: this,
       sender,
+      headBytes: decoded.listBytes,
       sendWindow: this.#initialSendWindow,
       remoteEnded: endStream,
     });
@@ -261,7 +284,20 @@ export class StreamSet implements StreamOwner {
     this.#parts.request(stream);
   }
 
+  /** Counts the head of a stream until `#close`; returns false if there is no room for it. */
+  #holdHead(bytes: number): boolean {
+    const { largeHeads, headRefused } = this.#parts;
+    if (this.#headBytes + bytes > this.#headBytesMax) {
+      headRefused('sum');
+      return false;
+    }
+    if (largeHeads && !largeHeads.take(bytes)) return false;
+    this.#headBytes += bytes;
+    return true;
+  }
+
   #refuseLarge(id: number, endStream: boolean, tooManyBytes: boolean): void {
+    this.#parts.headRefused(tooManyBytes ? 'bytes' : 'fields');
     if (!tooManyBytes) {
       this.#refuse(id, ErrorCode.enhanceYourCalm);
       return;
@@ -312,6 +348,8 @@ export class StreamSet implements StreamOwner {
   #close(stream: ServerStream): void {
     if (!this.#streams.delete(stream)) return;
     stream.open = false;
+    this.#headBytes -= stream.headBytes;
+    this.#parts.largeHeads?.giveBack(stream.headBytes);
     this.#parts.sender.forget(stream);
     stream.incoming?.breakOff();
     stream.receiver?.closed();

@@ -3,7 +3,8 @@ import { Exchange, type Reply } from '../exchange.js';
 import { ServerConnection } from '../http2/server-connection.js';
 import type { ServerStream } from '../http2/server-stream.js';
 import type { Http2Parts, Http2Server } from './http2-server.js';
-import { REPLY_PROGRESS_TIMES } from './listener-limits.js';
+import type { LargeHeads } from './large-heads.js';
+import { type HeadLimits, REPLY_PROGRESS_TIMES } from './listener-limits.js';
 import type { OpenExchange } from './open-exchanges.js';
 import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
 
@@ -19,20 +20,22 @@ export class HandwrittenHttp2Server implements Http2Server {
     this.#parts = parts;
   }
 
-  accept(socket: TLSSocket): void {
+  accept(socket: TLSSocket, head: HeadLimits, largeHeads?: LargeHeads): void {
     const { limits, logger, open } = this.#parts;
     // RFC 9113, 9.2.1; and the client certificate is read only once per connection.
     socket.disableRenegotiation();
     let context: AnswerContext | undefined;
     const connection = new ServerConnection({
       socket,
-      limits: { ...limits, streamsMax: limits.streamsPerConnectionMax },
+      largeHeads,
+      limits: { ...limits, ...head, streamsMax: limits.streamsPerConnectionMax },
       clock: this.#parts.clock,
       events: {
         request: (stream) => {
           context ??= this.#parts.context(socket, socket);
           open.add(answerHttp2(stream, context));
         },
+        headRefused: (by) => this.#parts.onLimit(LIMIT_OF[by]),
         closed: () => this.#connections.delete(connection),
         failed: (error) => logger.debug('HTTP/2 connection failed', { error }),
       },
@@ -52,10 +55,12 @@ export class HandwrittenHttp2Server implements Http2Server {
   }
 }
 
+const LIMIT_OF = { bytes: 'max-header-bytes', fields: 'max-headers-count', sum: 'held-heads' } as const;
+
 function answerHttp2(stream: ServerStream, context: AnswerContext): OpenExchange {
-  const { method, target, headers, body } = stream;
+  const { method, target, headers, headBytes, body } = stream;
   const exchange = new Exchange(
-    { method, target, headers, body, connection: context.connection },
+    { method, target, headers, headBytes, body, connection: context.connection },
     context.clock.nowMs(),
   );
   const writer = new ReplyWriter(exchange, new Http2Wire(stream), stream.incoming);

@@ -40,7 +40,12 @@ async function start(handler: Handler, limits: Partial<ListenerLimits> = {}) {
     longRunning: limiter(1_000),
     memory: limiter(1024 * 1024),
   };
-  const filter = limitsFilter({ ...shared, isFromPeerStraddle: () => false, judge: () => false });
+  const filter = limitsFilter({
+    ...shared,
+    usualHead: { headerBytesMax: 16 * 1024, headersCountMax: 100 },
+    isFromPeerStraddle: () => false,
+    judge: () => false,
+  });
   running = await startListener(chain([errorsFilter(recordingLogger([])), filter], handler), limits);
   const held = () => ({
     places: shared.places.stats.held,

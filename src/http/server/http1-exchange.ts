@@ -6,13 +6,24 @@ import type { OpenExchange } from './open-exchanges.js';
 import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
 import { RequestBody } from './request-body.js';
 
-export function answerHttp1(request: IncomingMessage, response: ServerResponse, context: AnswerContext): OpenExchange {
+/** Request with the size of its head, counted as by `headListBytes`. */
+export interface Http1Request {
+  readonly request: IncomingMessage;
+  readonly headBytes: number;
+}
+
+export function answerHttp1(
+  { request, headBytes }: Http1Request,
+  response: ServerResponse,
+  context: AnswerContext,
+): OpenExchange {
   const body = hasBody(request.rawHeaders) ? new RequestBody(request) : null;
   const exchange = new Exchange(
     {
       method: request.method ?? 'GET',
       target: request.url ?? '/',
       headers: request.rawHeaders,
+      headBytes,
       body,
       connection: context.connection,
     },
@@ -30,7 +41,7 @@ export function answerHttp1(request: IncomingMessage, response: ServerResponse, 
  * the client's, or an ordinary reply, which is written as such.
  */
 export function answerUpgrade(
-  request: IncomingMessage,
+  { request, headBytes }: Http1Request,
   socket: Duplex,
   head: Buffer,
   context: AnswerContext,
@@ -40,6 +51,7 @@ export function answerUpgrade(
       method: request.method ?? 'GET',
       target: request.url ?? '/',
       headers: request.rawHeaders,
+      headBytes,
       body: null,
       connection: context.connection,
       upgrade: true,

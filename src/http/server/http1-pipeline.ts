@@ -12,10 +12,10 @@ export const PIPELINED_REQUESTS_MAX = 32;
  */
 const UNREAD_BODY_MS = 5_000;
 
-interface PipelinedRequest {
+export interface PipelinedRequest {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Size of the head, counted while the request waits; 0 for a request that did not wait. */
+  /** Size of the head, counted as by `headListBytes`. */
   readonly headBytes: number;
   begin(): void;
 }
@@ -58,15 +58,15 @@ export class Http1Pipeline {
    * Starts the request now or after the earlier ones; returns false if too many or too large heads
    * wait.
    */
-  add(request: IncomingMessage, response: ServerResponse, begin: () => void): boolean {
+  add(next: PipelinedRequest): boolean {
     if (!this.#current) {
-      this.#begin({ request, response, headBytes: 0, begin });
+      this.#begin(next);
       return true;
     }
-    const headBytes = headBytesOf(request);
-    this.#waitingBytes += headBytes;
-    if (this.#waiting.length >= PIPELINED_REQUESTS_MAX || this.#waitingBytes > this.#waitingBytesMax) return false;
-    this.#waiting.push({ request, response, headBytes, begin });
+    const waitingBytes = this.#waitingBytes + next.headBytes;
+    if (this.#waiting.length >= PIPELINED_REQUESTS_MAX || waitingBytes > this.#waitingBytesMax) return false;
+    this.#waitingBytes = waitingBytes;
+    this.#waiting.push(next);
     return true;
   }
 
@@ -98,8 +98,4 @@ export class Http1Pipeline {
       if (!request.complete) this.#socket.destroy();
     });
   }
-}
-
-function headBytesOf({ url = '', rawHeaders }: IncomingMessage): number {
-  return rawHeaders.reduce((bytes, part) => bytes + part.length, url.length);
 }

@@ -8,20 +8,27 @@ export function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): v
     socket.destroy();
     return;
   }
-  if (error.code === 'HPE_HEADER_OVERFLOW') {
+  if (isHeadOverflow(error)) {
     endWithRefusal(socket, '431 Request Header Fields Too Large', 'request headers are too large');
   } else if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
     endWithRefusal(socket, '408 Request Timeout', 'timeout: request headers were not complete in time');
   } else endWithRefusal(socket, '400 Bad Request', 'malformed request');
 }
 
+/** Returns whether a request was refused because its head is larger than the bound. */
+export function isHeadOverflow({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'HPE_HEADER_OVERFLOW';
+}
+
 /**
  * Returns why a request that Node's parser accepts is ambiguous and must not be forwarded, else
  * undefined.
  */
-export function ambiguityOf({ rawHeaders }: IncomingMessage): string | undefined {
+export function ambiguityOf({ rawHeaders, httpVersion }: IncomingMessage): string | undefined {
+  const hosts = headerValues(rawHeaders, 'host').length;
   // RFC 9112, 3.2: the next server might use the other Host.
-  if (headerValues(rawHeaders, 'host').length > 1) return 'the request has more than one Host field';
+  if (hosts > 1) return 'the request has more than one Host field';
+  if (hosts === 0 && httpVersion === '1.1') return 'the request has no Host field';
   // RFC 9112, 6.1: the parser decodes only the last coding; any other would be lost when the body
   // is forwarded.
   const codings = headerValues(rawHeaders, 'transfer-encoding');

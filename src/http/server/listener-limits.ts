@@ -1,6 +1,23 @@
-export interface ListenerLimits {
+/** Whose a client certificate is. A front proxy, as another Straddle is one, sends the requests of many users. */
+export type CertificateOwner = 'user' | 'front-proxy';
+
+/** Bounds on the head of one request. */
+export interface HeadLimits {
   readonly headerBytesMax: number;
   readonly headersCountMax: number;
+}
+
+export interface ListenerLimits extends HeadLimits {
+  /**
+   * The same for connections that whose certificate has an owner: front proxies send a field for each group and
+   * each extra value of a user. kube-apiserver has one bound for all clients, 1 MiB.
+   */
+  readonly authenticatedHead: HeadLimits;
+  /**
+   * Bound on the sum of the heads, on such connections, that are larger than any head on the others; a quarter of it is for
+   * users. Incomplete heads may have a quarter as much besides.
+   */
+  readonly largeHeadBytesMax: number;
   readonly headerTimeoutMs: number;
   readonly connectionsMax: number;
   readonly connectionsPerAddressMax: number;
@@ -35,4 +52,7 @@ export type ListenerLimit =
   | 'max-connections'
   | 'max-connections-per-address'
   | 'client-progress-timeout'
+  | 'max-header-bytes'
+  | 'max-headers-count'
+  | 'held-heads'
   | 'pipelined-requests';

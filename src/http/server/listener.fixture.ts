@@ -8,7 +8,7 @@ import { parseRequestInfo } from '../../kube/request-info.js';
 import { BodyStream } from '../body-stream.js';
 import type { Exchange, Handler, Reply } from '../exchange.js';
 import { makeCa, makeServer } from '../tls/pki.fixture.js';
-import { Listener, type ListenerLimits } from './listener.js';
+import { Listener, type ListenerLimits, type ListenerOptions } from './listener.js';
 
 export const serverCa = makeCa('server-ca');
 const serverCertificate = makeServer(serverCa);
@@ -16,6 +16,8 @@ const serverCertificate = makeServer(serverCa);
 const LIMITS: ListenerLimits = {
   headerBytesMax: 16 * 1024,
   headersCountMax: 100,
+  authenticatedHead: { headerBytesMax: 256 * 1024, headersCountMax: 5_000 },
+  largeHeadBytesMax: 4 * 1024 * 1024,
   headerTimeoutMs: 5_000,
   connectionsMax: 100,
   connectionsPerAddressMax: 100,
@@ -26,6 +28,8 @@ const LIMITS: ListenerLimits = {
 
 /** HTTP/2 implementation under test: `src/http/http2` or `node:http2`. */
 export type Http2By = 'own' | 'node';
+
+type MoreOptions = Pick<ListenerOptions, 'certificateOwner' | 'onLimit'>;
 
 export interface StartedListener {
   readonly port: number;
@@ -42,8 +46,9 @@ export async function startListener(
   handler: Handler,
   limits: Partial<ListenerLimits> = {},
   http2: Http2By = 'own',
+  more: MoreOptions = {},
 ): Promise<StartedListener> {
-  const { listener, logged } = makeListener(handler, limits, http2);
+  const { listener, logged } = makeListener(handler, limits, http2, more);
   const { port } = await listener.listen();
   return { port, listener, logged, close: (graceMs = 0) => listener.close(graceMs) };
 }
@@ -67,7 +72,7 @@ export async function startTakingListener(
   return { port: (door.address() as AddressInfo).port, listener, logged, close };
 }
 
-function makeListener(handler: Handler, limits: Partial<ListenerLimits>, http2: Http2By) {
+function makeListener(handler: Handler, limits: Partial<ListenerLimits>, http2: Http2By, more: MoreOptions = {}) {
   const logged: StartedListener['logged'] = [];
   const listener = new Listener({
     host: '127.0.0.1',
@@ -81,6 +86,7 @@ function makeListener(handler: Handler, limits: Partial<ListenerLimits>, http2: 
     clock: systemClock,
     logger: recordingLogger(logged),
     http2,
+    ...more,
   });
   return { listener, logged };
 }

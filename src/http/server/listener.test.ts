@@ -65,6 +65,45 @@ describe.each([
     end();
   });
 
+  describe('bounds request heads', () => {
+    const limits = { headerBytesMax: 8_192, headersCountMax: 50 };
+    const hits: string[] = [];
+    const large = { headers: { 'x-large': 'x'.repeat(20_000) } };
+    const many = { headers: Object.fromEntries(Array.from({ length: 100 }, (_, i) => [`x-${i}`, '1'])) };
+    const startFor = async (authenticated: boolean) => {
+      hits.length = 0;
+      const onLimit = (limit: string) => void hits.push(limit);
+      const more = { certificateOwner: () => (authenticated ? ('user' as const) : undefined), onLimit };
+      running = await startListener(describeRequest, limits, http2, more);
+      return client(running.port);
+    };
+
+    it('by authenticatedHead on connections whose certificate has an owner', async () => {
+      const { ask, end } = await startFor(true);
+      for (const head of [large, many]) {
+        const answer = await ask(head);
+        expect(answer.status).toBe(200);
+        expect(JSON.parse(answer.body.toString()).headers).toEqual(expect.arrayContaining(Object.values(head.headers)));
+      }
+      const tooLarge = await ask({ headers: { 'x-large': 'x'.repeat(300_000) } }).catch(() => undefined);
+      expect([431, 0, undefined]).toContain(tooLarge?.status);
+      end();
+    });
+
+    it('by the smaller bounds on other connections, and reports each refusal as a limit', async () => {
+      for (const head of [large, many]) {
+        const { ask, end } = await startFor(false);
+        const answer = await ask(head).catch(() => undefined);
+        expect([431, 0, undefined]).toContain(answer?.status);
+        // nghttp2 refuses by itself, unseen. Node.js 26 has one error of HTTP/1.1 for both bounds.
+        if (http2 === 'own' && head === large) expect(hits).toEqual(['max-header-bytes']);
+        else if (http2 === 'own') expect([['max-headers-count'], ['max-header-bytes']]).toContainEqual(hits);
+        end();
+        await running!.close(0);
+      }
+    });
+  });
+
   it('passes bodies of 5 MiB unchanged in both directions', async () => {
     const sent = Buffer.alloc(5 * 1024 * 1024, 'abcdefghij');
     const port = await start(async (exchange) => {
@@ -458,7 +497,8 @@ describe('Listener on malformed HTTP/1.1', () => {
     const many = Array.from({ length: 150 }, (_, i) => `X-${i}: 1\r\n`).join('');
     expect(await rawExchange(port, `GET / HTTP/1.1\r\nHost: x\r\n${many}\r\n`)).toMatch(/^HTTP\/1\.1 431 /);
     const upgrade = `GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: x\r\n${many}\r\n`;
-    expect(await rawExchange(port, upgrade)).toBe('');
+    // Node.js 26 refuses the head before it sees an upgrade.
+    expect(await rawExchange(port, upgrade)).toMatch(/^$|^HTTP\/1\.1 431 /);
     const session = session2(port);
     const fields = Object.fromEntries(Array.from({ length: 150 }, (_, i) => [`x-${i}`, '1']));
     await expect(ask2(session, { headers: fields })).rejects.toThrow();

@@ -1,27 +1,22 @@
-import {
-  createServer as createHttp1,
-  type Server as Http1Server,
-  type IncomingMessage,
-  type ServerResponse,
-} from 'node:http';
 import { type AddressInfo, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { createServer as createTls, type TLSSocket, type Server as TlsServer } from 'node:tls';
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
-import type { Handler } from '../exchange.js';
+import type { ClientConnection, Handler } from '../exchange.js';
+import { headListBytesMax } from '../headers.js';
 import { type ServerTls, serverTlsOptions } from '../tls/connection-tls.js';
 import { clientConnection } from './client-connection.js';
 import { ConnectionTable } from './connection-table.js';
 import { HandshakeQueue } from './handshake-queue.js';
 import { HandwrittenHttp2Server } from './handwritten-http2.js';
-import { answerHttp1, answerUpgrade } from './http1-exchange.js';
-import { Http1Pipeline } from './http1-pipeline.js';
-import { ambiguityOf, endWithRefusal, refuseAsBad, refuseMalformed, upgradeFaultOf } from './http1-refusal.js';
+import { Http1Server } from './http1-server.js';
 import type { Http2Server } from './http2-server.js';
+import { LargeHeads } from './large-heads.js';
 import {
+  type CertificateOwner,
   CONNECTIONS_WAITING_MAX,
   HANDSHAKE_WAIT_MS_MAX,
+  type HeadLimits,
   type ListenerLimit,
   type ListenerLimits,
 } from './listener-limits.js';
@@ -29,7 +24,7 @@ import { NodeHttp2Server } from './node-http2.js';
 import { OpenExchanges } from './open-exchanges.js';
 import type { AnswerContext } from './reply-writer.js';
 
-export type { ListenerLimit, ListenerLimits } from './listener-limits.js';
+export type { CertificateOwner, ListenerLimit, ListenerLimits } from './listener-limits.js';
 
 export interface ListenerOptions {
   readonly host: string;
@@ -41,14 +36,21 @@ export interface ListenerOptions {
   readonly logger: Logger;
   /** HTTP/2 implementation: `src/http/http2` (`own`, the default) or `node:http2`. */
   readonly http2?: 'own' | 'node';
+  /**
+   * Returns whose the client certificate of a connection is; undefined if it is not valid for the server. Called once for a
+   * connection, after its TLS handshake; the request heads of those with an owner may be larger. Without it, none has one.
+   */
+  readonly certificateOwner?: (connection: ClientConnection) => CertificateOwner | undefined;
   /** Called for each connection or request that a limit ends; for a metric. */
   readonly onLimit?: (limit: ListenerLimit) => void;
 }
 
-/** State of one HTTP/1.1 connection. */
-interface Http1Client {
-  readonly pipeline: Http1Pipeline;
-  readonly context: AnswerContext;
+/** What differs for connections of one kind of certificate owner. */
+interface ByOwner {
+  readonly head: HeadLimits;
+  /** Undefined where no head is large. */
+  readonly largeHeads: LargeHeads | undefined;
+  readonly http1: Http1Server;
 }
 
 /** TLS listener on one port. ALPN selects HTTP/1.1 or HTTP/2 for each connection. */
@@ -56,11 +58,10 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #tcp: TcpServer;
   readonly #tls: TlsServer;
-  readonly #http1: Http1Server;
+  readonly #byOwner: Readonly<Record<CertificateOwner | 'nobody', ByOwner>>;
   readonly #http2: Http2Server;
   readonly #connections: ConnectionTable;
   readonly #handshakes: HandshakeQueue;
-  readonly #http1Clients = new WeakMap<Duplex, Http1Client>();
   readonly #open = new OpenExchanges();
   #cancelSweep: () => void = () => {};
 
@@ -68,7 +69,13 @@ export class Listener {
     this.#options = options;
     this.#connections = new ConnectionTable(options.limits, options.clock, (limit) => this.#onLimit(limit));
     this.#handshakes = this.#createHandshakeQueue();
-    this.#http1 = this.#createHttp1();
+    const usersBytesMax = options.limits.largeHeadBytesMax * USERS_FRACTION;
+    this.#byOwner = {
+      nobody: this.#forOwner(options.limits, undefined),
+      user: this.#forOwner(options.limits.authenticatedHead, usersBytesMax),
+      // Users of one certificate each cannot keep the room of those that carry the groups of everybody.
+      'front-proxy': this.#forOwner(options.limits.authenticatedHead, options.limits.largeHeadBytesMax - usersBytesMax),
+    };
     this.#http2 = this.#createHttp2(options.http2 ?? 'own');
     this.#tls = this.#createTls();
     // No byte is read from a connection before its TLS handshake.
@@ -78,6 +85,11 @@ export class Listener {
 
   get connectionCount(): number {
     return this.#connections.size + this.#handshakes.size;
+  }
+
+  /** Memory of heads that are larger than those of connections whose certificate has no owner. */
+  get largeHeadBytes(): number {
+    return Object.values(this.#byOwner).reduce((sum, { largeHeads }) => sum + (largeHeads?.heldBytes ?? 0), 0);
   }
 
   async listen(): Promise<AddressInfo> {
@@ -114,16 +126,16 @@ export class Listener {
     this.#handshakes.destroyAll();
     this.#open.drain();
     this.#http2.drain();
-    this.#http1.closeIdleConnections();
+    this.#closeIdleHttp1();
     const cancelCut = this.#options.clock.after(graceMs, () => this.#cut());
     await this.#open.idle();
     // Keep-alive connections that have just sent their last reply are idle now.
-    this.#http1.closeIdleConnections();
+    this.#closeIdleHttp1();
     this.#connections.destroyUnused();
     await this.#connections.allClosed();
     cancelCut();
     this.#cancelSweep();
-    this.#http1.close();
+    for (const { http1 } of Object.values(this.#byOwner)) http1.close();
   }
 
   /** Destroys all connections at once and accepts no new ones. */
@@ -145,6 +157,10 @@ export class Listener {
       this.#http2.endStalled(clock.nowMs());
       this.#sweepLater();
     });
+  }
+
+  #closeIdleHttp1(): void {
+    for (const { http1 } of Object.values(this.#byOwner)) http1.closeIdleConnections();
   }
 
   #onLimit(limit: ListenerLimit): void {
@@ -183,8 +199,9 @@ export class Listener {
     const server = createTls({ ...serverTlsOptions(tls), handshakeTimeout: limits.headerTimeoutMs });
     server.on('secureConnection', (socket: TLSSocket) => {
       socket.setNoDelay(true);
-      if (socket.alpnProtocol === 'h2') this.#http2.accept(socket);
-      else this.#http1.emit('connection', socket);
+      const { http1, head, largeHeads } = this.#byOwner[this.#ownerOf(socket) ?? 'nobody'];
+      if (socket.alpnProtocol === 'h2') this.#http2.accept(socket, head, largeHeads);
+      else http1.accept(socket);
     });
     server.on('tlsClientError', (error, socket) => {
       logger.debug('TLS handshake failed', { error });
@@ -194,65 +211,48 @@ export class Listener {
     return server;
   }
 
-  #createHttp1(): Http1Server {
-    const { limits } = this.#options;
-    const server = createHttp1({
-      maxHeaderSize: limits.headerBytesMax,
-      headersTimeout: limits.headerTimeoutMs,
-      requestTimeout: 0,
-      keepAliveTimeout: limits.idleMs,
-      connectionsCheckingInterval: Math.min(HEADER_CHECK_MS, limits.headerTimeoutMs),
-      // Lenient parsing is how requests get smuggled.
-      insecureHTTPParser: false,
-      requireHostHeader: true,
-    });
-    // Node would drop the fields above its own limit and serve the request without them.
-    server.maxHeadersCount = 0;
-    const tooMany = ({ rawHeaders }: IncomingMessage) => rawHeaders.length > 2 * limits.headersCountMax;
-    // Node starts to track connections (header timeout, idle) on 'listening'. This server never
-    // listens: its connections come from the TLS server.
-    server.emit('listening');
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-      const { pipeline, context } = this.#http1ClientOf(request.socket as TLSSocket);
-      const begin = (): void => {
-        const fault = ambiguityOf(request);
-        if (tooMany(request)) response.writeHead(431, { Connection: 'close' }).end();
-        else if (fault !== undefined) refuseAsBad(response, fault);
-        else this.#open.add(answerHttp1(request, response, context));
-      };
-      if (pipeline.add(request, response, begin)) return;
-      this.#onLimit('pipelined-requests');
-      request.socket.destroy();
-    });
-    server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      const { pipeline, context } = this.#http1ClientOf(request.socket as TLSSocket);
-      const fault = ambiguityOf(request) ?? upgradeFaultOf(request);
-      // An error reply inside another reply would be read as part of it.
-      if (tooMany(request) || pipeline.isBusy) socket.destroy();
-      else if (fault !== undefined) endWithRefusal(socket, '400 Bad Request', fault);
-      else this.#open.add(answerUpgrade(request, socket, head, context));
-    });
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
-      if (this.#http1Clients.get(socket)?.pipeline.canRefuse ?? true) refuseMalformed(error, socket);
-      else socket.destroy();
-    });
-    return server;
+  #ownerOf(socket: TLSSocket): CertificateOwner | undefined {
+    try {
+      return this.#options.certificateOwner?.(clientConnection(socket, socket));
+    } catch (error) {
+      // Its requests are refused with the reason.
+      this.#options.logger.debug('client certificate could not be verified', { error: error as Error });
+      return undefined;
+    }
   }
 
-  #http1ClientOf(socket: TLSSocket): Http1Client {
-    const known = this.#http1Clients.get(socket);
-    if (known) return known;
+  /** `largeBytesMax`: undefined where no head is large. */
+  #forOwner(head: HeadLimits, largeBytesMax: number | undefined): ByOwner {
+    const largeHeads =
+      largeBytesMax === undefined
+        ? undefined
+        : new LargeHeads({
+            usualBytesMax: headListBytesMax(this.#options.limits),
+            bytesMax: largeBytesMax,
+            onRefused: () => this.#onLimit('held-heads'),
+          });
+    return { head, largeHeads, http1: this.#createHttp1(head, largeHeads) };
+  }
+
+  #createHttp1(head: HeadLimits, largeHeads: LargeHeads | undefined): Http1Server {
     const { clock, limits } = this.#options;
-    const pipeline = new Http1Pipeline(socket, clock, limits.headerBytesMax);
-    const client: Http1Client = { pipeline, context: this.#context(socket) };
-    this.#http1Clients.set(socket, client);
-    return client;
+    return new Http1Server({
+      head,
+      largeHeads,
+      headerTimeoutMs: limits.headerTimeoutMs,
+      idleMs: limits.idleMs,
+      clock,
+      open: this.#open,
+      context: (socket) => this.#context(socket),
+      onLimit: (limit) => this.#onLimit(limit),
+    });
   }
 
   #createHttp2(by: 'own' | 'node'): Http2Server {
     const { limits, clock, logger } = this.#options;
     const context = (socket: TLSSocket, owner: object) => this.#context(socket, owner);
-    const parts = { limits, clock, logger, open: this.#open, context };
+    const onLimit = (limit: ListenerLimit) => this.#onLimit(limit);
+    const parts = { limits, clock, logger, open: this.#open, context, onLimit };
     return by === 'own' ? new HandwrittenHttp2Server(parts) : new NodeHttp2Server(parts);
   }
 
@@ -264,14 +264,14 @@ export class Listener {
   }
 }
 
-/** Interval of the check for header timeouts. */
-const HEADER_CHECK_MS = 1_000;
-
 /**
  * TCP keep-alive is the only way to detect that the client of a watch without events has lost its
  * network.
  */
 const TCP_KEEP_ALIVE_MS = 60_000;
+
+/** Part of `largeHeadBytesMax` for the heads of all users together; the rest is for front proxies. */
+const USERS_FRACTION = 1 / 4;
 
 /** Number of progress sweeps within `progressMs`. */
 const SWEEPS_PER_PROGRESS_TIME = 4;

@@ -8,8 +8,10 @@ import {
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { Exchange, type Reply } from '../exchange.js';
-import { headerValue, type RawHeaders } from '../headers.js';
+import { headerValue, headListBytes, type RawHeaders } from '../headers.js';
 import type { Http2Parts, Http2Server } from './http2-server.js';
+import type { LargeHeads } from './large-heads.js';
+import type { HeadLimits } from './listener-limits.js';
 import type { OpenExchange } from './open-exchanges.js';
 import { type AnswerContext, ReplyWriter, type Wire } from './reply-writer.js';
 import { RequestBody } from './request-body.js';
@@ -17,16 +19,18 @@ import { RequestBody } from './request-body.js';
 /** HTTP/2 server on `node:http2` streams, without its slower HTTP/1.1 compatibility API. */
 export class NodeHttp2Server implements Http2Server {
   readonly #parts: Http2Parts;
-  readonly #server: ServerOfNode;
+  /** One for each kind of connection: Node.js has bounds for a server, not for a connection. A pair of them belongs to the key. */
+  readonly #servers = new Map<LargeHeads | undefined, ServerOfNode>();
   readonly #sessions = new Set<ServerHttp2Session>();
 
   constructor(parts: Http2Parts) {
     this.#parts = parts;
-    this.#server = this.#create();
   }
 
-  accept(socket: TLSSocket): void {
-    this.#server.emit('connection', socket);
+  accept(socket: TLSSocket, head: HeadLimits, largeHeads?: LargeHeads): void {
+    const server = this.#servers.get(largeHeads) ?? this.#create(head, largeHeads);
+    this.#servers.set(largeHeads, server);
+    server.emit('connection', socket);
   }
 
   drain(): void {
@@ -38,13 +42,13 @@ export class NodeHttp2Server implements Http2Server {
    */
   endStalled(): void {}
 
-  #create(): ServerOfNode {
+  #create(head: HeadLimits, largeHeads: LargeHeads | undefined): ServerOfNode {
     const { limits, logger, open } = this.#parts;
     const server = createServer({
-      maxHeaderListPairs: limits.headersCountMax,
+      maxHeaderListPairs: head.headersCountMax,
       settings: {
         maxConcurrentStreams: limits.streamsPerConnectionMax,
-        maxHeaderListSize: limits.headerBytesMax,
+        maxHeaderListSize: head.headerBytesMax,
         // Bodies are read as fast as the upstream server accepts them; a larger window would only
         // buffer more.
         initialWindowSize: 256 * 1024,
@@ -60,9 +64,16 @@ export class NodeHttp2Server implements Http2Server {
     });
     server.on('stream', (stream: ServerHttp2Stream, _headers: unknown, _flags: unknown, rawHeaders: string[]) => {
       const session = stream.session;
-      if (!session || refuseLargeHeaders(stream, rawHeaders, limits.headerBytesMax)) return;
+      if (!session) return;
+      const headBytes = headListBytes(rawHeaders);
+      if (headBytes > head.headerBytesMax) {
+        this.#parts.onLimit('max-header-bytes');
+        refuseLarge(stream);
+        return;
+      }
+      if (largeHeads && !holdHead(stream, headBytes, largeHeads)) return;
       const context = this.#parts.context(session.socket as TLSSocket, session);
-      open.add(answerHttp2(stream, rawHeaders, context));
+      open.add(answerHttp2(stream, { ...readHead(rawHeaders), headBytes }, context));
     });
     return server;
   }
@@ -81,8 +92,11 @@ function closeWhenIdle(session: ServerHttp2Session, idleMs: number): void {
   });
 }
 
-function answerHttp2(stream: ServerHttp2Stream, rawHeaders: string[], context: AnswerContext): OpenExchange {
-  const request = readHead(rawHeaders);
+function answerHttp2(
+  stream: ServerHttp2Stream,
+  request: { method: string; target: string; headers: RawHeaders; headBytes: number },
+  context: AnswerContext,
+): OpenExchange {
   const body = stream.endAfterHeaders ? null : new RequestBody(stream, () => askForBody(stream, request.headers));
   const exchange = new Exchange(
     {
@@ -114,18 +128,25 @@ function askForBody(stream: ServerHttp2Stream, headers: RawHeaders): void {
 }
 
 /**
- * Enforces `headerBytesMax` until the client has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE. After that Node.js resets such a
- * stream with ENHANCE_YOUR_CALM before it is seen here.
+ * Refuses a head above `headerBytesMax` until the client has acknowledged SETTINGS_MAX_HEADER_LIST_SIZE. After that Node.js resets
+ * such a stream with ENHANCE_YOUR_CALM before it is seen here.
  */
-function refuseLargeHeaders(stream: ServerHttp2Stream, rawHeaders: readonly string[], bytesMax: number): boolean {
-  // RFC 9113, 10.5.1: 32 bytes for each field in addition to its name and value.
-  let bytes = rawHeaders.length * 16;
-  for (const part of rawHeaders) bytes += part.length;
-  if (bytes <= bytesMax) return false;
+function refuseLarge(stream: ServerHttp2Stream): void {
   stream.on('error', () => {});
   stream.respond({ ':status': 431 }, { endStream: true });
   stream.close(constants.NGHTTP2_NO_ERROR);
-  return true;
+}
+
+/** Counts a head until its stream is closed; resets the stream and returns false if there is no room for it. */
+function holdHead(stream: ServerHttp2Stream, headBytes: number, largeHeads: LargeHeads): boolean {
+  if (!largeHeads.isLarge(headBytes)) return true;
+  if (largeHeads.take(headBytes)) {
+    stream.once('close', () => largeHeads.giveBack(headBytes));
+    return true;
+  }
+  stream.on('error', () => {});
+  stream.close(constants.NGHTTP2_REFUSED_STREAM);
+  return false;
 }
 
 /**

@@ -123,7 +123,8 @@ describe('Listener progress timeout', () => {
     socket.write(frameBytes({ type: FrameType.windowUpdate, payload: uint32(2 ** 30) }));
     socket.pause();
     for (let id = 1; id < 60; id += 2) socket.write(get(id));
-    await until(() => running!.listener.connectionCount === 0, 'the connection to close');
+    // Thirty replies of a large body are prepared first, which takes seconds on a busy machine.
+    await until(() => running!.listener.connectionCount === 0, 'the connection to close', 15_000);
     socket.destroy();
   });
 
@@ -206,6 +207,31 @@ describe('Listener with pipelined HTTP/1.1 requests', () => {
     const { socket, closed } = await rawConnection(port);
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(PIPELINED_REQUESTS_MAX + 2));
     await closed;
+  });
+
+  it.each([
+    ['a waiting head has more lines than headersCountMax', `X: 1\r\n`.repeat(101), 1],
+    ['the waiting heads have too many lines together', `X: 1\r\n`.repeat(95), 6],
+  ])('closes the connection when %s', async (_, lines, waiting) => {
+    const port = await start(() => new Promise(() => {}), { headerBytesMax: 16 * 1024, headersCountMax: 100 });
+    const { socket, closed } = await rawConnection(port);
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\n${`GET / HTTP/1.1\r\nHost: x\r\n${lines}\r\n`.repeat(waiting)}`);
+    await closed;
+  });
+
+  it('lets one head with as many lines and bytes as allowed wait', async () => {
+    const answers: ((reply: Reply) => void)[] = [];
+    const handler: Handler = () => new Promise((resolve) => answers.push(resolve));
+    const port = await start(handler, { headerBytesMax: 16 * 1024, headersCountMax: 100 });
+    const { socket, received } = await rawConnection(port);
+    const line = `X: ${'x'.repeat(150)}\r\n`;
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTTP/1.1\r\nHost: x\r\n${line.repeat(99)}\r\n`);
+    await until(() => answers.length === 1, 'the first request');
+    answers[0]!(text('first'));
+    await until(() => answers.length === 2, 'the waiting request');
+    answers[1]!(text('second'));
+    await until(() => received().includes('second'), 'the second reply');
+    socket.destroy();
   });
 
   it('closes the connection when the waiting heads exceed headerBytesMax', async () => {

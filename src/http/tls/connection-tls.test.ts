@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
 import { type ConnectionOptions, connect, createServer, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ConnectionTls, clientTlsOptions, serverTlsOptions } from './connection-tls.js';
-import { makeCa, makeClient, makeServer, type TestCertificate } from './pki.fixture.js';
+import { makeCa, makeClient, makeIntermediate, makeServer, type TestCertificate } from './pki.fixture.js';
 
 const ca = makeCa('control-plane');
 const stranger = makeCa('someone-else');
@@ -26,45 +26,62 @@ async function handshake(server: TestCertificate, tls: ConnectionTls) {
   return { socket, accepted: (await accepted)[0] };
 }
 
-const certificateWith = (subjectaltname: string) => ({ subject: {}, subjectaltname }) as PeerCertificate;
+/** A certificate for one name or address. */
+function certificateFor(name: string): PeerCertificate {
+  const names = isIP(name) === 0 ? { dnsNames: [name], ipAddresses: [] } : { dnsNames: [], ipAddresses: [name] };
+  return makeServer(ca, names).x509.toLegacyObject() as PeerCertificate;
+}
 
-/** The verdict about a certificate for these names. */
-function verdict({ checkServerIdentity }: ConnectionOptions, names: string): string | undefined {
-  return (checkServerIdentity!('ignored', certificateWith(names)) as NodeJS.ErrnoException | undefined)?.code;
+/** The verdict about a certificate for that name. */
+function verdict({ checkServerIdentity }: ConnectionOptions, name: string): string | undefined {
+  return (checkServerIdentity!('ignored', certificateFor(name)) as NodeJS.ErrnoException | undefined)?.code;
 }
 
 describe('clientTlsOptions: name of the server', () => {
   it.each([
-    { host: 'api.example', sni: 'api.example', san: 'DNS:api.example' },
-    { host: '10.0.0.1', sni: '', san: 'IP Address:10.0.0.1' },
-    { host: 'fd00::1', sni: '', san: 'IP Address:FD00:0:0:0:0:0:0:1' },
+    { host: 'api.example', sni: 'api.example', san: 'api.example' },
+    { host: '10.0.0.1', sni: '', san: '10.0.0.1' },
+    { host: 'fd00::1', sni: '', san: 'fd00:0:0::1' },
   ])('is the dialled host $host without a servername, with "$sni" as SNI', ({ host, sni, san }) => {
     const options = clientTlsOptions(host, {});
     expect(options.servername).toBe(sni);
     expect(verdict(options, san)).toBeUndefined();
-    expect(verdict(options, 'DNS:other.example')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(verdict(options, 'other.example')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
   it.each([
-    { servername: 'kubernetes.default.svc', sni: 'kubernetes.default.svc', san: 'DNS:kubernetes.default.svc' },
-    { servername: '10.0.0.2', sni: '', san: 'IP Address:10.0.0.2' },
-    { servername: 'fd00::2', sni: '', san: 'IP Address:FD00:0:0:0:0:0:0:2' },
+    { servername: 'kubernetes.default.svc', sni: 'kubernetes.default.svc', san: 'kubernetes.default.svc' },
+    { servername: '10.0.0.2', sni: '', san: '10.0.0.2' },
+    { servername: 'fd00::2', sni: '', san: 'fd00:0:0::2' },
   ])('is the servername $servername instead of the dialled host, with "$sni" as SNI', ({ servername, sni, san }) => {
     const options = clientTlsOptions('10.0.0.1', { servername });
     expect(options.servername).toBe(sni);
     expect(verdict(options, san)).toBeUndefined();
-    expect(verdict(options, 'IP Address:10.0.0.1')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+    expect(verdict(options, '10.0.0.1')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
   });
 
   it('may be any of otherNames, and the error is that of the first of them', () => {
     const options = clientTlsOptions('10.0.0.1', { servername: 'kubernetes.default.svc', otherNames: ['10.0.0.1'] });
-    expect(verdict(options, 'DNS:kubernetes.default.svc')).toBeUndefined();
-    expect(verdict(options, 'IP Address:10.0.0.1')).toBeUndefined();
-    expect(options.checkServerIdentity!('', certificateWith('DNS:x'))?.message).toContain('10.0.0.1');
+    expect(verdict(options, 'kubernetes.default.svc')).toBeUndefined();
+    expect(verdict(options, '10.0.0.1')).toBeUndefined();
+    expect(options.checkServerIdentity!('', certificateFor('x'))?.message).toContain('10.0.0.1');
   });
 });
 
 describe('clientTlsOptions: handshake', () => {
+  const intermediate = makeIntermediate(ca, 'intermediate');
+  const below = makeServer(intermediate, { dnsNames: ['kubernetes.default.svc'] });
+  it.each([
+    ['the certificate of the server itself', byName, byName.pem],
+    ['an intermediate authority without its root', below, intermediate.pem],
+  ])('trusts a CA bundle that has only %s, as clients written in Go do', async (_, server, bundle) => {
+    const servername = 'kubernetes.default.svc';
+    const { socket } = await handshake(server, { ca: bundle, servername });
+    expect(socket.authorized).toBe(true);
+    await expect(handshake(server, { ca: bundle, servername: 'other.example' })).rejects.toThrow('altnames');
+    await expect(handshake(server, { ca: stranger.pem, servername })).rejects.toThrow();
+  });
+
   it('verifies the certificate with the CA bundle and the servername, which is sent as SNI', async () => {
     const { socket, accepted } = await handshake(byName, { ca: ca.pem, servername: 'kubernetes.default.svc' });
     expect(socket.authorized).toBe(true);

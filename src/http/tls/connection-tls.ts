@@ -1,4 +1,4 @@
-import { constants } from 'node:crypto';
+import { constants, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type ConnectionOptions, checkServerIdentity, type PeerCertificate, type TlsOptions } from 'node:tls';
 
@@ -32,7 +32,8 @@ export interface ServerTls {
 export function clientTlsOptions(host: string, tls: ConnectionTls): ConnectionOptions {
   const { ca, servername = host, otherNames = [], cert, key, insecureSkipVerify } = tls;
   return {
-    ...(ca === undefined ? {} : { ca }),
+    // Every certificate of the bundle is trusted, as in Go, also one that is not self-signed: the bundle of a webhook may be its certificate.
+    ...(ca === undefined ? {} : { ca, allowPartialTrustChain: true }),
     ...(cert === undefined ? {} : { cert, key }),
     // SNI cannot be an IP address (RFC 6066, 3). Empty: node:https would choose a name by itself.
     servername: isIP(servername) === 0 ? servername : '',
@@ -43,8 +44,15 @@ export function clientTlsOptions(host: string, tls: ConnectionTls): ConnectionOp
 
 /** Returns the error for the first name unless the certificate has one of the names. */
 function identityProblem(names: readonly string[], certificate: PeerCertificate): Error | undefined {
-  const problems = names.map((name) => checkServerIdentity(name, certificate));
+  const problems = names.map((name) =>
+    hasIpv6(name, certificate) ? undefined : checkServerIdentity(name, certificate),
+  );
   return problems.includes(undefined) ? undefined : problems[0];
+}
+
+/** Node.js 22.23 takes no IPv6 address for one that a certificate has. */
+function hasIpv6(name: string, { raw }: PeerCertificate): boolean {
+  return isIP(name) === 6 && new X509Certificate(raw).checkIP(name) !== undefined;
 }
 
 /** Returns the options of the listener, for its creation and for `setSecureContext`. */

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign, X509Certificate } from 'node:crypto';
+import { addressBytes } from '../../base/address.js';
 import { bitString, objectIdentifier as oid, sequence, time, tlv, unsignedInteger } from './issue-certificate-der.js';
 
 export { objectIdentifier as oid, sequence, tlv } from './issue-certificate-der.js';
@@ -172,7 +173,7 @@ function encodeExtensions(request: CertificateRequest): Buffer[] {
   }
   const names = [
     ...(request.dnsNames ?? []).map((name) => tlv(0x82, Buffer.from(name))),
-    ...(request.ipAddresses ?? []).map((address) => tlv(0x87, Buffer.from(address.split('.').map(Number)))),
+    ...(request.ipAddresses ?? []).map((address) => tlv(0x87, addressBytes(address)!)),
   ];
   if (names.length > 0) encoded.push(extension('2.5.29.17', false, sequence(...names)));
   return [...encoded, ...((request.extensions ?? []) as Buffer[])];

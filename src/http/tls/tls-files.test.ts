@@ -51,7 +51,9 @@ describe('watchKeyPair', () => {
 
   it('rejects with file and flag if a file cannot be read', async () => {
     put('tls.crt', one.pem);
-    await expect(watchKeyPair(pairFiles(), options())).rejects.toThrow(/tls\.key \(--tls-private-key-file\).*ENOENT/);
+    await expect(watchKeyPair(pairFiles(), options())).rejects.toThrow(
+      /--tls-private-key-file: .*tls\.key cannot be read \(no such file or directory, ENOENT\)/,
+    );
   });
 
   it('rejects if the key does not belong to the certificate', async () => {

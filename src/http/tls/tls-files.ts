@@ -1,6 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import type { Clock } from '../../base/clock.js';
+import { fileProblem } from '../../base/file-problem.js';
 import type { Logger } from '../../base/logger.js';
 import { RepeatedTask } from '../../base/repeated-task.js';
 
@@ -203,7 +204,7 @@ async function readOne({ path, flag }: NamedFile): Promise<string> {
     if (size > TLS_FILE_BYTES_MAX) throw new Error(`it is larger than ${TLS_FILE_BYTES_MAX} bytes`);
     return await readFile(path, 'utf8');
   } catch (error) {
-    throw new TlsFileError(`cannot read ${path} (${flag}): ${(error as Error).message}`, error);
+    throw new TlsFileError(`${flag}: ${path} cannot be read (${fileProblem(error)})`, error);
   }
 }
 

@@ -1,5 +1,5 @@
-import { type GroupVersionResource, resourceName } from '../../kube/gvr.js';
-import type { Surface } from '../../kube/surface.js';
+import { type GroupVersionResource, resourceName } from './gvr.js';
+import type { Surface } from './surface.js';
 
 /** One resource or subresource, with the verbs of each server. */
 export interface MatrixRow extends GroupVersionResource {
@@ -18,8 +18,10 @@ export interface NamedSurface {
   readonly surface: Surface;
 }
 
+type ServedBy = { readonly name: string; readonly surface: Pick<Surface, 'resources'> };
+
 /** Returns everything that any server serves, in the order of names. */
-export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
+export function surfaceMatrix(servers: readonly ServedBy[]): MatrixRow[] {
   const cells = new Map<string, Map<string, readonly string[]>>();
   for (const { name, surface } of servers) {
     for (const [key, verbs] of leavesOf(surface)) {
@@ -47,7 +49,7 @@ export function surfaceMatrix(servers: readonly NamedSurface[]): MatrixRow[] {
 }
 
 /** Yields `group/version/resource[/subresource]` and verbs; omits resources without verbs. */
-function* leavesOf(surface: Surface): Generator<[string, ReadonlySet<string>]> {
+function* leavesOf(surface: ServedBy['surface']): Generator<[string, ReadonlySet<string>]> {
   for (const [key, { verbs, subresources }] of surface.resources) {
     if (verbs.size > 0) yield [key, verbs];
     for (const [name, subresourceVerbs] of subresources) yield [`${key}/${name}`, subresourceVerbs];
