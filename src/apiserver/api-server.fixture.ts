@@ -14,11 +14,11 @@ import { StatusError } from '../kube/status-error.js';
 import { ApiServer, type ApiServerOptions } from './api-server.js';
 import type { Authorizer } from './authorization/authorizer.js';
 import type { Outbound } from './outbound/outbound.js';
-import { parseRuntimeConfig } from './registry/runtime-config.js';
 import type { Backend } from './storage/backend.js';
 import { openEmbeddedBackend } from './storage/engines/embedded/embedded-backend.js';
 import type { BuiltInSurface } from './surfaces/built-in-surface.js';
 import { loadSurface } from './surfaces/load-surface.js';
+import { parseRuntimeConfig } from './surfaces/runtime-config.js';
 
 const SIGNING_KEY = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
   type: 'pkcs8',

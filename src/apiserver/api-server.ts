@@ -19,18 +19,19 @@ import { builtInStrategies } from './built-in-strategies.js';
 import { InternalClient } from './contracts/internal-client.js';
 import type { GroupResource } from './contracts/object-reader.js';
 import type { User } from './contracts/user.js';
+import { type Descriptions, OWN_DESCRIPTIONS } from './descriptions/descriptions.js';
 import { type DispatchOptions, dispatch, queryOf } from './dispatch.js';
 import { openIdReply } from './documents/open-id-reply.js';
 import { ServedDocuments } from './documents/served-documents.js';
 import { Extensions, type ExtensionsOptions } from './extensions.js';
 import { isBuiltInName } from './registry/built-in-names.js';
 import { builtInTypes } from './registry/built-in-types.js';
-import type { RuntimeConfig } from './registry/runtime-config.js';
 import { REGISTRY_ROOT } from './registry/storage-layout.js';
 import { TypeRegistry } from './registry/type-registry.js';
 import type { Backend } from './storage/backend.js';
 import { StorageVersionWriter } from './storage-versions/storage-version-writer.js';
-import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
+import type { BuiltInSurface } from './surfaces/built-in-surface.js';
+import type { RuntimeConfig } from './surfaces/runtime-config.js';
 import { attributesOfCall, type Machinery } from './verbs/api-call.js';
 import { Turns } from './verbs/keyed-mutex.js';
 import { Caches } from './watch/caches.js';
@@ -43,6 +44,8 @@ export interface ApiServerOptions {
   readonly keepsLease: boolean;
   readonly backend: Backend;
   readonly surface: BuiltInSurface;
+  /** Default: Straddle's own. */
+  readonly descriptions?: Descriptions | undefined;
   readonly runtimeConfig: RuntimeConfig;
   readonly eventTtlSeconds: number;
   readonly serviceCidr: string;
@@ -114,7 +117,7 @@ export class ApiServer {
     this.#caches = new Caches(backend, this.#feed);
     this.#rbac = createRbacAuthorizer(this.#caches);
     this.#authorizer = options.authorizerOver?.(this.#rbac) ?? this.#rbac;
-    const isConstrained = isAtLeast(surface.version, CONSTRAINED_IMPERSONATION_MINOR);
+    const isConstrained = surface.minor >= CONSTRAINED_IMPERSONATION_MINOR;
     this.#constrained = isConstrained
       ? new ConstrainedImpersonation((attributes) => this.#authorizer.authorize(attributes))
       : undefined;
@@ -160,6 +163,7 @@ export class ApiServer {
       client: this.client,
     });
     this.#machinery = {
+      minor: surface.minor,
       backend,
       feed: this.#feed,
       caches: this.#caches,
@@ -187,7 +191,11 @@ export class ApiServer {
         gitVersion: surface.capturedFrom,
         otherPaths: OTHER_PATHS,
       },
-      openApi: { surface, customSchema: (type) => this.#extensions.openApiSchema(type) },
+      openApi: {
+        surface,
+        descriptions: options.descriptions ?? OWN_DESCRIPTIONS,
+        customSchema: (type) => this.#extensions.openApiSchema(type),
+      },
       foreign: () => this.#extensions.foreignOpenApi(),
     });
   }
@@ -199,6 +207,7 @@ export class ApiServer {
     await this.#extensions.loadDefinitions();
     await bootstrap({
       ...this.#options.bootstrap,
+      minor: this.#options.surface.minor,
       client: this.client,
       objects: this.#caches,
       nowMs: this.#options.clock.nowMs(),

@@ -13,6 +13,8 @@ export interface BootstrapOptions {
   readonly nowMs: number;
   readonly logger: Logger;
   readonly serviceCidr: string;
+  /** The Kubernetes version, on which the default roles depend: 36 for 1.36. */
+  readonly minor: number;
   /** PEM of the certificate authorities of clients; undefined without. */
   readonly clientCa: string | undefined;
   readonly requestHeader: {
@@ -40,7 +42,7 @@ export async function bootstrap(options: BootstrapOptions): Promise<void> {
     ),
   );
   await Promise.all([
-    ...[...defaultRbacObjects(), ...STRADDLE_RIGHTS].map((wanted) => reconcile(options, wanted)),
+    ...[...defaultRbacObjects(options.minor), ...STRADDLE_RIGHTS].map((wanted) => reconcile(options, wanted)),
     ...PRIORITY_CLASSES.map((each) => ensure(options, '/apis/scheduling.k8s.io/v1/priorityclasses', each)),
     ensure(options, '/api/v1/namespaces/kube-system/configmaps', authenticationConfig(options)),
     ensure(options, '/api/v1/namespaces/kube-system/configmaps', tokenTracking(options.nowMs)),

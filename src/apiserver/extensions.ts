@@ -30,7 +30,7 @@ import type { ResourceType } from './registry/resource-type.js';
 import type { ServedResources } from './registry/served-resources.js';
 import type { TypeRegistry } from './registry/type-registry.js';
 import { ANY } from './schema/schema.js';
-import { type BuiltInSurface, isAtLeast } from './surfaces/built-in-surface.js';
+import type { BuiltInSurface } from './surfaces/built-in-surface.js';
 import type { Caches } from './watch/caches.js';
 
 export interface ExtensionsOptions {
@@ -113,7 +113,7 @@ export class Extensions {
       certificateRequester(),
       rbacEscalationPlugin(rbac, authorizer),
       policyParameterRights({ authorizer, objects: caches, registry }),
-      claimRights({ authorizer, objects: caches, isGranular: isAtLeast(surface.version, GRANULAR_CLAIMS_MINOR) }),
+      claimRights({ authorizer, objects: caches, isGranular: surface.minor >= GRANULAR_CLAIMS_MINOR }),
       validatingWebhooks(webhooks),
     ];
   }

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../kube/json.js';
 /** `groupPriorityMinimum` and `versionPriority`. */
 type Priority = readonly [group: number, version: number];
 
-/** Priorities of kube-apiserver's groups (1.34 to 1.36), by group and version. */
+/** Priorities of kube-apiserver's groups, by group and version: the same in every version of Kubernetes that serves one. */
 const PRIORITIES = JSON.parse(
   readFileSync(new URL('./data/api-service-priorities.json', import.meta.url), 'utf8'),
 ) as Readonly<Record<string, Readonly<Record<string, Priority>>>>;

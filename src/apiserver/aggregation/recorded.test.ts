@@ -19,6 +19,11 @@ const recorded = JSON.parse(readFileSync(new URL('./apiservices.recorded.json', 
   readonly groups: readonly GroupDiscovery[];
 };
 
+/** With all APIs on, by minor version. */
+const priorities = JSON.parse(
+  readFileSync(new URL('./apiservice-priorities.recorded.json', import.meta.url), 'utf8'),
+) as Readonly<Record<string, { readonly services: Readonly<Record<string, readonly [number, number]>> }>>;
+
 const surface = await loadSurface('1.36');
 
 function virtualResource(group: string, version: string): VirtualResource {
@@ -53,6 +58,18 @@ describe('local APIServices', () => {
       ...JSON.parse(JSON.stringify(each).replace(/"lastTransitionTime":"[^"]*"/, '"lastTransitionTime":"now"')),
     }));
     expect(made).toEqual(expected);
+  });
+
+  it.each(Object.entries(priorities))('have the priorities of kube-apiserver %s', async (version, { services }) => {
+    const { groups } = await loadSurface(version);
+    const groupVersions = groups.flatMap(({ name: group, versions }) =>
+      versions.map((each) => ({ group, version: each.version, origin: 'built-in' as const })),
+    );
+    const made = localApiServices(groupVersions, 'now').map(({ metadata, spec }) => {
+      const { groupPriorityMinimum, versionPriority } = spec as JsonObject;
+      return [(metadata as JsonObject)['name'], [groupPriorityMinimum, versionPriority]];
+    });
+    expect(Object.fromEntries(made)).toEqual(services);
   });
 
   it('lack the group apiregistration.k8s.io, and have a low priority for definitions', () => {

@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../kube/json.js';
+import { nameOf } from '../../kube/metadata-of.js';
+import { startTestApiServer } from '../api-server.fixture.js';
 import { user } from '../reviews/recorded.fixture.js';
 import { aggregatedRules, defaultRbacObjects, reconcileBinding, reconcileRole } from './default-roles.js';
 import { createRbacAuthorizer } from './rbac.js';
 import { StoredObjects } from './stored-objects.fixture.js';
 
-const defaults = defaultRbacObjects();
+const defaults = defaultRbacObjects(36);
 const find = (kind: string, name: string): JsonObject =>
   defaults.find((each) => each.kind === kind && (each.metadata as JsonObject).name === name)!;
 
@@ -76,6 +78,38 @@ describe('defaultRbacObjects', () => {
       const change = (each.kind as string).endsWith('Role') ? reconcileRole(each, each) : reconcileBinding(each, each);
       expect(change).toBeUndefined();
     }
+  });
+});
+
+describe('the default roles of a version', () => {
+  const names = (minor: number, kind: string) =>
+    defaultRbacObjects(minor)
+      .filter((each) => each.kind === kind)
+      .map(nameOf);
+  const NEW_CONTROLLERS = [
+    'system:controller:kube-apiserver-serving-clustertrustbundle-publisher',
+    'system:controller:podcertificaterequestcleaner',
+    'system:controller:storage-version-migrator-controller',
+  ];
+
+  it('are those of kube-apiserver of that version: 1.37 has some more than 1.36', () => {
+    const added = ['system:cluster-trust-bundle-discovery', ...NEW_CONTROLLERS];
+    for (const kind of ['ClusterRole', 'ClusterRoleBinding']) {
+      expect(names(37, kind)).toEqual(expect.arrayContaining(added));
+      expect(names(36, kind).filter((each) => added.includes(each))).toEqual([]);
+    }
+  });
+
+  it('are made at the start on the store of an older server, and kept by an older one', async () => {
+    const older = await startTestApiServer({ version: '1.36' });
+    const path = `/apis/rbac.authorization.k8s.io/v1/clusterroles/${NEW_CONTROLLERS[1]}`;
+    expect((await older.ask('GET', path)).status).toBe(404);
+    for (const version of ['1.37', '1.36']) {
+      const other = await startTestApiServer({ version, backend: older.backend });
+      expect((await other.ask('GET', path)).body).toMatchObject({ kind: 'ClusterRole', rules: expect.any(Array) });
+      await other.close();
+    }
+    await older.close();
   });
 });
 

@@ -1,33 +1,30 @@
-import { readFileSync } from 'node:fs';
 import { child, objects, text } from '../../kube/fields.js';
 import { type Json, type JsonObject, jsonEqual, member, objectMember } from '../../kube/json.js';
 import { metadataOf, nameOf } from '../../kube/metadata-of.js';
 import { type LabelSelectorObject, labelSelectorFromObject, matchesLabels } from '../select/label-selector.js';
+import { DEFAULT_RBAC_RESOURCES, defaultEntries, readDefaultRoles } from './default-roles-file.js';
 import { RBAC_GROUP, readRoleRef, rulesOf, writeRule } from './policy-rule.js';
 import { uncoveredRules } from './rule-coverage.js';
-
-/** Recorded from a kube-apiserver by test/real/record-default-roles.ts. */
-const FILE = new URL('./data/default-roles.json', import.meta.url);
 
 const AUTOUPDATE = 'rbac.authorization.kubernetes.io/autoupdate';
 const LABELS: JsonObject = { 'kubernetes.io/bootstrapping': 'rbac-defaults' };
 const ANNOTATIONS: JsonObject = { [AUTOUPDATE]: 'true' };
-const KINDS = [
-  ['clusterroles', 'ClusterRole'],
-  ['clusterrolebindings', 'ClusterRoleBinding'],
-  ['roles', 'Role'],
-  ['rolebindings', 'RoleBinding'],
-] as const;
+const KINDS = {
+  clusterroles: 'ClusterRole',
+  clusterrolebindings: 'ClusterRoleBinding',
+  roles: 'Role',
+  rolebindings: 'RoleBinding',
+} as const;
 
 /**
- * Returns the default roles and bindings of kube-apiserver, in an order in which they can be
+ * Returns the default roles and bindings of kube-apiserver 1.`minor`, in an order in which they can be
  * created. Aggregated roles (`admin`, `edit`, `view`) have the rules of the roles that they
  * aggregate, so that they work without the controller.
  */
-export function defaultRbacObjects(): JsonObject[] {
-  const file = JSON.parse(readFileSync(FILE, 'utf8')) as Record<string, JsonObject[]>;
+export function defaultRbacObjects(minor: number): JsonObject[] {
+  const entries = defaultEntries(readDefaultRoles(), minor);
   return fillAggregated(
-    KINDS.flatMap(([resource, kind]) => (file[resource] ?? []).map((entry) => complete(kind, entry))),
+    DEFAULT_RBAC_RESOURCES.flatMap((resource) => entries[resource].map((entry) => complete(KINDS[resource], entry))),
   );
 }
 

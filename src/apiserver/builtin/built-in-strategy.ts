@@ -68,10 +68,11 @@ class BuiltInStrategy implements Strategy {
     this.#options = options;
     this.#surface = surface;
     this.hasStatus = resource.hasStatus;
-    this.hasGeneration = rules.generationChanges !== undefined;
+    this.hasGeneration = rules.generationChanges !== undefined && surface.minor >= (rules.generationFrom ?? 0);
     this.createsOnUpdate = rules.createsOnUpdate ?? false;
     this.updatesUnconditionally = rules.updatesUnconditionally ?? true;
-    if (rules.warnings !== undefined) this.warnings = rules.warnings;
+    const { warnings } = rules;
+    if (warnings !== undefined) this.warnings = (object, live) => warnings(object, live, surface);
     if (rules.gracePeriodSeconds !== undefined) this.gracePeriodSeconds = rules.gracePeriodSeconds;
     const parts = { ...(resource.hasStatus ? { status: {} } : {}), ...rules.parts };
     this.parts = new Map(Object.entries(parts).map(([name, part]) => [name, new BuiltInPart(part, this)]));
@@ -98,7 +99,7 @@ class BuiltInStrategy implements Strategy {
     if (this.hasStatus) restore(object, live, 'status');
     this.#rules.prepareForUpdate?.(object, live, this.around(context));
     const changes = this.#rules.generationChanges;
-    if (changes !== undefined) {
+    if (changes !== undefined && this.hasGeneration) {
       const before = number(child(live, 'metadata'), 'generation') ?? 0;
       const generation = changes(object, live) ? before + 1 : before;
       if (generation > 0) childOrNew(object, 'metadata')['generation'] = generation;

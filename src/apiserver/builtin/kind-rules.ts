@@ -30,6 +30,8 @@ export interface KindRules {
   readonly updatesUnconditionally?: boolean;
   /** Whether an update increments `metadata.generation`; kinds without this rule have no generation. */
   generationChanges?(object: JsonObject, live: JsonObject): boolean;
+  /** The first minor version in which the kind has a generation; by default all have it. */
+  readonly generationFrom?: number;
   /** Whether a create keeps the status of the request. */
   readonly keepsStatusOnCreate?: boolean;
   prepareForCreate?(object: JsonObject, around: RuleContext): void;
@@ -38,7 +40,7 @@ export interface KindRules {
   validate?(object: JsonObject, problems: Problems, around: RuleContext, live: JsonObject | undefined): void;
   validateCreate?(object: JsonObject, problems: Problems, around: RuleContext): void;
   validateUpdate?(object: JsonObject, live: JsonObject, problems: Problems, around: RuleContext): void;
-  warnings?(object: JsonObject, live: JsonObject | undefined): string[];
+  warnings?(object: JsonObject, live: JsonObject | undefined, surface: SurfaceTraits): string[];
   gracePeriodSeconds?(live: JsonObject, requestedSeconds: number | undefined): number | undefined;
   /** The rules of subresources, by name. */
   readonly parts?: Readonly<Record<string, PartRules>>;
@@ -79,4 +81,16 @@ export function keepsMember(
 ): void {
   const value = member(object, name);
   if (!jsonEqual(value, member(live, name))) problems.invalid(path, value, IMMUTABLE);
+}
+
+/** As `keepsMember`, for members whose rule is generated from 1.37 on: the message has no value since then. */
+export function keepsDeclaredMember(
+  problems: Problems,
+  name: string,
+  object: JsonObject,
+  live: JsonObject,
+  { minor }: SurfaceTraits,
+): void {
+  const value = member(object, name);
+  if (!jsonEqual(value, member(live, name))) problems.invalid(name, minor >= 37 ? null : value, IMMUTABLE);
 }

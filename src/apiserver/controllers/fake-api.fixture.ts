@@ -162,7 +162,9 @@ export class FakeApi implements ApiClient {
     const collection = collectionOf(served);
     if (!served.verbs.includes(info.verb)) return status(405, 'MethodNotAllowed');
     if (info.verb === 'list') return this.#list(collection, namespace);
-    if (info.verb === 'create') return this.#create(served, namespace, body!);
+    if (info.verb === 'create') {
+      return target.includes('dryRun=All') ? ok(body!, 201) : this.#create(served, namespace, body!);
+    }
     if (info.verb === 'deletecollection') {
       for (const each of this.#within(collection, namespace)) this.#delete(collection, each, body ?? {});
       return ok({});

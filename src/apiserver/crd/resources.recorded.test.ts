@@ -121,7 +121,7 @@ describe('a custom resource', () => {
   });
 
   it('has the published schema of kube-apiserver, except for descriptions', () => {
-    const published = customComponents(type, openApiSchemaOf(recorded.definition, 'v1'));
+    const published = customComponents(type, openApiSchemaOf(recorded.definition, 'v1'), { object: {}, list: {} });
     const gadget = published['com.example.v1.Gadget']!;
     expect(gadget).toEqual(plain(recorded.openApiV3['com.example.v1.Gadget']!));
     expect(definitionToV2(gadget)).toEqual(recorded.openApiV2['com.example.v1.Gadget']);

@@ -1,10 +1,13 @@
-import { isObject, type Json, type JsonObject, member } from '../../kube/json.js';
-import { groupVersionKind, LIST_META, mapMembers, OBJECT_META, reference } from './openapi-schema.js';
+import { isObject, type Json, type JsonObject, member, objectMember } from '../../kube/json.js';
+import type { Texts } from '../descriptions/descriptions-file.js';
+import { described, groupVersionKind, LIST_META, mapMembers, OBJECT_META, reference } from './openapi-schema.js';
 
 /** Members of a schema that are one schema, or a list of schemas. */
 const ONE = ['items', 'additionalProperties', 'not'];
 const MANY = ['allOf', 'anyOf', 'oneOf'];
 const STRING: JsonObject = { type: 'string' };
+/** Members of every object. */
+const IDENTITY: JsonObject = { apiVersion: STRING, kind: STRING, metadata: reference(OBJECT_META) };
 /** Bound on nesting, above that of definitions; deeper levels become `{}`. */
 const LEVELS_MAX = 250;
 
@@ -20,40 +23,74 @@ export function customTypeName({ group, version }: CustomKind, kind: string): st
   return [...group.split('.').reverse(), version, kind].join('.');
 }
 
+/** Texts for members that a definition does not describe itself. */
+export interface CustomTexts {
+  readonly object: Texts;
+  readonly list: Texts;
+}
+
 /** Makes the types of a custom resource and of its list. `schema` is its `openAPIV3Schema`. */
-export function customComponents(custom: CustomKind, schema: JsonObject | undefined): Record<string, JsonObject> {
+export function customComponents(
+  custom: CustomKind,
+  schema: JsonObject | undefined,
+  texts: CustomTexts,
+): Record<string, JsonObject> {
   const { group, version, kind, listKind } = custom;
-  const objectSchema = completed(schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }, 0);
-  const properties = member(objectSchema, 'properties');
+  const given = schema ?? { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const objectSchema = completed(given, { level: 0, texts: texts.object });
+  const list: JsonObject = {
+    apiVersion: STRING,
+    items: { type: 'array', items: reference(customTypeName(custom, kind)) },
+    kind: STRING,
+    metadata: reference(LIST_META),
+  };
   return {
     [customTypeName(custom, kind)]: {
       ...objectSchema,
       type: 'object',
-      properties: { ...(isObject(properties) ? properties : {}), ...objectProperties() },
+      properties: objectProperties(objectSchema, texts.object, ['spec', 'status']),
       'x-kubernetes-group-version-kind': [groupVersionKind(group, version, kind)],
     },
     [customTypeName(custom, listKind)]: {
       type: 'object',
       required: ['items'],
-      properties: {
-        apiVersion: STRING,
-        items: { type: 'array', items: reference(customTypeName(custom, kind)) },
-        kind: STRING,
-        metadata: reference(LIST_META),
-      },
+      properties: mapMembers(list, (each, name) => described(each as JsonObject, textAt(texts.list, name))),
       'x-kubernetes-group-version-kind': [groupVersionKind(group, version, listKind)],
     },
   };
 }
 
-function objectProperties(): JsonObject {
-  return { apiVersion: STRING, kind: STRING, metadata: reference(OBJECT_META) };
+/**
+ * Returns the properties of an object of the API: those of the schema, and apiVersion, kind and metadata as every object has
+ * them. These and the members of `more` get a text where the schema has none.
+ */
+function objectProperties(schema: JsonObject, texts: Texts, more: readonly string[] = []): JsonObject {
+  const given = objectMember(schema, 'properties');
+  const properties: JsonObject = { ...given, ...IDENTITY };
+  for (const name of [...Object.keys(IDENTITY), ...more]) {
+    const property = member(properties, name);
+    if (!isObject(property)) continue;
+    const ofDefinition = member(objectMember(given, name), 'description');
+    const text = typeof ofDefinition === 'string' && ofDefinition !== '' ? ofDefinition : textAt(texts, name);
+    properties[name] = described(property, text);
+  }
+  return properties;
+}
+
+function textAt(texts: Texts, name: string): string | undefined {
+  return Object.hasOwn(texts, name) ? texts[name] : undefined;
+}
+
+interface Level {
+  readonly level: number;
+  /** For the members of embedded objects. */
+  readonly texts: Texts;
 }
 
 /** Adds standard OpenAPI for the constraints that `x-kubernetes-*` extensions imply. */
-function completed(schema: JsonObject, level: number): JsonObject {
+function completed(schema: JsonObject, { level, texts }: Level): JsonObject {
   if (level > LEVELS_MAX) return {};
-  const below = (each: Json): Json => (isObject(each) ? completed(each, level + 1) : each);
+  const below = (each: Json): Json => (isObject(each) ? completed(each, { level: level + 1, texts }) : each);
   const result: JsonObject = { ...schema };
   const properties = member(schema, 'properties');
   if (isObject(properties)) result['properties'] = mapMembers(properties, below);
@@ -65,15 +102,14 @@ function completed(schema: JsonObject, level: number): JsonObject {
   if (schema['x-kubernetes-int-or-string'] === true && result['anyOf'] === undefined) {
     result['anyOf'] = [{ type: 'integer' }, { type: 'string' }];
   }
-  return schema['x-kubernetes-embedded-resource'] === true ? embedded(result) : result;
+  return schema['x-kubernetes-embedded-resource'] === true ? embedded(result, texts) : result;
 }
 
-function embedded(schema: JsonObject): JsonObject {
-  const properties = member(schema, 'properties');
+function embedded(schema: JsonObject, texts: Texts): JsonObject {
   const required = member(schema, 'required');
   return {
     ...schema,
     required: [...new Set([...(Array.isArray(required) ? required : []), 'kind', 'apiVersion'])],
-    properties: { ...(isObject(properties) ? properties : {}), ...objectProperties() },
+    properties: objectProperties(schema, texts),
   };
 }

@@ -1,11 +1,21 @@
 import { apiPath } from '../../kube/gvr.js';
 import type { JsonObject } from '../../kube/json.js';
+import type { Descriptions } from '../descriptions/descriptions.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
 import { type Discoverable, isCustom, type VersionResources } from './group-discovery.js';
 import { customComponents, customTypeName } from './openapi-custom-schema.js';
 import { operationPlace, resourcePaths, tagOf } from './openapi-paths.js';
-import { byName, groupVersionKind, META, reference, referencesIn, SECURITY, typeSchema } from './openapi-schema.js';
+import {
+  byName,
+  describedType,
+  groupVersionKind,
+  META,
+  reference,
+  referencesIn,
+  SECURITY,
+  typeSchema,
+} from './openapi-schema.js';
 
 /** Types of every group-version: a document lists their kind of its group-version. */
 const OF_EVERY_GROUP: Readonly<Record<string, string>> = {
@@ -16,15 +26,18 @@ const OF_EVERY_GROUP: Readonly<Record<string, string>> = {
 /** Sources of types. `customSchema` returns the `openAPIV3Schema` of a custom resource. */
 export interface OpenApiSources {
   readonly surface: BuiltInSurface;
+  readonly descriptions: Descriptions;
   customSchema(type: ResourceType): JsonObject | undefined;
 }
 
 /** Makes OpenAPI v3 of one group-version. Pure. */
 export function versionOpenApi(version: VersionResources, sources: OpenApiSources): JsonObject {
-  const { surface } = sources;
+  const { surface, descriptions } = sources;
   const custom: Record<string, JsonObject> = {};
   for (const each of version.resources) {
-    if (isCustomType(each)) Object.assign(custom, customComponents(each, sources.customSchema(each)));
+    if (!isCustomType(each)) continue;
+    const texts = { object: descriptions.ofCustomObjects(), list: descriptions.ofCustomLists() };
+    Object.assign(custom, customComponents(each, sources.customSchema(each), texts));
   }
   const typeName = (group: string, version: string, kind: string): string | undefined => {
     const customName = customTypeName({ group, version, kind: '', listKind: '' }, kind);
@@ -32,15 +45,16 @@ export function versionOpenApi(version: VersionResources, sources: OpenApiSource
   };
   const hasBuiltIn = version.resources.some((each) => !isCustom(each));
   const paths: JsonObject = hasBuiltIn ? resourceListPath(version) : {};
-  for (const each of version.resources) Object.assign(paths, resourcePaths(each, { typeName }));
-  return documentOf(surface, byName(Object.entries(paths)), {
+  const parameterText = descriptions.ofParameter;
+  for (const each of version.resources) Object.assign(paths, resourcePaths(each, { typeName, parameterText }));
+  return documentOf(sources, byName(Object.entries(paths)), {
     custom,
     kindOf: (kind) => groupVersionKind(version.group, version.version, kind),
   });
 }
 
 /** Makes OpenAPI v3 of a path about the server itself: `/api/`, `/apis/apps/`, `/version/`. */
-export function pathOpenApi(path: string, surface: BuiltInSurface): JsonObject {
+export function pathOpenApi(path: string, sources: TypeSources): JsonObject {
   const [first = '', group] = path.split('/').filter((word) => word !== '');
   const typeName =
     first === 'version'
@@ -49,7 +63,7 @@ export function pathOpenApi(path: string, surface: BuiltInSurface): JsonObject {
   const tag = first === 'api' ? 'core' : group === undefined ? first : tagOf(group, '').replace(/_$/, '');
   const operationId = { api: 'getCoreAPIVersions', apis: 'getAPIVersions', version: 'getCodeVersion' }[first];
   const named = group === undefined ? operationId : `get${operationPlace(group, '')}APIGroup`;
-  return documentOf(surface, { [path]: { get: readOperation(tag, named!, typeName) } });
+  return documentOf(sources, { [path]: { get: readOperation(tag, named!, typeName) } });
 }
 
 function resourceListPath({ group, version }: VersionResources): JsonObject {
@@ -69,17 +83,20 @@ interface Extras {
   kindOf(kind: string): JsonObject;
 }
 
-function documentOf(surface: BuiltInSurface, paths: JsonObject, extras?: Extras): JsonObject {
+type TypeSources = Pick<OpenApiSources, 'surface' | 'descriptions'>;
+
+function documentOf(sources: TypeSources, paths: JsonObject, extras?: Extras): JsonObject {
   return {
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: surface.version },
+    info: { title: 'Kubernetes', version: sources.surface.version },
     paths,
-    components: { schemas: schemasFor(paths, surface, extras), securitySchemes: SECURITY },
+    components: { schemas: schemasFor(paths, sources, extras), securitySchemes: SECURITY },
   };
 }
 
 /** Returns the types to which paths refer, directly or through other types. */
-function schemasFor(paths: JsonObject, { types }: BuiltInSurface, extras?: Extras): JsonObject {
+function schemasFor(paths: JsonObject, sources: TypeSources, extras?: Extras): JsonObject {
+  const { types } = sources.surface;
   const schemas: JsonObject = {};
   const waiting = [...referencesIn(paths)];
   const seen = new Set(waiting);
@@ -87,7 +104,7 @@ function schemasFor(paths: JsonObject, { types }: BuiltInSurface, extras?: Extra
     const custom = extras && Object.hasOwn(extras.custom, name) ? extras.custom[name] : undefined;
     if (custom === undefined && !Object.hasOwn(types, name)) continue;
     const kind = OF_EVERY_GROUP[name];
-    const schema = custom ?? typeSchema(types[name]!);
+    const schema = custom ?? builtInType(name, sources);
     schemas[name] = kind && extras ? { ...schema, 'x-kubernetes-group-version-kind': [extras.kindOf(kind)] } : schema;
     for (const found of referencesIn(schema)) {
       if (seen.has(found)) continue;
@@ -96,6 +113,11 @@ function schemasFor(paths: JsonObject, { types }: BuiltInSurface, extras?: Extra
     }
   }
   return byName(Object.entries(schemas));
+}
+
+function builtInType(name: string, { surface, descriptions }: TypeSources): JsonObject {
+  const schema = typeSchema(surface.types[name]!);
+  return describedType(schema, descriptions.ofType(name, schema['x-kubernetes-group-version-kind'] !== undefined));
 }
 
 function isCustomType(each: Discoverable): each is ResourceType {

@@ -1,9 +1,10 @@
 import { apiPath } from '../../kube/gvr.js';
 import type { Json, JsonObject } from '../../kube/json.js';
+import { PATCH_SCOPE, parameterName } from '../descriptions/descriptions-file.js';
 import type { Subresource } from '../registry/resource-type.js';
 import { type Discoverable, isCustom, subresourcesOf } from './group-discovery.js';
 import { pathParameters, queryParameters, sorted } from './openapi-parameters.js';
-import { META, METHODS, reference } from './openapi-schema.js';
+import { described, META, METHODS, reference } from './openapi-schema.js';
 
 const JSON_TYPE = 'application/json';
 const STREAM_TYPE = 'application/json;stream=watch';
@@ -18,9 +19,11 @@ const CODES: Readonly<Record<string, readonly string[]>> = {
 };
 type Method = (typeof METHODS)[number];
 
-/** Returns the OpenAPI type of a kind; undefined if it has none. */
 export interface PathTypes {
+  /** Returns the OpenAPI type of a kind; undefined if it has none. */
   typeName(group: string, version: string, kind: string): string | undefined;
+  /** Returns the description of a parameter; see `Descriptions.ofParameter`. */
+  parameterText(scope: string, name: string): string | undefined;
 }
 
 interface Operation {
@@ -40,10 +43,10 @@ interface Operation {
 export function resourcePaths(each: Discoverable, types: PathTypes): JsonObject {
   const { collection, base } = placeOf(each);
   const paths: JsonObject = {};
-  const add = (path: string, operations: readonly Operation[]): void => {
-    if (operations.length > 0) paths[path] = pathItem(each, path, operations);
-  };
   const at: At = { types, each, scope: each.namespaced ? 'Namespaced' : '' };
+  const add = (path: string, operations: readonly Operation[]): void => {
+    if (operations.length > 0) paths[path] = pathItem(at, path, operations);
+  };
   add(collection, collectionOperations(at));
   add(`${collection}/{name}`, itemOperations(at));
   if (each.namespaced && each.verbs.has('list')) add(`${base}/${each.resource}`, [listOperation(at, true)]);
@@ -199,11 +202,15 @@ function isProxy(sub: Subresource): boolean {
 }
 
 /** Makes a path. Parameters that all its operations have in common are members of the path. */
-function pathItem(each: Discoverable, path: string, operations: readonly Operation[]): JsonObject {
+function pathItem({ each, types }: At, path: string, operations: readonly Operation[]): JsonObject {
   const place = isCustom(each) ? 'custom' : '';
-  const parameterLists = operations.map((operation) => queryParameters(operation.action, operation.place ?? place));
+  const withTexts = (parameters: readonly JsonObject[], scope: string): JsonObject[] =>
+    parameters.map((parameter) => described(parameter, types.parameterText(scope, parameterName(parameter))));
+  const parameterLists = operations.map(({ action, kind, place: ownPlace = place }) =>
+    withTexts(queryParameters(action, ownPlace), action === PATCH_SCOPE ? PATCH_SCOPE : kind.kind),
+  );
   const names = parameterLists.map((list) => new Set(list.map(({ name }) => name)));
-  const isShared = (each: JsonObject): boolean => names.every((set) => set.has(each['name']!));
+  const isShared = ({ name }: JsonObject): boolean => names.every((set) => set.has(name!));
   const item: JsonObject = {};
   for (const method of METHODS) {
     const index = operations.findIndex((operation) => operation.method === method);
@@ -211,7 +218,7 @@ function pathItem(each: Discoverable, path: string, operations: readonly Operati
     const parameters = parameterLists[index]!.filter((parameter) => !isShared(parameter));
     item[method] = operationObject(each, operations[index]!, parameters);
   }
-  const shared = [...pathParameters(path), ...parameterLists[0]!.filter(isShared)];
+  const shared = [...withTexts(pathParameters(path), operations[0]!.kind.kind), ...parameterLists[0]!.filter(isShared)];
   item['parameters'] = sorted(shared);
   return item;
 }

@@ -1,4 +1,5 @@
-import { isObject, type Json, type JsonObject, setMember } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject, member, setMember } from '../../kube/json.js';
+import type { TypeTexts } from '../descriptions/descriptions-file.js';
 import type { TypeNode, TypeObject } from '../surfaces/surface-file.js';
 
 export const COMPONENTS = '#/components/schemas/';
@@ -31,6 +32,24 @@ const EXTRAS: readonly (readonly [keyof TypeObject, string])[] = [
 
 export function reference(typeName: string): JsonObject {
   return { $ref: `${COMPONENTS}${typeName}` };
+}
+
+/** Adds a text. A reference is wrapped, because in OpenAPI v3 it must not have siblings. */
+export function described(schema: JsonObject, text: string | undefined): JsonObject {
+  if (text === undefined) return schema;
+  return schema['$ref'] === undefined ? { ...schema, description: text } : { allOf: [schema], description: text };
+}
+
+/** Adds texts to a type and to those of its fields that have one. */
+export function describedType(schema: JsonObject, { text, fields = {} }: TypeTexts): JsonObject {
+  const properties = member(schema, 'properties');
+  const result = described(schema, text);
+  if (!isObject(properties)) return result;
+  const textOf = (name: string): string | undefined => (Object.hasOwn(fields, name) ? fields[name] : undefined);
+  return {
+    ...result,
+    properties: mapMembers(properties, (field, name) => described(field as JsonObject, textOf(name))),
+  };
 }
 
 /** Converts a built-in type to OpenAPI v3, without descriptions. */
@@ -99,8 +118,11 @@ export function byName(entries: Iterable<readonly [string, Json]>): JsonObject {
   return Object.fromEntries([...entries].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-export function mapMembers<T>(members: Readonly<Record<string, T>>, change: (value: T) => Json): JsonObject {
+export function mapMembers<T>(
+  members: Readonly<Record<string, T>>,
+  change: (value: T, name: string) => Json,
+): JsonObject {
   const changed: JsonObject = {};
-  for (const name of Object.keys(members)) setMember(changed, name, change(members[name]!));
+  for (const name of Object.keys(members)) setMember(changed, name, change(members[name]!, name));
   return changed;
 }

@@ -55,13 +55,12 @@ export class OpenApiV3 {
       const isSame = known !== undefined && sameResources(known.resources, resources);
       entries.set(path, isSame ? known : { resources, make, hash: undefined });
     };
-    const { surface } = this.#sources;
-    for (const path of ['api', 'apis', 'version']) keep(path, undefined, () => pathOpenApi(`/${path}/`, surface));
+    for (const path of ['api', 'apis', 'version']) keep(path, undefined, () => pathOpenApi(`/${path}/`, this.#sources));
     for (const version of byGroupVersion([...served.types, ...served.virtual])) {
       const { group, resources } = version;
       keep(apiPath(group, version.version).slice(1), version, () => versionOpenApi(version, this.#sources));
       if (group === '' || resources.every(isCustom)) continue;
-      keep(`apis/${group}`, undefined, () => pathOpenApi(`/apis/${group}/`, surface));
+      keep(`apis/${group}`, undefined, () => pathOpenApi(`/apis/${group}/`, this.#sources));
     }
     this.#entries = new Map([...entries].sort(([left], [right]) => (left < right ? -1 : 1)));
     this.#foreign = foreign;

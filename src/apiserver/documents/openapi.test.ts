@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { headerValue } from '../../http/headers.js';
-import { isObject, type JsonObject } from '../../kube/json.js';
+import { isObject, type Json, type JsonObject } from '../../kube/json.js';
+import { capturedDescriptions, OWN_DESCRIPTIONS } from '../descriptions/descriptions.js';
 import type { ResourceType } from '../registry/resource-type.js';
 import { loadSurface } from '../surfaces/load-surface.js';
 import { definitionToV2, schemaToV2 } from './openapi-v2-convert.js';
@@ -34,9 +35,22 @@ const SCHEMA: JsonObject = {
 };
 
 function documentsOf(custom: readonly ResourceType[] = [WIDGET], bytesMax?: number): OpenApiV3 {
-  const documents = new OpenApiV3({ surface, customSchema: () => SCHEMA }, bytesMax);
+  const documents = new OpenApiV3({ surface, descriptions: OWN_DESCRIPTIONS, customSchema: () => SCHEMA }, bytesMax);
   documents.update(servedOf(surface, custom));
   return documents;
+}
+
+const STRING: JsonObject = { type: 'string' };
+const EVERYWHERE = new Set(['apiVersion', 'kind', 'metadata', 'spec', 'status', 'items']);
+
+function hasText(described: Json): boolean {
+  return isObject(described) && typeof described['description'] === 'string' && described['description'] !== '';
+}
+
+/** Those of a path and of all its operations. */
+function parametersOf(item: JsonObject): JsonObject[] {
+  const holders = [item, ...Object.values(item).filter(isObject)];
+  return holders.flatMap(({ parameters }) => (Array.isArray(parameters) ? parameters.filter(isObject) : []));
 }
 
 function parsed(documents: OpenApiV3, path: string): { paths: JsonObject; schemas: JsonObject } {
@@ -90,10 +104,11 @@ describe('OpenAPI v3', () => {
     },
   );
 
-  it('keeps list keys, patch strategies, defaults and enums of built-in types, and no descriptions', () => {
+  it('keeps list keys, patch strategies, defaults and enums of built-in types', () => {
     const { schemas } = parsed(documents, 'apis/apps/v1');
     const properties = (name: string) => (schemas[name] as JsonObject)['properties'] as JsonObject;
     expect(properties('io.k8s.api.core.v1.Container')['ports']).toEqual({
+      description: expect.any(String),
       type: 'array',
       items: { $ref: '#/components/schemas/io.k8s.api.core.v1.ContainerPort' },
       'x-kubernetes-list-map-keys': ['containerPort', 'protocol'],
@@ -102,6 +117,7 @@ describe('OpenAPI v3', () => {
       'x-kubernetes-patch-strategy': 'merge',
     });
     expect(properties('io.k8s.api.apps.v1.DeploymentSpec')['strategy']).toEqual({
+      description: expect.any(String),
       allOf: [{ $ref: '#/components/schemas/io.k8s.api.apps.v1.DeploymentStrategy' }],
       default: {},
       'x-kubernetes-patch-strategy': 'retainKeys',
@@ -117,6 +133,94 @@ describe('OpenAPI v3', () => {
     });
     expect(schemas['io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOptions']).toMatchObject({
       'x-kubernetes-group-version-kind': [{ group: 'apps', kind: 'DeleteOptions', version: 'v1' }],
+    });
+  });
+
+  it('describes kinds, the members of every object, and every parameter', () => {
+    for (const path of ['api/v1', 'apis/apps/v1', 'apis/stable.example.com/v1']) {
+      const { paths, schemas } = parsed(documents, path);
+      for (const [name, schema] of Object.entries(schemas)) {
+        if (!isObject(schema) || schema['x-kubernetes-group-version-kind'] === undefined) continue;
+        const properties = Object.entries(schema['properties'] as JsonObject);
+        const everywhere = properties.filter(([field]) => EVERYWHERE.has(field));
+        const silent = everywhere.filter(([, field]) => !hasText(field));
+        expect([name, silent.map(([field]) => field)]).toEqual([name, []]);
+      }
+      const parameters = Object.values(paths).flatMap((item) => parametersOf(item as JsonObject));
+      expect(parameters.length).toBeGreaterThan(20);
+      expect(parameters.filter((each) => !hasText(each))).toEqual([]);
+    }
+    const { schemas } = parsed(documents, 'apis/apps/v1');
+    expect(schemas['io.k8s.api.apps.v1.Deployment']).toMatchObject({
+      description: expect.stringContaining('pods'),
+      properties: {
+        spec: {
+          allOf: [{ $ref: '#/components/schemas/io.k8s.api.apps.v1.DeploymentSpec' }],
+          description: expect.stringContaining('template'),
+        },
+      },
+    });
+  });
+
+  it('describes members of a custom resource where its definition does not', () => {
+    const schema: JsonObject = {
+      type: 'object',
+      properties: {
+        kind: { type: 'string', description: 'Said by the definition.' },
+        metadata: { type: 'object', description: '' },
+        spec: { type: 'object', description: 'A spec of its own.' },
+        status: { type: 'object' },
+        more: { type: 'object' },
+      },
+    };
+    const custom = new OpenApiV3({ surface, descriptions: OWN_DESCRIPTIONS, customSchema: () => schema });
+    custom.update(servedOf(surface, [WIDGET]));
+    const { schemas } = parsed(custom, 'apis/stable.example.com/v1');
+    const { properties } = schemas['com.example.stable.v1.Widget'] as { properties: Record<string, JsonObject> };
+    const own = OWN_DESCRIPTIONS.ofCustomObjects();
+    expect(Object.entries(properties).map(([name, { description }]) => [name, description])).toEqual([
+      ['kind', 'Said by the definition.'],
+      ['metadata', own['metadata']],
+      ['spec', 'A spec of its own.'],
+      ['status', own['status']],
+      ['more', undefined],
+      ['apiVersion', own['apiVersion']],
+    ]);
+    expect(schema).toMatchObject({ properties: { status: { type: 'object' } } });
+  });
+
+  it('has the texts of captured descriptions instead, types without any included', async () => {
+    const texts = { text: 'captured type', fields: { spec: 'captured spec' } };
+    const tables = {
+      objects: { kind: 'captured kind' },
+      lists: {},
+      parameters: { watch: 'captured watch', 'Deployment.{name}': 'captured name', 'patch.force': 'captured force' },
+      types: { 'io.k8s.api.apps.v1.Deployment': texts },
+    };
+    const captured = new OpenApiV3({
+      surface,
+      descriptions: capturedDescriptions(tables),
+      customSchema: () => SCHEMA,
+    });
+    captured.update(servedOf(surface, [WIDGET]));
+    const { schemas, paths } = parsed(captured, 'apis/apps/v1');
+    const deployment = schemas['io.k8s.api.apps.v1.Deployment'] as { properties: Record<string, JsonObject> };
+    expect(deployment).toMatchObject({ description: 'captured type' });
+    const described = Object.entries(deployment.properties).filter(([, field]) => hasText(field));
+    expect(described.map(([name, { description }]) => [name, description])).toEqual([['spec', 'captured spec']]);
+    const path = '/apis/apps/v1/namespaces/{namespace}/deployments';
+    const textOf = (at: string, name: string) =>
+      parametersOf(paths[at] as JsonObject).find((each) => each['name'] === name)!['description'];
+    expect(textOf(path, 'watch')).toBe('captured watch');
+    expect(textOf(`${path}/{name}`, 'name')).toBe('captured name');
+    expect(textOf(`${path}/{name}`, 'force')).toBe('captured force');
+    expect(textOf(path, 'limit')).toBe(OWN_DESCRIPTIONS.ofParameter('', 'limit'));
+    const widgets = parsed(captured, 'apis/stable.example.com/v1').schemas['com.example.stable.v1.Widget'];
+    expect(widgets).toMatchObject({ properties: { kind: { description: 'captured kind' }, apiVersion: STRING } });
+    const { definitions } = JSON.parse((await new OpenApiV2(captured).json()).bytes.toString());
+    expect(definitions['io.k8s.api.apps.v1.Deployment']).toMatchObject({
+      description: 'captured type',
+      properties: { spec: { $ref: '#/definitions/io.k8s.api.apps.v1.DeploymentSpec', description: 'captured spec' } },
     });
   });
 
@@ -192,7 +296,7 @@ describe('OpenAPI v3', () => {
   });
 
   it('keeps documents of resources that did not change', () => {
-    const documents = new OpenApiV3({ surface, customSchema: () => SCHEMA });
+    const documents = new OpenApiV3({ surface, descriptions: OWN_DESCRIPTIONS, customSchema: () => SCHEMA });
     const served = servedOf(surface, [WIDGET]);
     documents.update(served);
     const apps = documents.document('apis/apps/v1');
@@ -259,7 +363,7 @@ describe('OpenAPI v2', () => {
           required: true,
           schema: { $ref: '#/definitions/io.k8s.apimachinery.pkg.apis.meta.v1.Patch' },
         },
-        { name: 'dryRun', in: 'query', type: 'string', uniqueItems: true },
+        { name: 'dryRun', in: 'query', description: expect.any(String), type: 'string', uniqueItems: true },
       ]),
       responses: { 200: { schema: { $ref: '#/definitions/io.k8s.api.apps.v1.Deployment' } } },
     });

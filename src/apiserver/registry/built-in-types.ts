@@ -2,11 +2,11 @@ import { groupVersion } from '../../kube/gvr.js';
 import { ANY, type Schema } from '../schema/schema.js';
 import { selectableFieldsOf } from '../select/field-selector-kinds.js';
 import type { BuiltInSurface } from '../surfaces/built-in-surface.js';
+import { isServed, type RuntimeConfig } from '../surfaces/runtime-config.js';
 import type { SurfaceGroup, SurfaceResource } from '../surfaces/surface-file.js';
 import { builtInPrinter } from '../table/built-in-printers.js';
 import { builtInConversion, storedElsewhere } from './built-in-conversions.js';
 import type { ResourceType, Subresource } from './resource-type.js';
-import { isServed, type RuntimeConfig } from './runtime-config.js';
 import type { VirtualResource } from './served-resources.js';
 import { builtInPrefix } from './storage-layout.js';
 import type { Strategy } from './strategy.js';
@@ -96,7 +96,7 @@ function storedType(
       { ...place, namespaced: each.namespaced, subresources: (each.subresources ?? []).map(({ name }) => name) },
       schema,
     ),
-    printer: builtInPrinter(group.name, each.name),
+    printer: builtInPrinter(group.name, each.name, surface.minor),
     selectable: selectableFieldsOf(place),
     storage: {
       prefix: builtInPrefix({ group: stored.group, resource: each.name }),

@@ -28,9 +28,12 @@ export const recorded = JSON.parse(
   readFileSync(new URL('./access.recorded.json', import.meta.url), 'utf8'),
 ) as Recorded;
 
+/** The recording is of a kube-apiserver 1.36. */
+const RECORDED_MINOR = 36;
+
 /** What was stored when it was recorded. */
 export function recordedWorld(): StoredObjects {
-  return new StoredObjects([...defaultRbacObjects(), ...recorded.world]);
+  return new StoredObjects([...defaultRbacObjects(RECORDED_MINOR), ...recorded.world]);
 }
 
 export function user(name: string, ...groups: string[]): User {

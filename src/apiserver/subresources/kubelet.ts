@@ -6,9 +6,13 @@ import { admissionRequest } from '../verbs/admission-request.js';
 import { type ApiCall, attributesOfCall } from '../verbs/api-call.js';
 import { readLive } from '../verbs/get.js';
 import { connectOptions } from './connect-options.js';
+import { checkServiceProxy } from './service-proxy.js';
 
 /** Subresources of a pod that concern one of its containers. */
 const OF_A_CONTAINER = new Set(['attach', 'exec', 'log']);
+
+/** Since this minor version an absent service is a service without endpoints. */
+const SERVICE_BY_ENDPOINTS_MINOR = 37;
 
 /** Subresources whose WebSocket form is a GET, which needs the permission to `create` as well. */
 const STREAMING = new Set(['attach', 'exec', 'portforward']);
@@ -30,13 +34,21 @@ export async function connect(call: ApiCall): Promise<Reply> {
 
 /** Replies as if no kubelet were reachable: also to a GET of the log of a pod that has a node. */
 export async function kubeletUnreachable(call: ApiCall): Promise<Reply> {
-  const { type, info } = call;
+  const { type, info, machinery } = call;
+  if (type.resource === 'services' && machinery.minor >= SERVICE_BY_ENDPOINTS_MINOR) {
+    await checkServiceProxy(call);
+    throw needsKubelet(call);
+  }
   const spec = objectMember((await readLive(call)).object, 'spec');
   if (type.resource === 'pods') {
     if (OF_A_CONTAINER.has(info.subresource)) checkContainer(call, spec);
     if ((spec['nodeName'] ?? '') === '') return withoutNode(call);
   }
-  throw new StatusError(
+  throw needsKubelet(call);
+}
+
+function needsKubelet({ type, info }: ApiCall): StatusError {
+  return new StatusError(
     'ServiceUnavailable',
     `${type.resource}/${info.subresource} needs a kubelet; this API server runs without nodes`,
   );

@@ -6,6 +6,8 @@ import type { SurfaceFile, SurfaceGroup, SurfaceResource, TypeNode, TypeObject }
 /** The built-in types of one Kubernetes version. Immutable; schemas are created on first use. */
 export interface BuiltInSurface {
   readonly version: string;
+  /** 36 for 1.36. */
+  readonly minor: number;
   readonly capturedFrom: string;
   readonly groups: readonly SurfaceGroup[];
   /** The types as they were captured, by their names in OpenAPI. */
@@ -50,6 +52,10 @@ class IndexedSurface implements BuiltInSurface {
 
   get version(): string {
     return this.#file.version;
+  }
+
+  get minor(): number {
+    return Number(this.#file.version.split('.')[1]);
   }
 
   get capturedFrom(): string {
@@ -118,9 +124,4 @@ class IndexedSurface implements BuiltInSurface {
     if (values !== undefined) schema.values = this.#schemaOf(values);
     return Object.assign(schema, rest);
   }
-}
-
-/** Whether a surface's version (`1.36`) is 1.`minor` or newer. */
-export function isAtLeast(version: string, minor: number): boolean {
-  return Number(version.split('.')[1]) >= minor;
 }

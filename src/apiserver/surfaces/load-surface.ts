@@ -1,7 +1,8 @@
-import { createReadStream } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type BuiltInSurface, readSurface } from './built-in-surface.js';
-import { SurfaceFormatError, type SurfaceOrigin } from './parse-surface.js';
+import { readBounded } from './captured-file.js';
+import { SURFACE_FILE, type SurfaceOrigin } from './parse-surface.js';
 import { notShipped, SHIPPED_SURFACES } from './shipped-versions.js';
 
 /** The surface of a cluster with everything on is a quarter of a megabyte. */
@@ -15,12 +16,17 @@ export function loadSurface(version: string): Promise<BuiltInSurface> {
   if (problem !== undefined) return Promise.reject(new Error(`Kubernetes ${problem}.`));
   let surface = cache.get(version);
   if (surface === undefined) {
-    const file = fileURLToPath(new URL(`${version}.json`, SHIPPED_SURFACES));
-    surface = load({ file, remedy: 'install Straddle again', isOurs: true });
+    surface = load({ file: shippedFile(version), remedy: 'install Straddle again', isOurs: true });
     surface.catch(() => cache.delete(version));
     cache.set(version, surface);
   }
   return surface;
+}
+
+/** The sources have the file as it was captured, a build has it compressed. */
+function shippedFile(version: string): string {
+  const file = fileURLToPath(new URL(`${version}.json`, SHIPPED_SURFACES));
+  return existsSync(file) ? file : `${file}.gz`;
 }
 
 /**
@@ -32,25 +38,5 @@ export function loadSurfaceFile(file: string): Promise<BuiltInSurface> {
 }
 
 async function load(origin: SurfaceOrigin): Promise<BuiltInSurface> {
-  return readSurface(await readBounded(origin.file), origin);
-}
-
-async function readBounded(file: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    // `end` is the last byte that is read: one more than there may be.
-    for await (const chunk of createReadStream(file, { end: SURFACE_FILE_BYTES_MAX })) {
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-    }
-  } catch (error) {
-    throw new SurfaceFormatError(`${file} cannot be used (${(error as NodeJS.ErrnoException).code ?? error}).`);
-  }
-  if (bytes > SURFACE_FILE_BYTES_MAX) {
-    throw new SurfaceFormatError(
-      `${file} has more than ${SURFACE_FILE_BYTES_MAX} bytes: give a file that \`straddle surface capture\` wrote.`,
-    );
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  return readSurface(await readBounded(origin.file, SURFACE_FILE_BYTES_MAX, SURFACE_FILE), origin);
 }

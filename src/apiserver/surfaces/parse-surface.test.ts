@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readSurface } from './built-in-surface.js';
+import { SurfaceFormatError } from './captured-file.js';
 import { convertSurface, type ServerDocuments, writeSurface } from './convert-surface.js';
-import { parseSurface, SurfaceFormatError } from './parse-surface.js';
+import { parseSurface } from './parse-surface.js';
 import type { SurfaceFile } from './surface-file.js';
 
 const SERVER: ServerDocuments = {

@@ -3,6 +3,9 @@ import { readdirSync } from 'node:fs';
 /** The folder of the surface files that ship with Straddle, one for each Kubernetes version. */
 export const SHIPPED_SURFACES = new URL('./data/', import.meta.url);
 
+/** A build compresses them. */
+const SURFACE_NAME = /^(\d+\.\d+)\.json(?:\.gz)?$/;
+
 let versions: readonly string[] | undefined;
 
 /**
@@ -11,8 +14,7 @@ let versions: readonly string[] | undefined;
  */
 export function shippedVersions(): readonly string[] {
   versions ??= readdirSync(SHIPPED_SURFACES)
-    .filter((name) => /^\d+\.\d+\.json$/.test(name))
-    .map((name) => name.slice(0, -'.json'.length))
+    .flatMap((name) => SURFACE_NAME.exec(name)?.[1] ?? [])
     .sort(byAge);
   return versions;
 }

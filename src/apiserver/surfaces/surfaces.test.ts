@@ -1,12 +1,13 @@
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readSurface } from './built-in-surface.js';
+import { SurfaceFormatError } from './captured-file.js';
 import { convertOpenApi } from './convert-openapi.js';
 import { convertSurface, writeSurface } from './convert-surface.js';
 import { loadSurface, loadSurfaceFile, SURFACE_FILE_BYTES_MAX } from './load-surface.js';
-import { SurfaceFormatError } from './parse-surface.js';
 import { shippedVersions } from './shipped-versions.js';
 
 const VERSIONS = ['1.33', '1.34', '1.35', '1.36', '1.37'];
@@ -134,6 +135,18 @@ describe('a surface file of the operator', () => {
     expect((await loadSurfaceFile(file)).groups).toEqual((await loadSurface('1.36')).groups);
   });
 
+  it('may be compressed, within the same bound on bytes', async () => {
+    writeFileSync(`${file}.gz`, gzipSync(whole));
+    expect((await loadSurfaceFile(`${file}.gz`)).groups).toEqual((await loadSurface('1.36')).groups);
+    writeFileSync(`${file}.gz`, gzipSync(Buffer.alloc(SURFACE_FILE_BYTES_MAX + 1, ' ')));
+    await expect(loadSurfaceFile(`${file}.gz`)).rejects.toThrow(/has more than \d+ bytes/);
+    writeFileSync(`${file}.gz`, whole);
+    await expect(loadSurfaceFile(`${file}.gz`)).rejects.toThrow(`${file}.gz cannot be used (Z_DATA_ERROR).`);
+    await expect(loadSurfaceFile(join(dir, 'none.json.gz'))).rejects.toThrow(
+      'cannot be used (no such file or directory, ENOENT).',
+    );
+  });
+
   it.each([
     ['that is cut off', whole.slice(0, 100_000), `${file} is cut off after 100000 bytes: ${again}`],
     ['that is empty', '', `${file} is empty: ${again}`],
@@ -152,7 +165,7 @@ describe('a surface file of the operator', () => {
 
   it('that is missing or too large is refused', async () => {
     await expect(loadSurfaceFile(join(dir, 'none.json'))).rejects.toThrow(
-      `${join(dir, 'none.json')} cannot be used (ENOENT).`,
+      `${join(dir, 'none.json')} cannot be used (no such file or directory, ENOENT).`,
     );
     await expect(loadSurfaceFile('/dev/zero')).rejects.toThrow(
       `/dev/zero has more than ${SURFACE_FILE_BYTES_MAX} bytes: give a file that`,

@@ -128,13 +128,21 @@ describe('toTable', () => {
   });
 
   it('prints name and creation time of kinds without special columns', () => {
-    expect(builtInPrinter('example.com', 'toString').row(WIDGET, NOW_MS).cells).toEqual(['w', '2026-01-01T00:00:00Z']);
+    expect(builtInPrinter('example.com', 'toString', 36).row(WIDGET, NOW_MS).cells).toEqual([
+      'w',
+      '2026-01-01T00:00:00Z',
+    ]);
   });
 
   it('does not throw for objects that do not fit their kind', () => {
     for (const resource of ['pods', 'services', 'nodes', 'events', 'secrets']) {
-      expect(() => builtInPrinter('', resource).row({ metadata: null, spec: 1, status: [] }, NOW_MS)).not.toThrow();
+      const { row } = builtInPrinter('', resource, 36);
+      expect(() => row({ metadata: null, spec: 1, status: [] }, NOW_MS)).not.toThrow();
     }
+    const { row } = builtInPrinter('apiextensions.k8s.io', 'customresourcedefinitions', 37);
+    expect(row({ metadata: null, spec: { versions: [null, 1, {}], names: [] }, status: 1 }, NOW_MS).cells).toHaveLength(
+      8,
+    );
   });
 });
 

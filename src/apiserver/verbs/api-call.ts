@@ -16,6 +16,8 @@ import { nowText } from './now-text.js';
 
 /** The parts of a server that its verbs use: one for each server. */
 export interface Machinery {
+  /** The Kubernetes version that is served, for rules that differ between versions: 36 for 1.36. */
+  readonly minor: number;
   readonly backend: Backend;
   readonly feed: StoreFeed;
   readonly caches: Caches;

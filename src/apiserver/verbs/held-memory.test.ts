@@ -30,7 +30,13 @@ function limited(shareBytes: number) {
     new FairLimiter({ heldMax, heldPerGroupMax, queueMax: 100, waitMsMax: 500, clock: systemClock });
   const memory = limiter(8 * shareBytes, shareBytes);
   const others = { places: limiter(100), peerPlaces: limiter(100), longRunning: limiter(100) };
-  const filter = limitsFilter({ ...others, memory, isFromPeerStraddle: () => false, judge: () => false });
+  const filter = limitsFilter({
+    ...others,
+    memory,
+    usualHead: { headerBytesMax: 16 * 1024, headersCountMax: 100 },
+    isFromPeerStraddle: () => false,
+    judge: () => false,
+  });
   const handler = filter.wrap((exchange) => api.server.handle(exchange));
   const send = async (method: string, target: string, body?: JsonObject): Promise<Reply> => {
     const bytes = Buffer.from(JSON.stringify(body ?? {}));

@@ -16,6 +16,7 @@ import type { ResourceType } from '../registry/resource-type.js';
 import { forbidden, invalid, required } from '../schema/field-problems.js';
 import { patchSchemaOf } from '../schema/patch-schema.js';
 import { formatProblems } from '../schema/validate.js';
+import { goJsonSyntaxError } from '../values/go-json-syntax.js';
 import { goJsonKind, goText } from '../values/go-text.js';
 import { objectAnswer } from './answer.js';
 import type { ApiCall } from './api-call.js';
@@ -42,6 +43,9 @@ const PATCH_TYPES = [
   'application/apply-patch+yaml',
 ] as const;
 type PatchType = (typeof PATCH_TYPES)[number];
+
+/** From this minor version on kube-apiserver checks the syntax of a patch before its kind, with other messages. */
+const SYNTAX_FIRST_MINOR = 37;
 
 /** PATCH of an object, or of a part of it through a subresource, in any of the four ways. */
 export async function patch(call: ApiCall): Promise<Reply> {
@@ -99,8 +103,8 @@ function patching(
   patchType: Exclude<PatchType, 'application/apply-patch+yaml'>,
   options: WriteOptions,
 ): Change {
-  const { type, info, slices } = call;
-  const patcher = patcherOf(body, patchType, type, options);
+  const { type, info, slices, machinery } = call;
+  const patcher = patcherOf(body, patchType, { type, minor: machinery.minor }, options);
   const writer = writerOf(call, options, info.subresource);
   return {
     subresource: info.subresource,
@@ -155,13 +159,13 @@ function examinePatched(
 function patcherOf(
   body: Buffer,
   patchType: Exclude<PatchType, 'application/apply-patch+yaml'>,
-  type: ResourceType,
+  { type, minor }: { readonly type: ResourceType; readonly minor: number },
   options: WriteOptions,
 ): Patcher {
   const shown = (patched: JsonObject): string => JSON.stringify(patched);
   const told = (problem: string): string => problem;
   if (patchType === 'application/json-patch+json') {
-    const parsed = parseDocument(body, 'json', '');
+    const parsed = parsePatch(body, '', minor);
     try {
       const { operations, problems } = parseJsonPatch(parsed);
       const apply = function* (live: JsonObject): Generator<void, JsonObject> {
@@ -173,7 +177,7 @@ function patcherOf(
     }
   }
   const isMerge = patchType === 'application/merge-patch+json';
-  const parsed = parseDocument(body, 'json', isMerge ? 'error decoding patch' : '');
+  const parsed = parsePatch(body, isMerge ? 'error decoding patch' : '', minor);
   const mistakes = options.fieldValidation === 'Ignore' ? [] : jsonDuplicates(body.toString('utf8'), parsed);
   if (!isObject(parsed)) {
     const why = `json: cannot unmarshal ${goJsonKind(parsed)} into Go value of type map[string]interface {}`;
@@ -193,6 +197,16 @@ function patcherOf(
     shown: () => goText(parsed),
     told: inConvertersWords,
   };
+}
+
+/** Throws BadRequest. */
+function parsePatch(body: Buffer, what: string, minor: number): Json {
+  try {
+    return parseDocument(body, 'json', what);
+  } catch (error) {
+    if (minor < SYNTAX_FIRST_MINOR || goJsonSyntaxError(body.toString('utf8')) === undefined) throw error;
+    throw new StatusError('BadRequest', 'invalid JSON patch');
+  }
 }
 
 /** kube-apiserver does not decode the result of a strategic patch from JSON; its converter has other messages. */
@@ -221,10 +235,11 @@ function withoutReason(reason: StatusReason): StatusReason {
 }
 
 function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
-  const { type, info, warnings, slices } = call;
-  const parsed = parseDocument(body, 'yaml', 'error decoding YAML');
+  const { type, info, warnings, slices, machinery } = call;
+  const what = machinery.minor >= SYNTAX_FIRST_MINOR ? 'patch' : 'YAML';
+  const parsed = parseDocument(body, 'yaml', `error decoding ${what}`);
   if (!isObject(parsed))
-    throw new StatusError('BadRequest', 'error decoding YAML: the applied configuration must be an object');
+    throw new StatusError('BadRequest', `error decoding ${what}: the applied configuration must be an object`);
   if (parsed['kind'] !== type.kind && parsed['apiVersion'] === groupVersion(type.group, type.version)) {
     const place = type.group === '' ? `/${type.version}` : parsed['apiVersion'];
     throw new StatusError('BadRequest', `invalid object type: ${place}, Kind=${parsed['kind'] ?? ''}`);
@@ -238,7 +253,7 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   }
   // Only duplicates are checked here: apply itself refuses unknown fields.
   const text = body.toString('utf8');
-  if (text.trimStart().startsWith('{')) reportDuplicates(jsonDuplicates(text, parsed), options, warnings);
+  if (text.trimStart().startsWith('{')) reportDuplicates(jsonDuplicates(text, parsed), what, options, warnings);
   const named = withNamespace(call, withMetadata(parsed, { ...metadataOf(parsed), name: info.name }));
   const request = { ...writerOf(call, options, info.subresource), force: options.force };
   const apply = async (live: JsonObject | undefined): Promise<JsonObject> => {
@@ -267,9 +282,14 @@ function applying(call: ApiCall, body: Buffer, options: WriteOptions): Change {
   };
 }
 
-function reportDuplicates(messages: readonly string[], { fieldValidation }: WriteOptions, warnings: Set<string>): void {
+function reportDuplicates(
+  messages: readonly string[],
+  what: 'patch' | 'YAML',
+  { fieldValidation }: WriteOptions,
+  warnings: Set<string>,
+): void {
   if (messages.length > 0 && fieldValidation === 'Strict') {
-    throw new StatusError('BadRequest', `error strict decoding YAML: ${messages.join(', ')}`);
+    throw new StatusError('BadRequest', `error strict decoding ${what}: ${messages.join(', ')}`);
   }
   if (fieldValidation === 'Warn') for (const message of messages) warnings.add(message);
 }

@@ -1,7 +1,14 @@
 import { type Json, type JsonObject, jsonEqual } from '../../../kube/json.js';
 import { dns1035LabelProblems, dnsSubdomainProblems, pathSegmentProblems } from '../built-in-formats.js';
 import { child, eachObject, has, number, objects, restore, specOf, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, RESET_STATUS, specChanges } from '../kind-rules.js';
+import {
+  IMMUTABLE,
+  type KindRules,
+  type KindRulesTable,
+  RESET_STATUS,
+  type RuleContext,
+  specChanges,
+} from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabelSelector } from '../validation/labels.js';
 import { checkServicePort } from './webhooks.js';
@@ -70,11 +77,11 @@ function checkSubject(problems: Problems, field: string, subject: JsonObject, is
   }
 }
 
-function keepsRole(binding: JsonObject, live: JsonObject, problems: Problems): void {
+function keepsRole(binding: JsonObject, live: JsonObject, problems: Problems, { surface }: RuleContext): void {
   if (jsonEqual(binding['roleRef'], live['roleRef'])) return;
   const role = child(binding, 'roleRef');
   const printed = { APIGroup: text(role, 'apiGroup'), Kind: text(role, 'kind'), Name: text(role, 'name') };
-  problems.invalid('roleRef', printed, 'cannot change roleRef');
+  problems.invalid('roleRef', printed, surface.minor >= 37 ? IMMUTABLE : 'cannot change roleRef');
 }
 
 const ofPath = { nameProblems: pathSegmentProblems, createsOnUpdate: true } as const;

@@ -14,7 +14,7 @@ import {
   textMap,
   texts,
 } from '../fields.js';
-import { type KindRules, type KindRulesTable, keepsMember } from '../kind-rules.js';
+import { type KindRules, type KindRulesTable, keepsDeclaredMember, keepsMember } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkLabels } from '../validation/labels.js';
 import { checkOverhead, checkResourceAmount } from '../validation/resources.js';
@@ -113,7 +113,7 @@ const NODES: KindRules = {
     checkTaints(problems, objects(spec, 'taints'));
     for (const [path, range] of eachText(spec, 'spec', 'podCIDRs')) problems.format(path, range, rangeProblems);
   },
-  validateUpdate: (node, live, problems) => {
+  validateUpdate: (node, live, problems, { surface }) => {
     const spec = child(node, 'spec');
     const before = child(live, 'spec');
     const rule = (name: string): string => `node updates may not change ${name} except from "" to valid`;
@@ -122,7 +122,8 @@ const NODES: KindRules = {
     }
     const provider = text(before, 'providerID');
     if (provider !== '' && provider !== text(spec, 'providerID')) {
-      problems.forbidden('spec.providerID', rule('providerID'));
+      if (surface.minor >= 37) problems.invalid('spec.providerID', null, 'field cannot be modified once set');
+      else problems.forbidden('spec.providerID', rule('providerID'));
     }
   },
   parts: { status: { validateUpdate: (node, _live, problems) => checkNodeStatus(node, problems) } },
@@ -168,7 +169,8 @@ const RUNTIME_CLASSES: KindRules = {
     checkLabels(problems, 'scheduling.nodeSelector', textMap(scheduling, 'nodeSelector'));
     checkTolerations(problems, 'scheduling', scheduling);
   },
-  validateUpdate: (object, live, problems) => keepsMember(problems, 'handler', object, live),
+  validateUpdate: (object, live, problems, { surface }) =>
+    keepsDeclaredMember(problems, 'handler', object, live, surface),
 };
 
 const LEASES: KindRules = {

@@ -8,7 +8,7 @@ import {
   portNumberProblems,
 } from '../built-in-formats.js';
 import { child, eachObject, eachText, has, number, objects, text, texts } from '../fields.js';
-import { IMMUTABLE, type KindRules, type KindRulesTable, membersChange } from '../kind-rules.js';
+import { type KindRules, type KindRulesTable, keepsDeclaredMember, membersChange } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 
 function checkEndpoints(object: JsonObject, problems: Problems): void {
@@ -86,9 +86,9 @@ const ENDPOINT_SLICES: KindRules = {
     const labels = (each: JsonObject): JsonObject | undefined => child(child(each, 'metadata'), 'labels');
     return membersChange('endpoints', 'ports', 'addressType')(object, live) || !jsonEqual(labels(object), labels(live));
   },
-  validate: (slice, problems, _around, live) => {
+  validate: (slice, problems, { surface }, live) => {
     const isChanged = live !== undefined && !jsonEqual(slice['addressType'], live['addressType']);
-    if (isChanged) problems.invalid('addressType', slice['addressType'], IMMUTABLE);
+    if (isChanged) keepsDeclaredMember(problems, 'addressType', slice, live, surface);
     else checkSlice(slice, problems);
   },
 };

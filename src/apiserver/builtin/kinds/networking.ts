@@ -14,7 +14,14 @@ import {
   wildcardSubdomainProblems,
 } from '../built-in-formats.js';
 import { child, eachObject, eachText, has, number, objects, specOf, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, keepsMember, RESET_STATUS, specChanges } from '../kind-rules.js';
+import {
+  type KindRules,
+  type KindRulesTable,
+  keepsMember,
+  RESET_STATUS,
+  type RuleContext,
+  specChanges,
+} from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import type { SurfaceTraits } from '../type-defaults.js';
 import { checkPortNumberOrName } from '../validation/handlers.js';
@@ -124,12 +131,12 @@ const INGRESS_CLASSES: KindRules = {
   validateUpdate: (object, live, problems) => keepsMember(problems, 'spec.controller', specOf(object), specOf(live)),
 };
 
-function checkPolicy(policy: JsonObject, problems: Problems): void {
+function checkPolicy(policy: JsonObject, problems: Problems, { surface }: RuleContext): void {
   const spec = specOf(policy);
   checkLabelSelector(problems, 'spec.podSelector', child(spec, 'podSelector'));
   for (const [list, peers] of Object.entries({ ingress: 'from', egress: 'to' })) {
     for (const [field, rule] of eachObject(spec, 'spec', list)) {
-      for (const [path, port] of eachObject(rule, field, 'ports')) checkPolicyPort(problems, path, port);
+      for (const [path, port] of eachObject(rule, field, 'ports')) checkPolicyPort(problems, path, port, surface);
       for (const [path, peer] of eachObject(rule, field, peers)) checkPeer(problems, path, peer);
     }
   }
@@ -138,7 +145,7 @@ function checkPolicy(policy: JsonObject, problems: Problems): void {
   for (const [path, type] of eachText(spec, 'spec', 'policyTypes')) problems.oneOf(path, type, ['Ingress', 'Egress']);
 }
 
-function checkPolicyPort(problems: Problems, field: string, port: JsonObject): void {
+function checkPolicyPort(problems: Problems, field: string, port: JsonObject, { minor }: SurfaceTraits): void {
   problems.oneOf(`${field}.protocol`, text(port, 'protocol'), ['TCP', 'UDP', 'SCTP']);
   const value = port['port'];
   const end = number(port, 'endPort');
@@ -150,7 +157,7 @@ function checkPolicyPort(problems: Problems, field: string, port: JsonObject): v
     problems.invalid(`${field}.endPort`, end, 'may not be specified when `port` is non-numeric');
   } else {
     if (typeof value === 'number' && end < value) {
-      problems.invalid(`${field}.endPort`, value, 'must be greater than or equal to `port`');
+      problems.invalid(`${field}.endPort`, minor >= 37 ? end : value, 'must be greater than or equal to `port`');
     }
     problems.format(`${field}.endPort`, end, portNumberProblems);
   }
@@ -191,7 +198,7 @@ export const NETWORKING_RULES: KindRulesTable = {
   'networking.k8s.io/ingressclasses': INGRESS_CLASSES,
   'networking.k8s.io/networkpolicies': {
     generationChanges: specChanges,
-    validate: (policy, problems) => checkPolicy(policy, problems),
+    validate: checkPolicy,
   },
   'networking.k8s.io/ipaddresses': {
     nameProblems: addressProblems,

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../../kube/json.js';
 import { amountOf, compareAmounts, type QuantityMap, quantities } from '../amounts.js';
 import { labelKeyProblems, pathSegmentProblems } from '../built-in-formats.js';
 import { child, eachObject, fill, has, number, objects, specOf, text, texts } from '../fields.js';
-import { type KindRules, type KindRulesTable, specChanges } from '../kind-rules.js';
+import { type KindRules, type KindRulesTable, type RuleContext, specChanges } from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 import { checkIntOrPercent, checkPercentIsPart } from '../validation/counts.js';
 import { checkLabelSelector } from '../validation/labels.js';
@@ -176,25 +176,34 @@ const BUDGETS: KindRules = {
 const METRIC_TYPES = ['ContainerResource', 'External', 'Object', 'Pods', 'Resource'];
 const SOURCE_MISSING = 'must populate information for the given metric source';
 
-function checkScaler(scaler: JsonObject, problems: Problems): void {
+function checkScaler(scaler: JsonObject, problems: Problems, { surface: { minor } }: RuleContext): void {
   const spec = specOf(scaler);
   const min = number(spec, 'minReplicas');
   const max = number(spec, 'maxReplicas') ?? 0;
-  if (min !== undefined && min < 1) problems.invalid('spec.minReplicas', min, 'must be greater than or equal to 1');
-  if (max === 0) problems.required('spec.maxReplicas', 'must be set and greater than 0');
-  else if (max < 0) problems.invalid('spec.maxReplicas', max, 'must be greater than or equal to 1');
+  // Scaling to zero replicas is on by default from 1.37.
+  const least = minor >= 37 ? 0 : 1;
+  if (min !== undefined && min < least) {
+    problems.invalid('spec.minReplicas', min, `must be greater than or equal to ${least}`);
+  }
+  if (minor < 36) {
+    if (max < 1) problems.invalid('spec.maxReplicas', max, 'must be greater than 0');
+  } else if (max === 0) {
+    if (minor < 37) problems.required('spec.maxReplicas', 'must be set and greater than 0');
+  } else if (max < 0) problems.invalid('spec.maxReplicas', max, 'must be greater than or equal to 1');
   if (min !== undefined && max < min) {
     problems.invalid('spec.maxReplicas', max, 'must be greater than or equal to `minReplicas`');
   }
   checkTargetReference(problems, 'spec.scaleTargetRef', child(spec, 'scaleTargetRef') ?? {});
   const metrics = objects(spec, 'metrics');
-  for (const [path, metric] of eachObject(spec, 'spec', 'metrics')) checkMetric(problems, path, metric);
+  for (const [path, metric] of eachObject(spec, 'spec', 'metrics')) checkMetric(problems, path, metric, minor);
   const reachesZero = metrics.some((metric) => ['Object', 'External'].includes(text(metric, 'type')));
   checkBehavior(problems, 'spec.behavior', child(spec, 'behavior'));
   if (min === 0 && !reachesZero) {
     const rule = 'must specify at least one Object or External metric to support scaling to zero replicas';
     problems.forbidden('spec.metrics', rule);
   }
+  // A generated rule, which comes after the others.
+  if (minor >= 37 && max === 0) problems.required('spec.maxReplicas');
 }
 
 const STABILIZATION_SECONDS_MAX = 3_600;
@@ -241,13 +250,13 @@ function checkTargetReference(problems: Problems, field: string, reference: Json
   }
 }
 
-function checkMetric(problems: Problems, field: string, metric: JsonObject): void {
+function checkMetric(problems: Problems, field: string, metric: JsonObject, minor: number): void {
   const type = text(metric, 'type');
   if (type === '') problems.required(`${field}.type`, 'must specify a metric source type');
   if (!METRIC_TYPES.includes(type)) {
-    // kube-apiserver reports this problem twice, too.
     problems.unsupported(`${field}.type`, type, METRIC_TYPES);
-    problems.unsupported(`${field}.type`, type, METRIC_TYPES);
+    // Versions before 1.37 report this problem twice.
+    if (minor < 37) problems.unsupported(`${field}.type`, type, METRIC_TYPES);
   }
   const memberOf = (metricType: string): string => metricType.charAt(0).toLowerCase() + metricType.slice(1);
   const name = memberOf(type);
@@ -290,6 +299,8 @@ function checkMetricSource(problems: Problems, field: string, source: JsonObject
 }
 
 const SCALERS: KindRules = {
+  generationChanges: specChanges,
+  generationFrom: 37,
   // autoscaling/v1 has one number in place of the default metric of v2.
   prepareForCreate: (scaler) => {
     const spec = child(scaler, 'spec');

@@ -331,8 +331,8 @@ const SERVICES: KindRules = {
     if (problems.count === 0) checkAllocation(service, problems, around);
     if (problems.count === 0) checkService(service, problems);
   },
-  warnings: (service) =>
-    texts(specOf(service), 'externalIPs').length > 0
+  warnings: (service, _live, { minor }) =>
+    minor >= 36 && texts(specOf(service), 'externalIPs').length > 0
       ? ['spec.externalIPs is deprecated and may no longer be implemented in some clusters']
       : [],
 };

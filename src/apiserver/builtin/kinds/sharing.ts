@@ -1,7 +1,14 @@
 import type { JsonObject } from '../../../kube/json.js';
 import { dnsLabelProblems } from '../built-in-formats.js';
 import { child, eachObject, has, number, objects, specOf, text } from '../fields.js';
-import { type KindRules, type KindRulesTable, keepsMember, RESET_STATUS, specChanges } from '../kind-rules.js';
+import {
+  type KindRules,
+  type KindRulesTable,
+  keepsMember,
+  RESET_STATUS,
+  type RuleContext,
+  specChanges,
+} from '../kind-rules.js';
 import type { Problems } from '../problems.js';
 
 const PRECEDENCE_MAX = 10_000;
@@ -26,11 +33,13 @@ function checkFlowSchema(object: JsonObject, problems: Problems): void {
   }
 }
 
-function checkPriorityLevel(object: JsonObject, problems: Problems): void {
+function checkPriorityLevel(object: JsonObject, problems: Problems, { surface: { minor } }: RuleContext): void {
   const spec = specOf(object);
   const type = text(spec, 'type');
   if (type === 'Limited') {
-    if (!has(spec, 'limited')) problems.required('spec.limited', 'must not be empty when type is Limited');
+    if (!has(spec, 'limited')) {
+      problems.required('spec.limited', minor >= 37 ? '' : 'must not be empty when type is Limited');
+    }
     if (has(spec, 'exempt')) problems.forbidden('spec.exempt', 'must be nil if the type is Limited');
   } else if (type === 'Exempt') {
     if (has(spec, 'limited')) problems.forbidden('spec.limited', 'must be nil if the type is not Limited');

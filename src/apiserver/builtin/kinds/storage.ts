@@ -6,6 +6,7 @@ import {
   IMMUTABLE,
   type KindRules,
   type KindRulesTable,
+  keepsDeclaredMember,
   keepsMember,
   RESET_STATUS,
   specChanges,
@@ -202,9 +203,10 @@ const STORAGE_CLASSES: KindRules = {
     problems.oneOf('reclaimPolicy', text(object, 'reclaimPolicy'), ['Delete', 'Retain']);
     problems.oneOf('volumeBindingMode', text(object, 'volumeBindingMode'), ['Immediate', 'WaitForFirstConsumer']);
   },
-  validateUpdate: (object, live, problems) => {
+  validateUpdate: (object, live, problems, { surface }) => {
     for (const name of ['parameters', 'provisioner', 'reclaimPolicy', 'volumeBindingMode']) {
-      keepsMember(problems, name, object, live);
+      if (surface.minor >= 36) keepsDeclaredMember(problems, name, object, live, surface);
+      else if (!jsonEqual(object[name], live[name])) problems.forbidden(name, `updates to ${name} are forbidden.`);
     }
   },
 };
@@ -266,7 +268,7 @@ const ATTACHMENTS: KindRules = {
     }
     problems.format('spec.nodeName', text(spec, 'nodeName'), dnsSubdomainProblems);
   },
-  validateUpdate: (object, live, problems) => {
+  validateUpdate: (object, live, problems, { surface }) => {
     const spec = specOf(object);
     if (jsonEqual(spec, specOf(live))) return;
     const source = child(spec, 'source') ?? {};
@@ -278,7 +280,7 @@ const ATTACHMENTS: KindRules = {
       },
       NodeName: text(spec, 'nodeName'),
     };
-    problems.invalid('spec', printed, IMMUTABLE);
+    problems.invalid('spec', surface.minor >= 37 ? null : printed, IMMUTABLE);
   },
   parts: { status: RESET_STATUS },
 };

@@ -252,6 +252,9 @@ const STATEFUL_CHANGEABLE = [
   'persistentVolumeClaimRetentionPolicy',
 ];
 
+/** From 1.37 on each of them has a problem of its own. */
+const STATEFUL_IMMUTABLE = ['selector', 'volumeClaimTemplates', 'serviceName', 'podManagementPolicy'];
+
 const STATEFUL_SETS: KindRules = {
   nameProblems: dnsLabelProblems,
   generationChanges: specChanges,
@@ -278,10 +281,14 @@ const STATEFUL_SETS: KindRules = {
     if (selects(child(spec, 'selector'), {}) === undefined) problems.invalid('spec.selector', spec['selector'], '');
     else checkTemplate(problems, withClaimVolumes(spec), 'StatefulSet');
   },
-  validateUpdate: (object, live, problems) => {
+  validateUpdate: (object, live, problems, { surface }) => {
     const spec: JsonObject = { ...specOf(object) };
     restore(spec, specOf(live), ...STATEFUL_CHANGEABLE);
     if (jsonEqual(spec, specOf(live))) return;
+    if (surface.minor >= 37) {
+      for (const name of STATEFUL_IMMUTABLE) keepsMember(problems, `spec.${name}`, spec, specOf(live));
+      return;
+    }
     problems.forbidden(
       'spec',
       "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden",

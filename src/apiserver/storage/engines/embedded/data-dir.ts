@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../../../base/make-folder.js';
 import { StorageError } from '../../storage-error.js';
 
 /** The format that this program writes, and the newest that it reads. */
@@ -8,7 +9,7 @@ const FORMAT_NAME = 'straddle-embedded-store';
 
 /** Creates the directory if it does not exist. Throws StorageError for a directory of another format. */
 export function openDataDir(path: string): { readonly storePath: string; readonly neighboursPath: string } {
-  mkdirSync(join(path, 'neighbours'), { recursive: true, mode: 0o700 });
+  makeFolder(join(path, 'neighbours'));
   // The real path identifies a store that is reached through different paths.
   const realPath = realpathSync(path);
   const dir = { storePath: join(realPath, 'store.mdb'), neighboursPath: join(realPath, 'neighbours') };
