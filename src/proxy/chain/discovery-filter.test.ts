@@ -133,6 +133,53 @@ describe('discovery filter, aggregated form', () => {
     }
   });
 
+  describe('Accept parameters that are not known', () => {
+    const V9 = V2.replace('v=v2', 'v=v9');
+
+    it.each([
+      V9,
+      `${V9};profile=nopeer`,
+      `${V2};sv=v1`,
+      'application/json;as=APIGroupDiscoveryList',
+      'Application/JSON ; AS="Table" ;v=v1;g=meta.k8s.io',
+      'application/json;stream=other;q=0.7',
+      `application/cbor${V2.slice(V2.indexOf(';'))};profile=unknown;foo=bar`,
+      'application/cbor;foo=bar',
+    ])('reach the server unchanged if only it can answer them: %s', async (accept) => {
+      for (const path of ['/apis', '/api', '/apis/apps', '/api/v1']) {
+        const { handle, reached } = setup();
+        const asked = accepting(path, accept);
+        expect(text(await handle(asked))).toBe('from the host');
+        expect(reached).toEqual([asked]);
+        expect(reached[0]!.headers).toEqual(['Accept', accept]);
+      }
+    });
+
+    it.each([`${V2};profile=unknown`, `${V2};foo=bar`, `${V9},${V2};foo=bar`, `${V2};stream=watch`])(
+      'do not prevent the merged form beside them: %s',
+      async (accept) => {
+        const { handle } = setup();
+        const reply = await handle(accepting('/apis', accept));
+        expect(groupNames(reply)).toEqual(['apps', 'batch']);
+        expect(headerValue(reply.headers, 'content-type')).toBe(V2);
+      },
+    );
+
+    it.each(['application/json;foo=bar', 'application/json;profile=unknown', `${V9},application/json`])(
+      'do not prevent the merged legacy form beside them: %s',
+      async (accept) => {
+        const { handle } = setup();
+        expect(parsed(await handle(accepting('/apis', accept))).kind).toBe('APIGroupList');
+      },
+    );
+  });
+
+  it('prefers merged JSON to CBOR of one server, where the client takes both', async () => {
+    const { handle } = setup();
+    const reply = await handle(accepting('/apis', `${V2.replace('json', 'cbor')},${V2};q=0.5`));
+    expect(groupNames(reply)).toEqual(['apps', 'batch']);
+  });
+
   it('serves aggregated discovery as protobuf', async () => {
     const { handle } = setup();
     const reply = await handle(accepting('/apis', V2.replace('json', 'vnd.kubernetes.protobuf')));

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { BodyStream, readBody } from '../../http/body-stream.js';
 import type { Exchange, Handler, Reply } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
+import { StatusError } from '../../kube/status-error.js';
 import { exchangeFor, user } from '../discovery/exchange.fixture.js';
 import { healthPagesFilter, metricsPageFilter } from './health-and-metrics-filter.js';
 
@@ -17,12 +19,13 @@ function pages(options: { ready?: string; judge?: Handler } = {}) {
     readyz: [
       { name: 'peers', check: () => 'ok' },
       { name: 'surface', check: () => options.ready ?? 'ok' },
+      { name: 'left-out', check: () => undefined },
     ],
   });
   const metrics = metricsPageFilter({
     metrics: () => 'up 1\n',
     judge: options.judge ?? (async () => reviewed(true)),
-    nowMs: () => 0,
+    clock: new ManualClock(),
   });
   return health.wrap(metrics.wrap(async () => ({ status: 299, headers: [], body: null })));
 }
@@ -50,6 +53,22 @@ describe('health pages filter', () => {
       expect(await textOf(reply)).toContain('[-]surface failed: not read yet');
     }
     expect((await handler(exchangeFor('/livez'))).status).toBe(200);
+  });
+
+  it('replies for this server alone to a peer, and to who asks like one', async () => {
+    const readyz = [{ name: 'api-server', check: (alone: boolean) => (alone ? 'the local one is down' : 'ok') }];
+    const handler = healthPagesFilter({ livez: [], readyz }).wrap(async () => ({
+      status: 299,
+      headers: [],
+      body: null,
+    }));
+    const marked = exchangeFor('/readyz', { headers: ['X-Kubernetes-Peer-Proxied', 'true'] });
+    for (const exchange of [marked, Object.assign(exchangeFor('/readyz'), { peerProxied: true })]) {
+      const reply = await handler(exchange);
+      expect([reply.status, headerValue(reply.headers, 'x-straddle-server')]).toEqual([503, 'true']);
+      expect(await textOf(reply)).toContain('[-]api-server failed: the local one is down');
+    }
+    expect((await handler(exchangeFor('/readyz'))).status).toBe(200);
   });
 
   it('replies to HEAD without a body, and passes other methods and paths on', async () => {
@@ -92,6 +111,13 @@ describe('metrics page filter', () => {
     ['the review has no status', async () => ({ status: 201, headers: [], body: Buffer.from('{}') })],
   ] as [string, Handler][])('replies with 403 where %s', async (_, judge) => {
     await expect(pages({ judge })(exchangeFor('/metrics'))).rejects.toMatchObject({ status: { code: 403 } });
+  });
+
+  it.each([
+    ['the API server is down', () => Promise.reject(new StatusError('ServiceUnavailable', 'it is down'))],
+    ['the API server answers 500', async () => ({ ...reviewed(true), status: 500 })],
+  ] as [string, Handler][])('replies with 503 where %s', async (_, judge) => {
+    await expect(pages({ judge })(exchangeFor('/metrics'))).rejects.toMatchObject({ status: { code: 503 } });
   });
 
   it('replies with 401 to an unauthenticated caller, after reading the review to its end', async () => {

@@ -1,14 +1,17 @@
 import { rawQuery } from '../../base/target.js';
-import { readBody } from '../../http/body-stream.js';
-import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
+import type { Exchange, Filter, Reply } from '../../http/exchange.js';
 import { StatusError } from '../../kube/status-error.js';
-import { onBehalfOf } from '../discovery/on-behalf-of.js';
 import { STRADDLE_MARK } from '../identity/straddle-mark.js';
+import { asksThisServer } from './asks-this-server.js';
+import { type CallerRightsOptions, rightToPath } from './caller-rights.js';
 
-/** One condition of health; `check` returns `ok` or the problem. */
+/**
+ * One condition of health; `check` returns `ok`, the problem, or undefined to be left out of the page. `alone`: of this server without its
+ * peers.
+ */
 export interface HealthCheck {
   readonly name: string;
-  check(): string;
+  check(alone: boolean): string | undefined;
 }
 
 export interface HealthPagesOptions {
@@ -16,11 +19,9 @@ export interface HealthPagesOptions {
   readonly readyz: readonly HealthCheck[];
 }
 
-export interface MetricsPageOptions {
+/** The API server is asked whether the caller may read /metrics. */
+export interface MetricsPageOptions extends CallerRightsOptions {
   readonly metrics: () => string | Promise<string>;
-  /** Sends API requests as the caller, to ask the API server whether the caller may read /metrics. */
-  readonly judge: Handler;
-  readonly nowMs: () => number;
 }
 
 /** Serves the health pages to everyone. Placed before the limits, so that load cannot stop them. */
@@ -56,7 +57,11 @@ function isPage({ info, method }: Exchange): boolean {
 }
 
 function healthPage(exchange: Exchange, checks: readonly HealthCheck[]): Reply {
-  const results = checks.map(({ name, check }) => ({ name, result: check() }));
+  const alone = asksThisServer(exchange);
+  const results = checks.flatMap(({ name, check }) => {
+    const result = check(alone);
+    return result === undefined ? [] : [{ name, result }];
+  });
   const failed = results.filter(({ result }) => result !== 'ok');
   const lines = results.map(({ name, result }) => (result === 'ok' ? `[+]${name} ok` : `[-]${name} failed: ${result}`));
   const page = exchange.info.path.slice(1);
@@ -66,37 +71,18 @@ function healthPage(exchange: Exchange, checks: readonly HealthCheck[]): Reply {
 }
 
 async function metricsPage(exchange: Exchange, options: MetricsPageOptions): Promise<Reply> {
-  if (!(await mayGet('/metrics', exchange, options))) {
+  const right = await rightToPath(exchange, { path: '/metrics', verb: 'get' }, options);
+  if (right.kind === 'unanswered') {
+    const message = `the API server cannot be asked whether this caller may read metrics: ${right.why}`;
+    throw new StatusError('ServiceUnavailable', message);
+  }
+  if (right.kind === 'denied') {
     throw new StatusError(
       'Forbidden',
       `forbidden: reading metrics needs the right to get the non-resource URL /metrics`,
     );
   }
   return text(exchange, 200, await options.metrics(), 'text/plain; version=0.0.4; charset=utf-8');
-}
-
-const REVIEW_BYTES_MAX = 64 * 1024;
-
-/** Asks the API server, as the caller, for the right to a path (SelfSubjectAccessReview). */
-async function mayGet(path: string, exchange: Exchange, { judge, nowMs }: MetricsPageOptions): Promise<boolean> {
-  const body = Buffer.from(
-    JSON.stringify({
-      kind: 'SelfSubjectAccessReview',
-      apiVersion: 'authorization.k8s.io/v1',
-      spec: { nonResourceAttributes: { path, verb: 'get' } },
-    }),
-  );
-  const target = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-  const headers = [
-    ...['Content-Type', 'application/json', 'Accept', 'application/json'],
-    ...['Content-Length', String(body.byteLength)],
-  ];
-  const reply = await judge(onBehalfOf(exchange, { method: 'POST', target, headers, body, nowMs: nowMs() }));
-  const answer = await readBody(reply.body, REVIEW_BYTES_MAX);
-  if (reply.status === 401) throw new StatusError('Unauthorized', 'Unauthorized');
-  if (reply.status !== 201) return false;
-  const review = JSON.parse(answer.toString()) as { status?: { allowed?: boolean } };
-  return review.status?.allowed === true;
 }
 
 function text(exchange: Exchange, status: number, content: string, contentType = 'text/plain; charset=utf-8'): Reply {

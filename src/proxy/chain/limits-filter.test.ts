@@ -15,7 +15,9 @@ function limited(next: Handler, { heldMax = 1, memoryBytesMax = 1_000_000 } = {}
   const longRunning = new FairLimiter({ ...queue, heldMax: 2 });
   const memory = new FairLimiter({ ...queue, heldMax: memoryBytesMax });
   const isFromPeerStraddle = ({ trustedProxy }: Exchange) => trustedProxy;
-  const filter = limitsFilter({ places, peerPlaces, longRunning, memory, isFromPeerStraddle, judge: () => false });
+  const usualHead = { headerBytesMax: 1_024, headersCountMax: 10 };
+  const shared = { places, peerPlaces, longRunning, memory };
+  const filter = limitsFilter({ ...shared, usualHead, isFromPeerStraddle, judge: () => false });
   return { places, peerPlaces, longRunning, memory, handler: filter.wrap(next) };
 }
 
@@ -103,6 +105,51 @@ it('limits filter: has separate places for requests that peers send on their own
   await settle();
   expect(places.stats).toMatchObject({ held: 1, queued: 0 });
   expect(peerPlaces.stats).toMatchObject({ held: 1, queued: 0 });
+});
+
+it('limits filter: holds memory for a head above the usual bounds, and makes its body wait for more', async () => {
+  const heldDuring: number[] = [];
+  const { memory, handler } = limited(
+    async ({ holding }) => {
+      heldDuring.push(memory.stats.held);
+      await holding!.reserve(5_000);
+      return OK;
+    },
+    { heldMax: 10, memoryBytesMax: 10_000 },
+  );
+  const usual = exchangeFor('/', { identity: user('jane'), headers: Array.from({ length: 20 }, () => 'x'.repeat(50)) });
+  const large = exchangeFor('/', { identity: user('jane'), headers: ['X-Groups', 'x'.repeat(3_000)] });
+  await handler(usual);
+  usual.end();
+  await handler(large);
+  expect(heldDuring).toEqual([0, 1 + 32 + 8 + 3_000]);
+  const second = exchangeFor('/', { identity: user('jane'), headers: ['X-Groups', 'x'.repeat(1_500)] });
+  const waiting = handler(second);
+  await settle();
+  expect(memory.stats).toMatchObject({ held: 3_041 + 5_000 + 1_541, queued: 1 });
+  large.end();
+  await waiting;
+  second.end();
+  expect(memory.stats.held).toBe(0);
+});
+
+it('limits filter: holds no memory for the head of a watch once its reply begins', async () => {
+  const body = new BodyStream({ pause: () => {}, resume: () => {}, cancel: () => {} });
+  const heldDuring: number[] = [];
+  const { memory, handler } = limited(
+    async () => {
+      heldDuring.push(memory.stats.held);
+      return { ...OK, body };
+    },
+    { heldMax: 10, memoryBytesMax: 5_000 },
+  );
+  const headers = ['X-Groups', 'x'.repeat(3_000)];
+  const watches = [1, 2].map(() => exchangeFor('/api/v1/pods?watch=1', { identity: user('jane'), headers }));
+  for (const watch of watches) await handler(watch);
+  expect(heldDuring.every((bytes) => bytes > 3_000)).toBe(true);
+  expect(memory.stats).toMatchObject({ held: 0, queued: 0 });
+  for (const watch of watches) watch.end();
+  expect(memory.stats.held).toBe(0);
 });
 
 it('limits filter: replies with 429 if the queue is full, and removes clients that disconnect', async () => {

@@ -80,6 +80,24 @@ describe('versionFilter', () => {
     expect(reached).toHaveLength(1);
   });
 
+  it.each(['local', 'oldest'] as const)(
+    'has only the local server reply about itself with the view %s',
+    async (view) => {
+      const { get, reached } = setup({ view });
+      const forOne = { headers: ['X-Kubernetes-Peer-Proxied', 'true'] };
+      for (const path of ['/version', '/statusz', '/flagz']) await get(path, forOne);
+      await get('/api/v1/pods', forOne);
+      await get('/statusz');
+      expect(reached.map(({ info, localOnly }) => [info.path, localOnly])).toEqual([
+        ['/version', true],
+        ['/statusz', true],
+        ['/flagz', true],
+        ['/api/v1/pods', false],
+        ['/statusz', false],
+      ]);
+    },
+  );
+
   it('passes requests for other paths on', async () => {
     const { get } = setup({});
     for (const path of ['/version/x', '/versions', '/api/v1/pods'])

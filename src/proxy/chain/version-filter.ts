@@ -1,12 +1,13 @@
-import type { Exchange, Filter } from '../../http/exchange.js';
-import { headerValue } from '../../http/headers.js';
+import type { Exchange, Filter, Handler, Reply } from '../../http/exchange.js';
 import { documentReply, KUBE_APISERVER_GZIP, ReadyDocument } from '../../http/ready-document.js';
 import { compareServerVersions, isServerVersion } from '../../kube/kube-version.js';
 import type { Surface } from '../../kube/surface.js';
 import type { AuthorizeDocument } from '../discovery/permission.js';
+import { asksThisServer } from './asks-this-server.js';
 
 /** The server whose document answers a request for /version. */
 export type VersionView = 'local' | 'oldest' | 'newest';
+type RemoteView = Exclude<VersionView, 'local'>;
 
 /** The other servers of the control plane; a PeerTable is one. */
 export interface OtherServers {
@@ -26,21 +27,29 @@ export interface VersionFilterOptions {
   readonly authorize: AuthorizeDocument;
 }
 
-/** Replies to /version with the document of the oldest or newest server that is ready; the API server authorizes it. */
+/**
+ * Replies to /version with the document of the oldest or newest server that is ready; the API server authorizes it. Has the local server
+ * reply, and no peer in its place, to who asks this server about itself.
+ */
 export function versionFilter(options: VersionFilterOptions): Filter {
   const { view, active, local, peers, authorize } = options;
-  if (view === 'local') return { name: 'version', wrap: (next) => next };
+  const answer = async (exchange: Exchange, next: Handler, which: RemoteView): Promise<Reply> => {
+    const here = local();
+    const chosen = chooseVersion(which, here, peers());
+    if (!chosen || chosen === here) return next(exchange);
+    const refusal = await authorize(exchange, next, '/version');
+    if (refusal) return refusal;
+    const document = new ReadyDocument('application/json', Buffer.from(chosen.versionDocument!), KUBE_APISERVER_GZIP);
+    return documentReply(document, exchange, undefined, false);
+  };
   return {
     name: 'version',
-    wrap: (next) => async (exchange) => {
-      if (!asksForVersion(exchange) || !active()) return next(exchange);
-      const here = local();
-      const chosen = chooseVersion(view, here, peers());
-      if (!chosen || chosen === here) return next(exchange);
-      const refusal = await authorize(exchange, next, '/version');
-      if (refusal) return refusal;
-      const document = new ReadyDocument('application/json', Buffer.from(chosen.versionDocument!), KUBE_APISERVER_GZIP);
-      return documentReply(document, exchange, undefined, false);
+    // Not an async function: every request passes here.
+    wrap: (next) => (exchange) => {
+      if (!isAboutServer(exchange)) return next(exchange);
+      if (asksThisServer(exchange)) exchange.localOnly = true;
+      if (view === 'local' || exchange.localOnly || !isVersion(exchange) || !active()) return next(exchange);
+      return answer(exchange, next, view);
     },
   };
 }
@@ -50,7 +59,7 @@ export function versionFilter(options: VersionFilterOptions): Filter {
  * have the same document. Every server of the control plane makes the same choice.
  */
 export function chooseVersion(
-  view: Exclude<VersionView, 'local'>,
+  view: RemoteView,
   local: Surface | undefined,
   { peers }: OtherServers,
 ): Surface | undefined {
@@ -79,10 +88,13 @@ function compareTexts(a: string, b: string): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
-function asksForVersion({ method, upgrade, info, headers, peerProxied, localOnly }: Exchange): boolean {
-  if (info.isResource || (info.path !== '/version' && info.path !== '/version/')) return false;
-  if ((method !== 'GET' && method !== 'HEAD') || upgrade || peerProxied || localOnly) return false;
-  // A Straddle without a front-proxy certificate cannot prove this mark, and has to read each server's own version. Nothing
-  // is gained by a forged one.
-  return headerValue(headers, 'x-kubernetes-peer-proxied') !== 'true';
+/** Pages of an API server about itself; the replies of its peers are about others. */
+const ABOUT_SERVER: ReadonlySet<string> = new Set(['/version', '/version/', '/statusz', '/flagz']);
+
+function isAboutServer({ method, upgrade, info }: Exchange): boolean {
+  return !info.isResource && ABOUT_SERVER.has(info.path) && (method === 'GET' || method === 'HEAD') && !upgrade;
+}
+
+function isVersion({ info }: Exchange): boolean {
+  return info.path === '/version' || info.path === '/version/';
 }

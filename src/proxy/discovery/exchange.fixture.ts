@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { Exchange } from '../../http/exchange.js';
 import type { Identity } from '../../http/identity.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
@@ -5,14 +6,20 @@ import { parseRequestInfo } from '../../kube/request-info.js';
 /** An exchange as after the request-info and identity filters. */
 export function exchangeFor(
   target: string,
-  options: { method?: string; headers?: readonly string[]; identity?: Identity; upgrade?: boolean } = {},
+  options: {
+    method?: string;
+    headers?: readonly string[];
+    identity?: Identity;
+    upgrade?: boolean;
+    body?: Readable;
+  } = {},
 ): Exchange {
   const exchange = new Exchange(
     {
       method: options.method ?? 'GET',
       target,
       headers: options.headers ?? [],
-      body: null,
+      body: options.body ?? null,
       upgrade: options.upgrade ?? false,
       connection: { remoteAddress: '127.0.0.1', certificateChain: [] },
     },

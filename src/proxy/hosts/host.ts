@@ -17,6 +17,11 @@ export interface Host extends LocalHost {
   authenticate(fromConnection: Authenticate): Authenticate;
   /** host:port of the API server as other machines reach it; undefined where that is this process. */
   readonly advertisedAddress: string | undefined;
+  /**
+   * Resolves to whether nobody listens at `advertisedAddress`, so that others reach the server through this process only.
+   * Never rejects; undefined where that cannot be.
+   */
+  readonly isBehindProcess?: () => Promise<boolean>;
   /** Further addresses of this server, which are never peers. */
   readonly furtherAddresses: readonly string[];
   /** Uses the present certificates for new connections: they have changed. */

@@ -47,7 +47,11 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
   const state = {
     ready: true as true | string | Error,
     probes: 0,
+    /** At the advertised address. */
+    outside: true as true | string | Error,
     unreadable: false,
+    reads: 0,
+    mayServeUnread: false,
     sent: [] as OutgoingRequest[],
     abandoned: 0,
   };
@@ -75,9 +79,18 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
       if (state.ready instanceof Error) throw state.ready;
       return state.ready;
     },
+    asOthersReachIt: {
+      probe: async () => {
+        if (state.outside instanceof Error) throw state.outside;
+        return state.outside;
+      },
+      close: async () => {},
+    },
     beforeReady: async () => {
+      state.reads++;
       if (state.unreadable) throw new Error('discovery cannot be read');
     },
+    mayServeUnread: () => state.mayServeUnread,
     headTimeoutMs: 60_000,
     probeIntervalMs: 500,
     clock,
@@ -87,6 +100,38 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
 }
 
 const ask = (target = '/api/v1/pods', more: Partial<Exchange> = {}) => Object.assign(exchangeFor(target), more);
+
+describe('UpstreamHost.isBehindProcess', () => {
+  const refused = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
+  const nobody = new AttemptError('unsent', 'connect', '10.0.0.1:6443: connection refused', refused);
+
+  it('is true after the advertised address has refused a connection while the server is ready', async () => {
+    const { host, state } = upstream();
+    await host.start();
+    expect(await host.isBehindProcess()).toBe(false);
+    state.outside = nobody;
+    expect(await host.isBehindProcess()).toBe(true);
+    state.outside = '/readyz answers 500';
+    expect(await host.isBehindProcess()).toBe(false);
+  });
+
+  it('stays as it was while the server is down, and after any other failure', async () => {
+    const { host, clock, state } = upstream();
+    state.outside = nobody;
+    expect(await host.isBehindProcess()).toBe(false);
+    await host.start();
+    state.ready = nobody;
+    expect(await host.isBehindProcess()).toBe(false);
+    state.ready = true;
+    expect(await host.isBehindProcess()).toBe(true);
+    state.outside = new AttemptError('maybe', 'timeout', 'timeout');
+    expect(await host.isBehindProcess()).toBe(true);
+    state.ready = nobody;
+    await clock.advance(500);
+    state.outside = true;
+    expect(await host.isBehindProcess()).toBe(true);
+  });
+});
 
 describe('UpstreamHost.ready', () => {
   it('is false until a probe succeeds', async () => {
@@ -118,6 +163,38 @@ describe('UpstreamHost.ready', () => {
     state.unreadable = false;
     await clock.advance(500);
     expect(host.ready()).toBe(true);
+  });
+
+  it('is true with a surface that was not read for only as long as that is allowed, and repeats the read', async () => {
+    const { host, clock, state } = upstream();
+    state.unreadable = true;
+    state.mayServeUnread = true;
+    await host.start();
+    expect(host.ready()).toBe(true);
+    await clock.advance(1_000);
+    expect(state.reads).toBe(3);
+    state.mayServeUnread = false;
+    expect(host.ready()).toBe(false);
+    await clock.advance(500);
+    expect(host.ready()).toBe(false);
+    state.unreadable = false;
+    await clock.advance(500);
+    expect(host.ready()).toBe(true);
+    await clock.advance(1_000);
+    expect(state.reads).toBe(5);
+  });
+
+  it('needs another read of the surface after each failure of the server', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    state.mayServeUnread = true;
+    state.ready = new Error('refused');
+    await clock.advance(500);
+    Object.assign(state, { ready: true, unreadable: true });
+    await clock.advance(500);
+    expect(host.ready()).toBe(true);
+    state.mayServeUnread = false;
+    expect(host.ready()).toBe(false);
   });
 
   it('fails waiting requests of a server that hangs, not of one that stops', async () => {

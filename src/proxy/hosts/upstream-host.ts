@@ -6,6 +6,7 @@ import { AttemptError } from '../../http/attempt-error.js';
 import type { Authenticate } from '../../http/authenticate.js';
 import type { Exchange, Reply } from '../../http/exchange.js';
 import type { Destination } from '../../http/outgoing.js';
+import { errorCode } from '../../http/socket-error.js';
 import type { HeaderRecipient, MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
 import type { SurfaceFetch } from '../peers/surface-reader.js';
 import { attempt } from '../routing/attempt.js';
@@ -19,15 +20,25 @@ export interface UpstreamHostOptions {
   readonly fetch: SurfaceFetch;
   /** host:port as other machines reach the server. */
   readonly advertisedAddress: string;
+  /** The same server at the advertised address, where that is another one. */
+  readonly asOthersReachIt?: OtherWay | undefined;
   readonly outgoingHeaders: MakeOutgoingHeaders;
   /** Asks the server's /readyz; resolves to true if it may be sent requests, else to why not; rejects if unreachable. */
   readonly probe: () => Promise<true | string>;
-  /** Runs before the server counts as ready (again); while it fails, the server does not. */
+  /** Reads the surface before the server counts as ready (again); while this fails, the server does not. */
   readonly beforeReady: () => Promise<void>;
+  /** Returns whether the server counts as ready also while `beforeReady` fails: nobody routes by its surface then. */
+  readonly mayServeUnread: () => boolean;
   readonly headTimeoutMs: number;
   readonly probeIntervalMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
+}
+
+export interface OtherWay {
+  /** As the probe of the server itself. */
+  readonly probe: UpstreamHostOptions['probe'];
+  close(): Promise<void>;
 }
 
 const RECIPIENT: HeaderRecipient = { kind: 'kube-apiserver', rerouted: false };
@@ -35,7 +46,8 @@ const RECIPIENT: HeaderRecipient = { kind: 'kube-apiserver', rerouted: false };
 /**
  * A kube-apiserver behind this process. It counts as ready from a good /readyz until an attempt or a probe fails, and then
  * again only from the next good /readyz: during its start it listens long before it can answer. Its surface is read before
- * it counts as ready, because it may have come back as another version.
+ * it counts as ready, because it may have come back as another version. A read that fails is owed: it is repeated with each
+ * good probe, and until it succeeds the server is ready only while `mayServeUnread` says so.
  */
 export class UpstreamHost implements Host {
   readonly readsBodies = false;
@@ -44,8 +56,12 @@ export class UpstreamHost implements Host {
   readonly furtherAddresses: readonly string[];
   readonly #options: UpstreamHostOptions;
   #ready = false;
+  /** The surface was read since the server became ready. */
+  #isRead = false;
   /** The first probe has ended; before that, a server that is not ready is not logged as down. */
   #judged = false;
+  /** The last finding of `isBehindProcess`. */
+  #isBehind = false;
   readonly #probes: RepeatedTask;
   #closed = false;
 
@@ -64,8 +80,23 @@ export class UpstreamHost implements Host {
   }
 
   ready(): boolean {
-    return this.#ready;
+    return this.#ready && (this.#isRead || this.#options.mayServeUnread());
   }
+
+  /** Only a connection that is refused while the server itself is ready shows that nobody listens there. */
+  isBehindProcess = async (): Promise<boolean> => {
+    const { asOthersReachIt, probe } = this.#options;
+    if (!asOthersReachIt || !this.#ready) return this.#isBehind;
+    try {
+      await asOthersReachIt.probe();
+      this.#isBehind = false;
+    } catch (error) {
+      const isRefused = error instanceof AttemptError && errorCode(error.cause as Error) === 'ECONNREFUSED';
+      // The server may have ended since it was ready.
+      if (isRefused && (await probe().catch(() => false)) === true) this.#isBehind = true;
+    }
+    return this.#isBehind;
+  };
 
   handle = (exchange: Exchange): Promise<Reply> => {
     const { destination, outgoingHeaders, headTimeoutMs, clock } = this.#options;
@@ -90,7 +121,7 @@ export class UpstreamHost implements Host {
   async close(): Promise<void> {
     this.#closed = true;
     void this.#probes.close();
-    await this.#options.destination.close();
+    await Promise.all([this.#options.destination.close(), this.#options.asOthersReachIt?.close()]);
   }
 
   #failed(error: AttemptError): void {
@@ -100,10 +131,9 @@ export class UpstreamHost implements Host {
   }
 
   async #probe(): Promise<void> {
-    const { probe, beforeReady } = this.#options;
     try {
-      const verdict = await probe();
-      if (verdict === true && !this.#ready) await beforeReady();
+      const verdict = await this.#options.probe();
+      if (verdict === true && !this.#isRead) await this.#readSurface();
       this.#setReady(verdict === true, String(verdict), 'look at the log of the API server: its /readyz is not ok');
     } catch (error) {
       const advice = error instanceof AttemptError ? ATTEMPT_ERROR_TYPES[error.type].advice : undefined;
@@ -115,13 +145,25 @@ export class UpstreamHost implements Host {
     }
   }
 
+  /** Rejects if the surface cannot be read and somebody routes by it. */
+  async #readSurface(): Promise<void> {
+    const { beforeReady, mayServeUnread } = this.#options;
+    try {
+      await beforeReady();
+      this.#isRead = true;
+    } catch (error) {
+      if (!mayServeUnread()) throw error;
+    }
+  }
+
   #setReady(ready: boolean, why: string, advice: string | undefined): void {
+    if (!ready) this.#isRead = false;
     if (this.#closed || (this.#ready === ready && this.#judged)) return;
     this.#ready = ready;
     this.#judged = true;
     const { logger, destination } = this.#options;
     const { address } = destination;
     if (ready) logger.info('the local API server takes requests', { address });
-    else logger.warn('the local API server is down; peers take its requests', { address, why, advice });
+    else logger.warn('the local API server is down', { address, why, advice });
   }
 }

@@ -4,7 +4,9 @@ import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { type ClientConnection, Exchange } from '../../http/exchange.js';
 import { flowOf } from '../../http/identity.js';
 import { makeCa, makeClient, OID, type TestCertificate } from '../../http/tls/pki.fixture.js';
-import { type AuthenticatorOptions, createAuthenticator, REFUSAL_KEPT_MS } from './authenticate.js';
+import { createAuthenticator } from './authenticate.js';
+import { ConnectionStandings, type ConnectionStandingsOptions, REFUSAL_KEPT_MS } from './connection-standings.js';
+import type { RequestHeaderNames } from './request-header.js';
 
 const clientCa = makeCa('kubernetes');
 const proxyCa = makeCa('front-proxy-ca');
@@ -12,18 +14,18 @@ const jane = makeClient(clientCa, { cn: 'jane', organizations: ['dev', 'ops'] })
 const proxy = makeClient(proxyCa, { cn: 'front-proxy-client' });
 const DAY_MS = 86_400_000;
 
-function setup(options: Partial<AuthenticatorOptions> = {}) {
+function setup(options: Partial<ConnectionStandingsOptions & RequestHeaderNames> = {}) {
   const clock = new ManualClock(Date.now());
   const client = [clientCa.x509];
   const requestHeader = [proxyCa.x509];
-  const authenticate = createAuthenticator({
+  const standings = new ConnectionStandings({
     clientCa: () => client,
     requestHeaderCa: () => requestHeader,
     allowedNames: ['front-proxy-client'],
     clock,
     ...options,
   });
-  return { clock, authenticate };
+  return { clock, standings, authenticate: createAuthenticator({ ...options, standings }) };
 }
 
 function connect(...chain: readonly TestCertificate[]): ClientConnection {
@@ -257,6 +259,22 @@ describe('authenticate', () => {
     expect(() => authenticate(request(early))).toThrow(refusedBecause(/not valid before/));
     await clock.advance(REFUSAL_KEPT_MS + 1);
     expect(authenticate(request(early)).identity).toMatchObject({ user: 'jane' });
+  });
+
+  it('knows whose the certificate of a connection is, for users and front proxies only', async () => {
+    const { standings, clock } = setup();
+    const brief = connect(makeClient(clientCa, { cn: 'jane', notAfter: new Date(Date.now() + DAY_MS) }));
+    expect([connect(jane), brief, connect(proxy)].map((each) => standings.ownerOf(each))).toEqual([
+      'user',
+      'user',
+      'front-proxy',
+    ]);
+    const stranger = connect(makeClient(makeCa('elsewhere'), { cn: 'root' }));
+    const otherProxy = connect(makeClient(proxyCa, { cn: 'other' }));
+    const nameless = connect(makeClient(clientCa, { organizations: ['dev'] }));
+    for (const bad of [connect(), stranger, otherProxy, nameless]) expect(standings.ownerOf(bad)).toBeUndefined();
+    await clock.advance(DAY_MS + 1_000);
+    expect(standings.ownerOf(brief)).toBeUndefined();
   });
 
   it('repeats no signature check when it verifies a refused certificate again', async () => {

@@ -3,6 +3,7 @@ import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { ANONYMOUS, flowOf } from '../../http/identity.js';
 import { bearer, exchangeFor } from '../discovery/exchange.fixture.js';
 import { createAuthenticator } from './authenticate.js';
+import { ConnectionStandings } from './connection-standings.js';
 import { CredentialProofs, PROVEN_CREDENTIALS_MAX } from './credential-proofs.js';
 
 const replied = (status: number) => ({ status, headers: [], body: null });
@@ -139,11 +140,13 @@ describe('CredentialProofs', () => {
   it('gives all bearers of unproven tokens from one address the same flow', () => {
     const proofs = new CredentialProofs();
     const authenticate = createAuthenticator({
-      clientCa: () => [],
-      requestHeaderCa: () => [],
-      allowedNames: [],
+      standings: new ConnectionStandings({
+        clientCa: () => [],
+        requestHeaderCa: () => [],
+        allowedNames: [],
+        clock: new ManualClock(),
+      }),
       proofs,
-      clock: new ManualClock(),
     });
     const groupOf = (token: string) =>
       flowOf(authenticate(exchangeFor('/api', { headers: bearer(token) })).identity).group;

@@ -11,6 +11,7 @@ import { headerValue, headerValues } from '../../http/headers.js';
 import { ANONYMOUS, type EstablishedIdentity, type Identity } from '../../http/identity.js';
 import { makeCa, makeClient, makeServer, type TestCertificate } from '../../http/tls/pki.fixture.js';
 import { createAuthenticator } from './authenticate.js';
+import { ConnectionStandings } from './connection-standings.js';
 import { createOutgoingHeaders, escapeHeaderKey, type HeaderRecipient } from './outgoing-headers.js';
 import { identityFromHeaders, requestHeaderReader } from './request-header.js';
 
@@ -277,12 +278,13 @@ describe('authenticate and outgoingHeaders over TLS', () => {
   const serving = makeServer(serverCa);
   const clientBundle = [clientCa.x509];
   const proxyBundle = [proxyCa.x509];
-  const authenticate = createAuthenticator({
+  const standings = new ConnectionStandings({
     clientCa: () => clientBundle,
     requestHeaderCa: () => proxyBundle,
     allowedNames: ['front-proxy-client'],
     clock: systemClock,
   });
+  const authenticate = createAuthenticator({ standings });
 
   /** Replies with the header fields that it would send on, or with the status of the refusal. */
   const server = createServer(

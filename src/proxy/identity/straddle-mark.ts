@@ -9,3 +9,8 @@ export const STRADDLE_MARK: RawHeaders = [MARK, 'true'];
 export function isStraddlePage(headers: RawHeaders): boolean {
   return headerValue(headers, MARK.toLowerCase()) === 'true';
 }
+
+/** The same for a reply to the client of Node.js. */
+export function isStraddleReply(headers: Readonly<Record<string, unknown>>): boolean {
+  return headers[MARK.toLowerCase()] === 'true';
+}

@@ -6,6 +6,8 @@ import type { PeerEndpoint } from './peer-table.js';
 export interface EndpointName {
   readonly kind: PeerEndpoint['kind'];
   readonly address: string;
+  /** Nobody is said to listen there: it is tried only while no other address of the server answers. */
+  readonly isReserve?: true;
 }
 
 export function endpointKey({ kind, address }: EndpointName): string {

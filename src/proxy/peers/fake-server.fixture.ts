@@ -115,10 +115,10 @@ export function aggregated(resources: Readonly<Record<string, string>>) {
 
 /**
  * API server in memory. `mode` makes it serve discovery, refuse connections, hang, be unready or
- * malformed.
+ * malformed, or be a Straddle whose API server is down.
  */
 export class PlayedServer {
-  mode: 'up' | 'refusing' | 'hanging' | 'starting' | 'malformed' = 'up';
+  mode: 'up' | 'refusing' | 'hanging' | 'starting' | 'malformed' | 'without-its-server' = 'up';
   groups: Record<string, string>;
   version = 'v1.36.4';
   /** The server marks its /readyz as a Straddle does. */
@@ -138,6 +138,8 @@ export class PlayedServer {
       const page = jsonReply('ok', this.mode === 'starting' ? 500 : 200);
       return Promise.resolve(this.isStraddle ? { ...page, headers: [...page.headers, ...STRADDLE_MARK] } : page);
     }
+    // A Straddle is ready as long as a peer can take requests.
+    if (this.mode === 'without-its-server') return Promise.resolve(jsonReply({ kind: 'Status', code: 503 }, 503));
     if (this.mode === 'malformed') return Promise.resolve(jsonReply({ kind: 'APIGroupDiscoveryList', items: 7 }));
     if (path === '/version') return Promise.resolve(jsonReply({ gitVersion: this.version }));
     const core = path === '/api';

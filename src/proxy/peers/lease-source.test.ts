@@ -6,7 +6,7 @@ import { FakeApi } from './fake-server.fixture.js';
 import { IDENTITY_LABEL, LEASES_MAX, type Lease, LeaseSource } from './lease-source.js';
 import type { PeerSource } from './peer-source.js';
 import type { Sighting } from './sightings.js';
-import { StraddleLease, straddleLeaseName } from './straddle-lease.js';
+import { StraddleLease, type StraddleLeaseOptions, straddleLeaseName } from './straddle-lease.js';
 
 let api: FakeApi;
 let clock: ManualClock;
@@ -178,7 +178,7 @@ describe('endpoint source', () => {
 });
 
 describe('StraddleLease', () => {
-  const createLease = () =>
+  const createLease = (more: Partial<StraddleLeaseOptions> = {}) =>
     new StraddleLease({
       client: api.client(clock),
       clock,
@@ -186,6 +186,7 @@ describe('StraddleLease', () => {
       serverName: 'a',
       advertiseAddress: '10.0.0.1:7443',
       upstreamAddress: '10.0.0.1:6443',
+      ...more,
     });
   const stored = () => api.objects.get(straddleLeaseName('a')) as Lease | undefined;
 
@@ -206,6 +207,20 @@ describe('StraddleLease', () => {
     await until(() => stored()!.spec!.renewTime === '2030-01-01T00:00:10.000000Z');
     await mine.close();
     expect(stored()).toBeUndefined();
+  });
+
+  it('says with each renewal whether its API server is reached through it only', async () => {
+    let isBehind = true;
+    const mine = createLease({ isUpstreamBehind: async () => isBehind });
+    await mine.start();
+    const source = await leases();
+    expect(source.sightings()).toMatchObject([{ upstreamAddress: '10.0.0.1:6443', isBehindStraddle: true }]);
+    isBehind = false;
+    await watching();
+    await clock.advance(10_000);
+    await until(() => source.sightings()[0]?.isBehindStraddle === undefined);
+    expect(stored()!.metadata.annotations).not.toHaveProperty('straddle.dev/upstream-listens');
+    await mine.close();
   });
 
   it('takes over the lease of a killed process, and deletes other stale leases of this server only', async () => {

@@ -13,6 +13,9 @@ export const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 export const HOSTNAME_LABEL = 'kubernetes.io/hostname';
 export const PEER_ADDRESS_ANNOTATION = 'kubernetes.io/peer-advertise-address';
 export const UPSTREAM_ANNOTATION = 'straddle.dev/upstream';
+/** Where the API server behind a Straddle listens; `loopback` means that other machines reach it through its Straddle only. */
+export const UPSTREAM_LISTENS_ANNOTATION = 'straddle.dev/upstream-listens';
+export const ON_LOOPBACK = 'loopback';
 /** The server name where it is too long for the label or has characters not allowed there. */
 export const SERVER_NAME_ANNOTATION = 'straddle.dev/server-name';
 const SELECTOR = `${IDENTITY_LABEL} in (kube-apiserver,straddle,straddle-forget)`;
@@ -178,6 +181,8 @@ export class LeaseSource implements PeerSource {
     const hostname = textOf(annotations?.[SERVER_NAME_ANNOTATION]) ?? textOf(labels?.[HOSTNAME_LABEL]);
     const address = this.#addressOf(lease, PEER_ADDRESS_ANNOTATION);
     const upstreamAddress = kind === 'straddle' ? this.#addressOf(lease, UPSTREAM_ANNOTATION) : undefined;
+    const isBehindStraddle =
+      upstreamAddress !== undefined && annotations?.[UPSTREAM_LISTENS_ANNOTATION] === ON_LOOPBACK;
     // Clamped to the local time: a renewal in the future would make the claims of all others stale.
     const renewedAtMs = Math.min(Date.parse(lease.spec?.renewTime ?? ''), seenAtMs);
     const holder = textOf(lease.spec?.holderIdentity);
@@ -187,6 +192,7 @@ export class LeaseSource implements PeerSource {
       ...(hostname === undefined ? {} : { hostname: hostname.toLowerCase() }),
       ...(address === undefined ? {} : { address }),
       ...(upstreamAddress === undefined ? {} : { upstreamAddress }),
+      ...(isBehindStraddle ? { isBehindStraddle } : {}),
       ...(Number.isNaN(renewedAtMs) ? {} : { renewedAtMs }),
       ...(holder === undefined ? {} : { incarnation: holder }),
     };

@@ -227,6 +227,78 @@ describe('PeerDirectory', () => {
     expect(directory.describe().peers[0]!.surfaceAgeMs).toBeLessThan(3_000);
   });
 
+  describe('whose API server listens on loopback behind its Straddle', () => {
+    const behind = () => lease('b', B_STRADDLE, { kind: 'straddle', upstreamAddress: B, isBehindStraddle: true });
+    const usable = () => directory.snapshot().peers[0]!.endpoints.map((e) => [e.destination.address, e.usable()]);
+
+    beforeEach(() => {
+      servers.set(B_STRADDLE, new PlayedServer(servers.get(B)!.groups));
+      servers.get(B_STRADDLE)!.isStraddle = true;
+      servers.get(B)!.mode = 'refusing';
+    });
+
+    it('reaches the Straddle at once and never dials the address at which nobody listens', async () => {
+      await source.see(behind(), lease('b', B), { source: 'endpoints', kind: 'kube-apiserver', address: B });
+      expect(capable()).toEqual(['b']);
+      expect(directory.synced()).toBe(true);
+      await clock.advance(60_000);
+      expect(usable()).toEqual([
+        [B_STRADDLE, true],
+        [B, false],
+      ]);
+      expect(servers.get(B)!.requests).toEqual([]);
+    });
+
+    it('departs the server when only its Straddle is still there, and restores it', async () => {
+      await source.see(behind(), lease('b', B));
+      servers.get(B_STRADDLE)!.mode = 'without-its-server';
+      await clock.advance(10_000);
+      expect(departed()).toEqual(['b']);
+      expect(capable()).toEqual([]);
+      servers.get(B_STRADDLE)!.mode = 'up';
+      await clock.advance(5_000);
+      expect(departed()).toEqual([]);
+      expect(usable()[0]).toEqual([B_STRADDLE, true]);
+    });
+
+    it('dials the address all the same while the Straddle does not answer: a lease may say anything', async () => {
+      servers.get(B)!.mode = 'up';
+      servers.get(B_STRADDLE)!.mode = 'refusing';
+      await source.see(behind(), lease('b', B));
+      await clock.advance(200);
+      expect(usable()).toEqual([
+        [B_STRADDLE, false],
+        [B, true],
+      ]);
+      expect(capable()).toEqual(['b']);
+      servers.get(B_STRADDLE)!.mode = 'up';
+      await clock.advance(5_000);
+      expect(usable()).toEqual([
+        [B_STRADDLE, true],
+        [B, true],
+      ]);
+      // Probed as long as it answers, so that its health is known.
+      servers.get(B)!.mode = 'refusing';
+      await clock.advance(5_000);
+      expect(usable()[1]).toEqual([B, false]);
+    });
+
+    it('has one address where the Straddle has the one that the API server advertises', async () => {
+      servers.get(B)!.mode = 'up';
+      servers.get(B)!.isStraddle = true;
+      await source.see(lease('b', B), lease('b', B, { kind: 'straddle', upstreamAddress: B }), {
+        source: 'endpoints',
+        kind: 'kube-apiserver',
+        address: B,
+      });
+      const [peer] = directory.snapshot().peers;
+      expect(peer!.endpoints.map((e) => [e.kind, e.destination.address, e.usable()])).toEqual([['straddle', B, true]]);
+      servers.get(B)!.mode = 'without-its-server';
+      await clock.advance(10_000);
+      expect(departed()).toEqual(['b']);
+    });
+  });
+
   it('reads a peer again at once on refresh, or when it was restarted', async () => {
     await source.see(lease('b', B, { incarnation: '1' }));
     servers.get(B)!.groups = { ...servers.get(B)!.groups, 'new/v1/ns': 'get' };

@@ -246,6 +246,7 @@ class Directory implements RunningPeerDirectory {
     const monitor = new PeerMonitor({
       identity: server.identity,
       endpoints: server.endpoints.map((endpoint) => this.#pool.get(endpoint)),
+      reserve: new Set(server.endpoints.flatMap((each) => (each.isReserve ? [this.#pool.get(each)] : []))),
       clock,
       logger,
       timings: this.#timings,
@@ -370,6 +371,6 @@ function continues(server: SightedServer, { server: before }: Pick<Watched, 'ser
 }
 
 function sameEndpoints(a: SightedServer, b: SightedServer): boolean {
-  const text = (server: SightedServer) => server.endpoints.map((e) => `${e.kind} ${e.address}`).join();
+  const text = (server: SightedServer) => server.endpoints.map((e) => `${e.kind} ${e.address} ${e.isReserve}`).join();
   return text(a) === text(b);
 }

@@ -33,6 +33,8 @@ const JITTER = 0.2;
 export interface PeerMonitorOptions {
   readonly identity: string;
   readonly endpoints: readonly TrackedEndpoint[];
+  /** Those of `endpoints` that are probed only while no other one answers. */
+  readonly reserve?: ReadonlySet<TrackedEndpoint>;
   readonly clock: Clock;
   readonly logger: Logger;
   readonly timings: MonitorTimings;
@@ -147,6 +149,16 @@ export class PeerMonitor {
     return usable === undefined || this.endpoints.indexOf(endpoint) <= this.endpoints.indexOf(usable);
   }
 
+  /**
+   * Returns whether an endpoint is probed: one of the reserve while it answers itself, or once all others have failed. It is
+   * said that nobody listens there, so a probe while others answer would only be a refused connection.
+   */
+  probes(endpoint: TrackedEndpoint): boolean {
+    const { reserve } = this.#options;
+    if (!reserve?.has(endpoint) || endpoint.usable()) return true;
+    return this.endpoints.every((each) => reserve.has(each) || (this.#triedEndpoints.has(each) && !each.usable()));
+  }
+
   /** Records that /readyz of an endpoint replied 200 before the surface was read. */
   answering(): void {
     if (this.#state === 'departed') this.#enter('returning');
@@ -187,7 +199,14 @@ export class PeerMonitor {
     if (this.#state === 'returning') this.#enter('departed');
     const next = this.endpoints.findIndex((candidate) => candidate !== endpoint && candidate.usable());
     if (next >= 0 && this.reads(this.endpoints[next]!)) this.#loops[next]!.wake();
+    this.#wakeReserve(endpoint);
     this.#watchForDeparture();
+  }
+
+  #wakeReserve(failed: TrackedEndpoint): void {
+    const { reserve } = this.#options;
+    if (!reserve || reserve.has(failed)) return;
+    for (const loop of this.#loops) if (reserve.has(loop.endpoint)) loop.wake();
   }
 
   /** Logs each type of failure of an endpoint once, until it has recovered. */
@@ -274,7 +293,7 @@ export type PeerState = 'expected' | 'present' | 'departed' | 'returning' | 'aba
 /** Probes one endpoint periodically. */
 class EndpointLoop {
   readonly #monitor: PeerMonitor;
-  readonly #endpoint: TrackedEndpoint;
+  readonly endpoint: TrackedEndpoint;
   readonly #options: PeerMonitorOptions;
   readonly #visits: RepeatedTask;
   #closed = false;
@@ -285,7 +304,7 @@ class EndpointLoop {
 
   constructor(monitor: PeerMonitor, endpoint: TrackedEndpoint, options: PeerMonitorOptions) {
     this.#monitor = monitor;
-    this.#endpoint = endpoint;
+    this.endpoint = endpoint;
     this.#options = options;
     this.#visits = new RepeatedTask({
       clock: options.clock,
@@ -295,11 +314,12 @@ class EndpointLoop {
   }
 
   start(): void {
-    this.#endpoint.onFailure(() => {
-      this.#monitor.visited(this.#endpoint, new Error(this.#endpoint.health.lastError));
+    this.endpoint.onFailure(() => {
+      this.#monitor.visited(this.endpoint, new Error(this.endpoint.health.lastError));
       this.#visits.pause();
     });
-    void this.#visits.now();
+    if (this.#monitor.probes(this.endpoint)) void this.#visits.now();
+    else this.#visits.pause();
   }
 
   close(): void {
@@ -320,36 +340,38 @@ class EndpointLoop {
   #pauseMs(): number {
     const isAgain = this.#again;
     this.#again = false;
-    if (!this.#endpoint.usable()) return this.#endpoint.health.probeInMs();
+    if (!this.#monitor.probes(this.endpoint)) return this.#options.timings.readEveryMs;
+    if (!this.endpoint.usable()) return this.endpoint.health.probeInMs();
     if (isAgain) return 0;
     const spread = 1 - JITTER + 2 * JITTER * this.#options.random();
     return this.#options.timings.readEveryMs * spread;
   }
 
   async #visit(): Promise<void> {
-    const { health } = this.#endpoint;
+    if (!this.#monitor.probes(this.endpoint)) return;
+    const { health } = this.endpoint;
     const failuresBefore = health.failureCount;
     try {
       await this.#probe();
       // Traffic that failed meanwhile is more recent than a probe that was sent before.
       if (this.#closed || health.failureCount !== failuresBefore) return;
       health.probed();
-      this.#monitor.visited(this.#endpoint, undefined);
+      this.#monitor.visited(this.endpoint, undefined);
     } catch (error) {
       if (this.#closed) return;
-      this.#endpoint.probeFailed(error);
-      this.#monitor.visited(this.#endpoint, error);
+      this.endpoint.probeFailed(error);
+      this.#monitor.visited(this.endpoint, error);
     }
   }
 
   async #probe(): Promise<void> {
     const monitor = this.#monitor;
-    const { reader } = this.#endpoint;
-    const wasUsable = this.#endpoint.usable();
-    const reads = monitor.reads(this.#endpoint);
+    const { reader } = this.endpoint;
+    const wasUsable = this.endpoint.usable();
+    const reads = monitor.reads(this.endpoint);
     if (!wasUsable || !reads) {
       this.ready = false;
-      await this.#endpoint.checkReady();
+      await this.endpoint.checkReady();
       this.ready = true;
       if (!wasUsable && !this.#closed) monitor.answering();
     }
@@ -358,7 +380,7 @@ class EndpointLoop {
     if (wasUsable && monitor.surface && surface !== monitor.surface && lostSomething(monitor.surface, surface)) {
       // A server that was restarted between two probes has incomplete discovery at first: resources
       // count as removed only once it is ready.
-      await this.#endpoint.checkReady();
+      await this.endpoint.checkReady();
       surface = await reader.read();
     }
     if (!this.#closed) monitor.accept(surface);

@@ -16,7 +16,7 @@ export interface PeerEndpoint {
 export interface Peer {
   /** The same on every server of the control plane: the host name if known, else the address. */
   readonly identity: string;
-  /** Preferred first: the API server itself, then the Straddle before it. */
+  /** Preferred first: the API server itself, then the Straddle before it, then addresses at which nobody is said to listen. */
   readonly endpoints: readonly PeerEndpoint[];
   /** Undefined until its discovery could be read once. */
   readonly surface: Surface | undefined;

@@ -9,6 +9,11 @@ export interface Sighting {
   readonly address?: string;
   /** For kind `straddle`: address at which other machines reach the API server behind it. */
   readonly upstreamAddress?: string;
+  /**
+   * Only with `upstreamAddress`: the API server listens on loopback, so that nobody answers there and it is reached through its
+   * Straddle.
+   */
+  readonly isBehindStraddle?: true;
   /** Time of the last renewal, by the writer's clock but never in the future. Leases only. */
   readonly renewedAtMs?: number;
   /** Changes when the process at that address is replaced. */

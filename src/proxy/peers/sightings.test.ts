@@ -35,6 +35,24 @@ describe('uniteSightings', () => {
     ]);
   });
 
+  it('puts the address of an API server last of which its Straddle says that nobody listens there', () => {
+    const behind: Sighting = { ...straddle('b', '10.0.0.2:7443', '10.0.0.2:6443'), isBehindStraddle: true };
+    expect(unite([apiServer('b', '10.0.0.2:6443'), behind, endpoint('10.0.0.2:6443')], NOBODY)).toMatchObject([
+      {
+        identity: 'b',
+        endpoints: [
+          { kind: 'straddle', address: '10.0.0.2:7443' },
+          { kind: 'kube-apiserver', address: '10.0.0.2:6443', isReserve: true },
+        ],
+      },
+    ]);
+    const { address: _, ...nowhere } = behind;
+    expect(unite([nowhere], NOBODY)).toMatchObject([
+      { endpoints: [{ kind: 'kube-apiserver', address: '10.0.0.2:6443' }] },
+    ]);
+    expect(unite([nowhere], NOBODY)[0]!.endpoints[0]).not.toHaveProperty('isReserve');
+  });
+
   it('excludes this server by name, address and upstream address, with all joined sightings', () => {
     const selves = { names: ['A'], addresses: ['10.0.0.1:7443', '10.0.0.1:6443'] };
     const seen = [

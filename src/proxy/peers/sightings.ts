@@ -88,9 +88,15 @@ function serverOf(group: readonly Sighting[], answered: ReadonlySet<string>): Si
   );
   for (const address of straddles) apiServers.delete(address);
   const vouched = new Set(group.flatMap((s) => (s.source === 'lease' ? [] : [s.address])));
-  const all = [
-    ...sorted(apiServers).map((address) => ({ kind: 'kube-apiserver' as const, address })),
+  // Kept, although nobody should answer there: every user who may write leases can say so of a server.
+  const reserve = new Set(
+    straddles.size === 0 ? [] : group.flatMap((s) => (s.isBehindStraddle && s.upstreamAddress) || []),
+  );
+  const direct = sorted(apiServers).map((address) => ({ kind: 'kube-apiserver' as const, address }));
+  const all: EndpointName[] = [
+    ...direct.filter(({ address }) => !reserve.has(address)),
     ...sorted(straddles).map((address) => ({ kind: 'straddle' as const, address })),
+    ...direct.filter(({ address }) => reserve.has(address)).map((each) => ({ ...each, isReserve: true as const })),
   ];
   const rank = ({ address }: EndpointName): number => (answered.has(address) ? 0 : vouched.has(address) ? 1 : 2);
   const kept = new Set([...all].sort((a, b) => rank(a) - rank(b)).slice(0, ENDPOINTS_PER_SERVER_MAX));

@@ -1,5 +1,6 @@
-import { mkdir, open, readFile, rename, stat } from 'node:fs/promises';
+import { open, readFile, rename, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '../../base/make-folder.js';
 
 /**
  * A file that is replaced atomically: after a crash at any moment it has the old text or the new
@@ -8,7 +9,7 @@ import { dirname } from 'node:path';
 export class StateFile {
   readonly #path: string;
   readonly #bytesMax: number;
-  #next: (() => string) | undefined;
+  #next: (() => string | undefined) | undefined;
   #running: Promise<void> | undefined;
 
   constructor(path: string, bytesMax: number) {
@@ -28,8 +29,11 @@ export class StateFile {
     }
   }
 
-  /** Replaces the file. `make` is called when the write starts, to serialise the present state. */
-  write(make: () => string): Promise<void> {
+  /**
+   * Replaces the file. `make` is called when the write starts, to serialise the present state; undefined removes the file.
+   * Settles when no write is left, and rejects if the last one failed.
+   */
+  write(make: () => string | undefined): Promise<void> {
     this.#next = make;
     this.#running ??= this.#drain().finally(() => {
       this.#running = undefined;
@@ -38,30 +42,68 @@ export class StateFile {
   }
 
   async #drain(): Promise<void> {
+    let failure: { readonly error: unknown } | undefined;
     for (let make = this.#next; make; make = this.#next) {
       this.#next = undefined;
-      await this.#replace(make());
+      failure = undefined;
+      try {
+        await this.#carryOut(make());
+      } catch (error) {
+        failure = { error };
+      }
     }
+    if (failure) throw failure.error;
+  }
+
+  async #carryOut(text: string | undefined): Promise<void> {
+    if (text !== undefined) await this.#replace(text);
+    else if (!(await this.#remove())) return;
+    await this.#syncFolder();
   }
 
   async #replace(text: string): Promise<void> {
     if (Buffer.byteLength(text) > this.#bytesMax) throw new Error(`state would be larger than ${this.#bytesMax} bytes`);
-    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(this.#path));
     const draft = `${this.#path}.${process.pid}.new`;
-    const file = await open(draft, 'w', 0o600);
     try {
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
+      await writeDraft(draft, text);
+      await rename(draft, this.#path);
+    } catch (error) {
+      // On a full disk, what was written of it would take room until the next write.
+      await unlink(draft).catch(() => {});
+      throw error;
     }
-    await rename(draft, this.#path);
-    // The rename must survive a power failure too: sync the folder.
+  }
+
+  /** Returns false if there is no file. */
+  async #remove(): Promise<boolean> {
+    try {
+      await unlink(this.#path);
+      return true;
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT' || code === 'ENOTDIR') return false;
+      throw error;
+    }
+  }
+
+  /** Makes a rename or a removal survive a power failure. */
+  async #syncFolder(): Promise<void> {
     const folder = await open(dirname(this.#path), 'r');
     try {
       await folder.sync();
     } finally {
       await folder.close();
     }
+  }
+}
+
+async function writeDraft(path: string, text: string): Promise<void> {
+  const file = await open(path, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
   }
 }

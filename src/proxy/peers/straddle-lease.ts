@@ -10,9 +10,11 @@ import {
   IDENTITY_LABEL,
   LEASES_PATH,
   type Lease,
+  ON_LOOPBACK,
   PEER_ADDRESS_ANNOTATION,
   SERVER_NAME_ANNOTATION,
   UPSTREAM_ANNOTATION,
+  UPSTREAM_LISTENS_ANNOTATION,
 } from './lease-source.js';
 
 export interface StraddleLeaseOptions {
@@ -24,6 +26,8 @@ export interface StraddleLeaseOptions {
   readonly advertiseAddress: string;
   /** ip:port at which other machines reach the API server behind it, if they can. */
   readonly upstreamAddress?: string;
+  /** Asked before each renewal: whether the API server is reached through this Straddle only. Must not reject. */
+  readonly isUpstreamBehind?: () => Promise<boolean>;
   readonly durationSeconds?: number;
   readonly renewEveryMs?: number;
   /** Delay before the next attempt after a refusal (403), which only an operator can change. */
@@ -43,7 +47,8 @@ export function straddleLeaseName(serverName: string): string {
  * with other names for the same server or address are deleted once, after the first renewal.
  */
 export class StraddleLease {
-  readonly #options: Required<Omit<StraddleLeaseOptions, 'upstreamAddress'>> & StraddleLeaseOptions;
+  readonly #options: Required<Omit<StraddleLeaseOptions, 'upstreamAddress' | 'isUpstreamBehind'>> &
+    StraddleLeaseOptions;
   readonly #holder: string;
   readonly #path: string;
   readonly #complaints = new OncePerSubject();
@@ -51,6 +56,7 @@ export class StraddleLease {
   readonly #renewals: RepeatedTask;
   #pauseMs = 0;
   #swept = false;
+  #isUpstreamBehind = false;
 
   constructor(options: StraddleLeaseOptions) {
     this.#options = {
@@ -97,6 +103,7 @@ export class StraddleLease {
   async #attempt(): Promise<void> {
     this.#pauseMs = this.#options.renewEveryMs;
     try {
+      this.#isUpstreamBehind = (await this.#options.isUpstreamBehind?.()) ?? false;
       await this.#renew();
       if (!this.#swept) await this.#sweep();
       this.#complaints.forget('renew');
@@ -183,6 +190,7 @@ export class StraddleLease {
         annotations: {
           [PEER_ADDRESS_ANNOTATION]: advertiseAddress,
           ...(upstreamAddress === undefined ? {} : { [UPSTREAM_ANNOTATION]: upstreamAddress }),
+          ...(this.#isUpstreamBehind ? { [UPSTREAM_LISTENS_ANNOTATION]: ON_LOOPBACK } : {}),
           ...(labelled ? {} : { [SERVER_NAME_ANNOTATION]: serverName.toLowerCase() }),
         },
       },

@@ -5,7 +5,7 @@ import { probeReadyz } from '../../http/server-health.js';
 import { isStraddlePage } from '../identity/straddle-mark.js';
 import type { EndpointHealth } from './endpoint-health.js';
 import type { PeerEndpoint } from './peer-table.js';
-import type { SurfaceFetch, SurfaceReader } from './surface-reader.js';
+import { type SurfaceFetch, SurfaceReadError, type SurfaceReader } from './surface-reader.js';
 
 export interface TrackedEndpointOptions {
   readonly kind: PeerEndpoint['kind'];
@@ -79,7 +79,7 @@ export class TrackedEndpoint implements PeerEndpoint {
     const get: Parameters<typeof probeReadyz>[0] = (path, onAbort) =>
       fetch(path, ['accept', '*/*', 'accept-encoding', 'identity'], onAbort);
     const { status, headers } = await probeReadyz(get, clock, readyTimeoutMs);
-    if (status !== 200) throw new Error(`GET /readyz answered ${status}`);
+    if (status !== 200) throw new SurfaceReadError('/readyz', status, '');
     this.#verified = true;
     this.#kind = isStraddlePage(headers) ? 'straddle' : 'kube-apiserver';
   }

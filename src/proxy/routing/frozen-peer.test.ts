@@ -89,6 +89,7 @@ async function route(...addresses: string[]): Promise<void> {
     refreshLocal: async () => {},
     rerouter: new Rerouter({ ...common, dispatch, attemptsMax: 4 }),
     rerouteUnknownOptions: true,
+    mayContinue: () => true,
   });
 }
 

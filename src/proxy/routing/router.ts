@@ -45,6 +45,8 @@ export interface RouterOptions {
   readonly rerouter: Rerouter;
   /** Whether reads that a server refuses for an option it does not know are sent to a newer one. */
   readonly rerouteUnknownOptions: boolean;
+  /** Returns whether a rerouted watch whose peer goes away now may continue at another server. */
+  readonly mayContinue: () => boolean;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -80,6 +80,7 @@ export function routing(options: {
   readonly onRefreshPeer?: (identity: string) => void;
   readonly attemptsMax?: number;
   readonly rerouteUnknownOptions?: boolean;
+  readonly mayContinue?: () => boolean;
 }) {
   const clock = new ManualClock();
   const metrics = createMetrics();
@@ -110,6 +111,7 @@ export function routing(options: {
     refreshLocal: async () => options.onRefreshLocal?.(),
     rerouter,
     rerouteUnknownOptions: options.rerouteUnknownOptions ?? true,
+    mayContinue: options.mayContinue ?? (() => true),
   });
   const count = (line: string) => metrics.registry.render().includes(line);
   return { handler, rerouter, refreshed, count };

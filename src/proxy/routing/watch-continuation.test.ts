@@ -229,6 +229,7 @@ function setup({ identities = ['b', 'c'], encoding = JSON_WATCH } = {}) {
   const clock = new ManualClock();
   const metrics = createMetrics();
   const host = { server: new Server('local', store, encoding), serves: false };
+  const passthrough = { isOn: false };
   const refreshed: string[] = [];
   const directory: PeerDirectory = {
     snapshot: () => {
@@ -264,6 +265,7 @@ function setup({ identities = ['b', 'c'], encoding = JSON_WATCH } = {}) {
     directory,
     rerouter,
     rerouteUnknownOptions: true,
+    mayContinue: () => !passthrough.isOn,
     metrics,
     clock,
     logger: silentLogger,
@@ -281,7 +283,7 @@ function setup({ identities = ['b', 'c'], encoding = JSON_WATCH } = {}) {
     [...metrics.registry.render().matchAll(/straddle_watch_continuations_total\{outcome="(.+)"\} (\d+)/g)].map(
       ([, outcome, count]) => `${outcome} ${count}`,
     );
-  return { store, servers, b: servers[0]!, c: servers[1]!, clock, host, refreshed, watch, outcomes };
+  return { store, servers, b: servers[0]!, c: servers[1]!, clock, host, passthrough, refreshed, watch, outcomes };
 }
 
 const query = (exchange: Exchange | undefined) => new URL(exchange!.target, 'http://x').searchParams;
@@ -346,6 +348,36 @@ describe.each(WATCH_ENCODINGS)('a rerouted watch in $name', (encoding) => {
     await settle();
     expect(client.versions).toEqual([100, 101, 102]);
     expect(outcomes()).toEqual(['continued 2']);
+  });
+
+  it('goes on after a switch to passthrough, and ends in order when its server is killed', async () => {
+    const { store, b, c, host, passthrough, watch, outcomes } = setup({ encoding });
+    const { client } = await watch();
+    store.add();
+    passthrough.isOn = true;
+    store.add();
+    expect(client.versions).toEqual([100, 101]);
+    expect(client.outcome).toBe('open');
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('ended');
+    expect([...c.asked, ...host.server.asked]).toEqual([]);
+    expect(outcomes()).toEqual(['switched-off 1']);
+  });
+
+  it('stops looking for a server at a switch to passthrough', async () => {
+    const { b, c, clock, passthrough, watch, outcomes } = setup({ encoding });
+    const { client } = await watch();
+    c.up = false;
+    b.kill();
+    await settle();
+    expect(client.outcome).toBe('open');
+    passthrough.isOn = true;
+    c.up = true;
+    c.usable = true;
+    await clock.advance(2_000);
+    expect(client.outcome).toBe('ended');
+    expect(outcomes()).toEqual(['switched-off 1']);
   });
 
   it('is requested again unchanged if no event was delivered', async () => {

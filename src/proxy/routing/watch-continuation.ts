@@ -18,6 +18,8 @@ export interface WatchContinuationOptions {
   /** Answers a request, locally or at a peer, without continuing the watch itself. */
   readonly answer: (exchange: Exchange) => Promise<ServedReply>;
   readonly hostReady: () => boolean;
+  /** Returns whether a watch may continue at another server now; false while passthrough is on. */
+  readonly mayContinue: () => boolean;
   readonly directory: PeerDirectory;
   readonly clock: Clock;
   readonly metrics: Metrics;
@@ -40,7 +42,7 @@ type TakeOver =
   | { readonly kind: 'taken'; readonly reply: Reply; readonly body: BodyStream; readonly from: Candidate | undefined }
   | { readonly kind: 'later' | 'refused' };
 
-type Outcome = 'continued' | 'finished' | 'unsafe' | 'refused' | 'unavailable' | 'too-often' | 'cut';
+type Outcome = 'continued' | 'finished' | 'unsafe' | 'refused' | 'unavailable' | 'too-often' | 'switched-off' | 'cut';
 
 /**
  * Makes a watch outlive the peer that serves it: after a broken stream it continues at another
@@ -187,7 +189,7 @@ class ContinuedWatch implements BodySink, BodySource {
       this.out.fail(error);
     } else if (position.kind === 'over' || this.#timeIsUp()) this.#endHere('finished');
     else if (position.kind === 'unsafe') this.#endHere('unsafe');
-    else if (!this.#mayContinue()) this.#endHere('too-often');
+    else if (!this.#isCalm()) this.#endHere('too-often');
     else {
       this.#events.dropTail();
       const resourceVersion = position.kind === 'from' ? position.resourceVersion : undefined;
@@ -208,9 +210,10 @@ class ContinuedWatch implements BodySink, BodySource {
   }
 
   async #goOn(resourceVersion: string | undefined): Promise<void> {
-    const { clock, logger, random = Math.random } = this.#options;
+    const { clock, logger, mayContinue, random = Math.random } = this.#options;
     const giveUpAtMs = clock.nowMs() + WITHOUT_SERVER_MS_MAX;
     for (let backOffMs = BACK_OFF_FIRST_MS; ; backOffMs = Math.min(BACK_OFF_MS_MAX, backOffMs * 2)) {
+      if (!mayContinue()) return this.#endHere('switched-off');
       const target = takeUpTarget(this.#exchange.target, { resourceVersion, timeoutSeconds: this.#secondsLeft() });
       const answer = await this.#ask(target);
       if (this.#over) {
@@ -284,7 +287,7 @@ class ContinuedWatch implements BodySink, BodySource {
     return this.#options.clock.nowMs() - this.#exchange.startedAtMs >= timeoutSeconds * 1000;
   }
 
-  #mayContinue(): boolean {
+  #isCalm(): boolean {
     const nowMs = this.#options.clock.nowMs();
     this.#continuedAtMs = this.#continuedAtMs.filter((atMs) => nowMs - atMs < CONTINUATIONS_WINDOW_MS);
     if (this.#continuedAtMs.length >= CONTINUATIONS_MAX) return false;

@@ -6,6 +6,7 @@ import type { Destination } from '../../http/outgoing.js';
 import { parseRequestInfo } from '../../kube/request-info.js';
 import type { Surface } from '../../kube/surface.js';
 import { group, resource, surfaceOf, version } from '../discovery/surface.fixture.js';
+import type { PassthroughState } from '../passthrough/passthrough.js';
 import type { DepartedServer, Peer, PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { buildPeerTable } from '../peers/table-index.js';
 import { endpoint, type PlayedEndpoint } from '../routing/routing.fixture.js';
@@ -14,6 +15,7 @@ import { SharedView } from './shared-view.js';
 import { Worker } from './worker.js';
 import type { Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
 
+const OFF: PassthroughState = { on: false, sinceMs: 0, reason: '' };
 const WIDGETS = parseRequestInfo('GET', '/apis/example.com/v1/namespaces/d/widgets')!;
 
 function widgets(kubernetesVersion = 'v1.36.4'): Surface {
@@ -88,7 +90,7 @@ function headAndWorker(answer: (question: Question) => Promise<unknown> = async 
     const first = subscription.first();
     worker = new Worker({
       channel,
-      start: { type: 'start', config: {}, worker: 1, view: structuredClone(first), localReady },
+      start: { type: 'start', config: {}, worker: 1, view: structuredClone(first), localReady, passthrough: OFF },
       clock,
       metrics: new MetricRegistry(),
       makeDestination: ({ address }) => {
@@ -225,6 +227,26 @@ describe('Worker', () => {
     await settle();
     await clock.advance(31_000);
     expect(destinations[0]!.isClosed).toBe(true);
+  });
+
+  it('has the passthrough of its start, then that of each message, and leaves orders to the head', async () => {
+    const on: PassthroughState = { on: true, sinceMs: 7, reason: 'because' };
+    const questions: Question[] = [];
+    let toWorkers = (_: ToWorker) => {};
+    const { connect } = headAndWorker(async (question) => {
+      questions.push(question);
+      toWorkers({ type: 'passthrough', state: on });
+      return { state: on, notKept: undefined };
+    });
+    const { worker, hear } = connect();
+    toWorkers = hear;
+    expect(worker.passthrough.state).toEqual(OFF);
+    const wanted = { on: true, reason: 'because', by: 'jane' };
+    const switching = worker.passthrough
+      .set(wanted)
+      .then((switched) => ({ switched, state: worker.passthrough.state }));
+    expect(await switching).toEqual({ switched: { state: on, notKept: undefined }, state: on });
+    expect(questions).toEqual([{ what: 'passthrough', wanted }]);
   });
 
   it('gets the new view before the answer of the head', async () => {

@@ -59,6 +59,7 @@ function group(mode: string) {
     config: {},
     view: new SharedView({ localSurface: () => undefined, directory: noPeers() }),
     localReady: () => true,
+    passthrough: () => ({ on: false, sinceMs: 0, reason: '' }),
     answer: async () => undefined,
     metrics,
     emptyMetrics: () => createMetrics().registry,

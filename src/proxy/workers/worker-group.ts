@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Metrics } from '../../base/metric-catalogue.js';
 import type { MetricRegistry } from '../../base/metrics.js';
+import type { PassthroughState } from '../passthrough/passthrough.js';
 import type { EndpointName } from '../peers/endpoint-pool.js';
 import { Acceptor } from './acceptor.js';
 import { GroupMetrics } from './group-metrics.js';
@@ -19,6 +20,7 @@ export interface WorkerGroupOptions {
   readonly config: unknown;
   readonly view: SharedView;
   readonly localReady: () => boolean;
+  readonly passthrough: () => PassthroughState;
   readonly answer: (question: Exclude<Question, { what: 'metrics' }>) => Promise<unknown>;
   readonly metrics: Metrics;
   readonly emptyMetrics: () => MetricRegistry;
@@ -87,6 +89,8 @@ export class WorkerGroup {
       empty: emptyMetrics,
       workers: () => this.#processes().filter(({ isTaking }) => isTaking),
     });
+    // From 0 on: Prometheus takes the first value of a series for no increase.
+    metrics.workerRestarts.labels();
     metrics.registry.collect(() => this.#fillGauges());
   }
 
@@ -153,6 +157,11 @@ export class WorkerGroup {
     for (const process of this.#processes()) if (process.isTaking) process.tell({ type: 'hang', endpoint, why });
   }
 
+  /** Sends the state to every worker, also to one that starts: that one has it before its first connection. */
+  passthrough(state: PassthroughState): void {
+    for (const process of this.#processes()) process.tell({ type: 'passthrough', state });
+  }
+
   #processes(): WorkerProcess[] {
     return this.#slots.flatMap(({ process }) => process ?? []);
   }
@@ -179,7 +188,7 @@ export class WorkerGroup {
   }
 
   #fork(slot: Slot): void {
-    const { program, config, view, localReady, clock, answer } = this.#options;
+    const { program, config, view, localReady, passthrough, clock, answer } = this.#options;
     slot.startedAtMs = clock.nowMs();
     const process: WorkerProcess = new WorkerProcess({
       program,
@@ -187,6 +196,7 @@ export class WorkerGroup {
       config,
       view,
       localReady,
+      passthrough,
       clock,
       answer: (question) => (question.what === 'metrics' ? this.#metrics.page() : answer(question)),
       onServing: () => this.#serving(slot),

@@ -1,4 +1,5 @@
 import type { MetricExport } from '../../base/metrics.js';
+import type { PassthroughState, WantedPassthrough } from '../passthrough/passthrough.js';
 import type { EndpointName } from '../peers/endpoint-pool.js';
 
 /** A surface, serialised once by the head for all workers. */
@@ -36,7 +37,9 @@ export type Question =
   | { readonly what: 'refresh-local' }
   /** The same, /version included: the server was restarted. Fails if it cannot be read. */
   | { readonly what: 'read-local-anew' }
-  | { readonly what: 'refresh-peer'; readonly identity: string };
+  | { readonly what: 'refresh-peer'; readonly identity: string }
+  /** Switches passthrough for all processes; the answer is PassthroughSwitched. */
+  | { readonly what: 'passthrough'; readonly wanted: WantedPassthrough };
 
 export type ToWorker =
   | {
@@ -45,10 +48,12 @@ export type ToWorker =
       readonly config: unknown;
       readonly worker: number;
       readonly view: ViewUpdate;
-      /** The local server takes requests, and `view` has its surface read since then. */
+      /** The local server takes requests, and `view` has its surface read since then. False while passthrough is on. */
       readonly localReady: boolean;
+      readonly passthrough: PassthroughState;
     }
   | { readonly type: 'view'; readonly view: ViewUpdate }
+  | { readonly type: 'passthrough'; readonly state: PassthroughState }
   | { readonly type: 'hang'; readonly endpoint: EndpointName; readonly why: string }
   /** Sent together with a socket. */
   | { readonly type: 'connection' }

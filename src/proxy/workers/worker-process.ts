@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.js';
 import type { MetricExport } from '../../base/metrics.js';
+import type { PassthroughState } from '../passthrough/passthrough.js';
 import type { Taker } from './acceptor.js';
 import { type Channel, channelToWorker } from './channel.js';
 import type { ExportingWorker } from './group-metrics.js';
@@ -23,6 +24,7 @@ export interface WorkerProcessOptions {
   readonly config: unknown;
   readonly view: SharedView;
   readonly localReady: () => boolean;
+  readonly passthrough: () => PassthroughState;
   readonly answer: (question: Question) => Promise<unknown>;
   readonly clock: Clock;
   readonly onServing: () => void;
@@ -88,13 +90,14 @@ export class WorkerProcess implements Taker, ExportingWorker {
 
   /** Sends the worker its configuration and the first view. */
   start(): void {
-    const { config, worker, localReady } = this.#options;
+    const { config, worker, localReady, passthrough } = this.#options;
     this.#channel.send({
       type: 'start',
       config,
       worker,
       view: this.#subscription.first(),
       localReady: localReady(),
+      passthrough: passthrough(),
     });
   }
 

@@ -8,6 +8,7 @@ import { buildSurface } from '../peers/surface-documents.js';
 import type { Channel } from './channel.js';
 import { PendingAnswers } from './pending-answers.js';
 import { ReplicaDirectory } from './replica-directory.js';
+import { ReplicaPassthrough } from './replica-passthrough.js';
 import { ReplicaSurface } from './replica-surface.js';
 import type { Question, ToHead, ToWorker, ViewUpdate } from './worker-messages.js';
 
@@ -22,11 +23,13 @@ export interface WorkerOptions {
 /** Timeouts for a head that hangs; the head bounds its reads itself. */
 const READ_MS_MAX = 6_000;
 const METRICS_MS_MAX = 3_000;
+const SWITCH_MS_MAX = 4_000;
 
 /** The worker's side: copies of the head's surface and peer directory, requests to the head. */
 export class Worker {
   readonly surface: ReplicaSurface;
   readonly directory: ReplicaDirectory;
+  readonly passthrough: ReplicaPassthrough;
   readonly #options: WorkerOptions;
   readonly #answers: PendingAnswers;
   readonly #surfaces = new Map<number, Surface>();
@@ -48,6 +51,9 @@ export class Worker {
       refresh: (identity) => this.#ask({ what: 'refresh-peer', identity }, READ_MS_MAX).then(nothing, nothing),
       clock,
     });
+    this.passthrough = new ReplicaPassthrough(start.passthrough, (wanted) =>
+      this.#ask({ what: 'passthrough', wanted }, SWITCH_MS_MAX),
+    );
     this.#takeView(start.view);
   }
 
@@ -70,6 +76,9 @@ export class Worker {
     switch (message.type) {
       case 'view':
         this.#takeView(message.view);
+        break;
+      case 'passthrough':
+        this.passthrough.take(message.state);
         break;
       case 'hang':
         this.directory.hangs(message.endpoint, message.why);
