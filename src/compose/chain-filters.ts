@@ -1,6 +1,6 @@
 import { AttemptError } from '../http/attempt-error.js';
 import type { Authenticate } from '../http/authenticate.js';
-import type { Exchange } from '../http/exchange.js';
+import type { Exchange, Filter, Handler } from '../http/exchange.js';
 import type { RequestInfo } from '../kube/request-info.js';
 import { serves } from '../kube/surface.js';
 import { discoveryFilter } from '../proxy/chain/discovery-filter.js';
@@ -10,6 +10,8 @@ import { identityFilter } from '../proxy/chain/identity-filter.js';
 import { limitsFilter } from '../proxy/chain/limits-filter.js';
 import { observeFilter } from '../proxy/chain/observe-filter.js';
 import { openApiFilter } from '../proxy/chain/openapi-filter.js';
+import { passthroughFilter } from '../proxy/chain/passthrough-filter.js';
+import { passthroughPageFilter } from '../proxy/chain/passthrough-page-filter.js';
 import { requestInfoFilter } from '../proxy/chain/request-info-filter.js';
 import { versionFilter } from '../proxy/chain/version-filter.js';
 import { DocumentFetcher, type SendTo } from '../proxy/discovery/document-fetch.js';
@@ -21,6 +23,7 @@ import { permission } from '../proxy/discovery/permission.js';
 import { StorageHashReader } from '../proxy/discovery/storage-hashes.js';
 import { ViewCache } from '../proxy/discovery/view-cache.js';
 import { createAuthenticator } from '../proxy/identity/authenticate.js';
+import type { ConnectionStandings } from '../proxy/identity/connection-standings.js';
 import { CredentialProofs } from '../proxy/identity/credential-proofs.js';
 import { STRADDLE_USER } from '../proxy/identity/straddle-requests.js';
 import { healthChecks } from './health.js';
@@ -28,44 +31,75 @@ import type { ChainFilters } from './request-chain.js';
 import type { Parts } from './server-parts.js';
 import { createSharedLimits } from './shared-limits.js';
 
-/** Makes the filters of a server. `metricsPage` is for processes whose metrics are rendered elsewhere. */
+export interface FilterChoices {
+  /** For processes whose metrics are rendered elsewhere. */
+  readonly metricsPage?: (() => Promise<string>) | undefined;
+  /** Of a test rig. */
+  readonly intercept?: Filter | undefined;
+}
+
+/** Makes the filters of a server. */
 export function createFilters(
   parts: Parts,
   state: { readonly draining: boolean },
-  metricsPage?: () => Promise<string>,
+  standings: ConnectionStandings,
+  { metricsPage, intercept }: FilterChoices = {},
 ): ChainFilters {
-  const { config, clock, logger, metrics, router } = parts;
+  const { config, clock, logger, metrics, passthrough, localOnly } = parts;
+  const judge = judgeOf(parts);
   const proofs = new CredentialProofs();
   return {
     observe: observeFilter({ metrics, logger, known: ({ info }) => isKnown(info, parts) }),
     errors: errorsFilter(logger),
     requestInfo: requestInfoFilter,
-    identity: identityFilter(authenticator(parts, proofs)),
+    identity: identityFilter(authenticator(parts, standings, proofs)),
+    intercept,
     healthPages: healthPagesFilter(healthChecks(parts, state)),
     limits: limitsFilter({
       ...createSharedLimits(config.limits, clock, metrics),
+      usualHead: config.limits,
       isFromPeerStraddle,
       judge: (exchange, reply) => proofs.judge(exchange, reply),
     }),
     metricsPage: metricsPageFilter({
       metrics: metricsPage ?? (() => metrics.registry.render()),
-      judge: router,
-      nowMs: () => clock.nowMs(),
+      judge,
+      clock,
     }),
+    passthroughPage: passthroughPageFilter({
+      passthrough,
+      serverName: config.serverName,
+      file: config.passthroughFile,
+      judge,
+      clock,
+    }),
+    passthrough: passthroughFilter({ passthrough, local: localOnly }),
     ...documentFilters(parts),
   };
 }
 
-function authenticator({ config, clock, tls, host }: Parts, proofs: CredentialProofs): Authenticate {
-  return host.authenticate(
-    createAuthenticator({
-      ...config.requestHeader,
-      clientCa: () => tls.clientCa(),
-      requestHeaderCa: () => tls.requestHeaderCa(),
-      proofs,
-      clock,
-    }),
-  );
+/**
+ * Asks about rights as requests are served. With passthrough on and the local server down, any server may judge: that is
+ * when an operator wants to switch it off.
+ */
+function judgeOf({ passthrough, localOnly, router }: Parts): Handler {
+  return async (exchange) => {
+    if (!passthrough.state.on) return router(exchange);
+    try {
+      return await localOnly(exchange);
+    } catch (error) {
+      if (exchange.aborted) throw error;
+      return router(exchange);
+    }
+  };
+}
+
+function authenticator(
+  { config, host }: Parts,
+  standings: ConnectionStandings,
+  proofs: CredentialProofs,
+): Authenticate {
+  return host.authenticate(createAuthenticator({ ...config.requestHeader, standings, proofs }));
 }
 
 /** Makes the filters for documents of all servers, which share views, documents and permissions. */

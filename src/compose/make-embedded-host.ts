@@ -1,6 +1,6 @@
 import { ApiServer } from '../apiserver/api-server.js';
 import { OutboundCalls } from '../apiserver/outbound/outbound-calls.js';
-import { parseRuntimeConfig } from '../apiserver/registry/runtime-config.js';
+import { parseRuntimeConfig } from '../apiserver/surfaces/runtime-config.js';
 import { formatHostPort } from '../base/address.js';
 import { servesInSomeVersion } from '../kube/surface.js';
 import { EmbeddedHost } from '../proxy/hosts/embedded-host.js';
@@ -24,6 +24,7 @@ export function makeEmbeddedHost(
     keepsLease: config.peeringActive,
     backend: opened.backend,
     surface: opened.surface,
+    descriptions: opened.descriptions,
     runtimeConfig: parseRuntimeConfig(config.runtimeConfig),
     eventTtlSeconds: config.eventTtlSeconds,
     serviceCidr: config.serviceCidr,

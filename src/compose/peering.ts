@@ -98,6 +98,7 @@ export function createStraddleLease(
     serverName: config.serverName,
     advertiseAddress: peerAdvertiseAddress(config, port),
     ...(host.advertisedAddress === undefined ? {} : { upstreamAddress: host.advertisedAddress }),
+    ...(host.isBehindProcess === undefined ? {} : { isUpstreamBehind: host.isBehindProcess }),
     durationSeconds: config.leaseDurationSeconds,
   });
 }

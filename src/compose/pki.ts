@@ -1,12 +1,15 @@
 import { createPrivateKey, generateKeyPairSync, randomBytes, X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { link, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../base/make-folder.js';
 import { type IssuedCertificate, issueAuthority, issueCertificate } from '../http/tls/issue-certificate.js';
 import type { ApiServerConfig } from './config/api-server-config.js';
 import { PKI_NAMES } from './config/load-api-server-config.js';
 
+/** The common name of the authority that issues the admin's certificate. */
+export const AUTHORITY_NAME = 'straddle-ca';
 const AUTHORITY_DAYS = 3_650;
 const LEAF_DAYS = 365;
 /** Remaining lifetime below which a certificate is issued again at the next start. */
@@ -25,10 +28,10 @@ export interface MadePki {
  */
 export async function makePki(config: ApiServerConfig): Promise<MadePki | undefined> {
   const { pkiDir } = config;
-  await mkdir(pkiDir, { recursive: true, mode: 0o700 });
+  makeFolder(pkiDir);
   if (config.serviceAccounts.signingKeyFile === join(pkiDir, PKI_NAMES.serviceAccountKey))
     await makeSigningKey(config.serviceAccounts.signingKeyFile);
-  const ca = await authority(pkiDir, PKI_NAMES.ca, 'straddle-ca');
+  const ca = await authority(pkiDir, PKI_NAMES.ca, AUTHORITY_NAME);
   const frontProxyCa = await authority(pkiDir, PKI_NAMES.frontProxyCa, 'straddle-front-proxy-ca');
   if (config.frontProxyCertificate?.certFile === join(pkiDir, `${PKI_NAMES.frontProxyClient}.crt`)) {
     await leaf(config.frontProxyCertificate, () =>

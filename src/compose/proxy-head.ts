@@ -1,6 +1,7 @@
 import type { Logger } from '../base/logger.js';
 import { createMetrics } from '../base/metric-catalogue.js';
 import { CONNECTIONS_WAITING_MAX } from '../http/server/listener-limits.js';
+import { readWanted } from '../proxy/passthrough/passthrough.js';
 import { SharedView } from '../proxy/workers/shared-view.js';
 import { WorkerGroup } from '../proxy/workers/worker-group.js';
 import type { Question } from '../proxy/workers/worker-messages.js';
@@ -9,6 +10,7 @@ import type { ProxyConfig } from './config/proxy-config.js';
 import type { LimitsConfig } from './config/server-config.js';
 import { makeUpstreamHost } from './make-upstream-host.js';
 import { observedView } from './observed-view.js';
+import { openPassthrough } from './open-passthrough.js';
 import type { ObservedViewOptions } from './peering.js';
 import { surroundingsOf } from './program-surroundings.js';
 import type { Parts } from './server-parts.js';
@@ -23,6 +25,7 @@ export async function startProxyHead(
   { logger, program }: { readonly logger: Logger; readonly program: WorkerProgram },
 ): Promise<RunningServer> {
   const surroundings = await surroundingsOf(config, logger, config.upstream);
+  const passthrough = await openPassthrough(config, surroundings);
   let group: WorkerGroup | undefined;
   let shared: SharedView | undefined;
   const health: ObservedViewOptions['health'] = {
@@ -31,12 +34,15 @@ export async function startProxyHead(
   };
   const running = await startServer(config, {
     ...surroundings,
+    passthrough,
     makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
     makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig, health }, server),
     makeFront: (parts) => {
       shared = sharedView(parts);
-      group = workerGroup(parts, config, shared, program);
-      return { listener: group, inner: parts.router };
+      const workers = workerGroup(parts, config, shared, program);
+      group = workers;
+      passthrough.onChange((state) => workers.passthrough(state));
+      return { listener: workers, inner: parts.router };
     },
   });
   const close = (): Promise<void> => {
@@ -60,7 +66,7 @@ function sharedView({ view: { local, directory } }: Parts): SharedView {
 }
 
 function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, program: WorkerProgram): WorkerGroup {
-  const { host, clock, logger, metrics } = parts;
+  const { host, clock, logger, metrics, passthrough } = parts;
   const { limits } = config;
   return new WorkerGroup({
     workers: limits.workers,
@@ -71,7 +77,9 @@ function workerGroup(parts: Parts, config: ProxyConfig, shared: SharedView, prog
     connectionsMax: limits.connectionsMax + (limits.workers + 1) * CONNECTIONS_WAITING_MAX,
     config: { ...config, limits: shareOf(limits) },
     view: shared,
-    localReady: () => host.ready(),
+    // With passthrough on, the server may be ready with a surface that was not read since.
+    localReady: () => host.ready() && !passthrough.state.on,
+    passthrough: () => passthrough.state,
     answer: (question) => answer(question, parts),
     metrics,
     emptyMetrics: () => createMetrics().registry,
@@ -96,7 +104,7 @@ function shareOf(limits: LimitsConfig): LimitsConfig {
   };
 }
 
-async function answer(question: Exclude<Question, { what: 'metrics' }>, parts: Parts): Promise<void> {
+async function answer(question: Exclude<Question, { what: 'metrics' }>, parts: Parts): Promise<unknown> {
   const { local, directory } = parts.view;
   switch (question.what) {
     case 'refresh-local':
@@ -106,6 +114,13 @@ async function answer(question: Exclude<Question, { what: 'metrics' }>, parts: P
     case 'refresh-peer': {
       const peer = directory.snapshot().peers.find(({ identity }) => identity === question.identity);
       if (peer) await directory.refresh(peer);
+      return undefined;
+    }
+    case 'passthrough': {
+      // Bounded again: the worker read it from a client.
+      const wanted = readWanted(question.wanted, String(question.wanted?.by));
+      if (!wanted) throw new Error('a worker sent no order that the head can read');
+      return parts.passthrough.set(wanted);
     }
   }
 }

@@ -75,10 +75,11 @@ async function startWorker(
   inbox.deliverTo((...received) => worker.heard(...received));
   const running = await startServer(config, {
     ...surroundings,
+    passthrough: worker.passthrough,
     makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
     makeView: async () => replicatedView(config, worker),
     makeFront: (parts, state): Front => {
-      const { listener, inner } = createListener(parts, state, () => metricsPage(worker));
+      const { listener, inner } = createListener(parts, state, { metricsPage: () => metricsPage(worker) });
       const nowhere: AddressInfo = { address: config.bindAddress, port: config.securePort, family: '' };
       return {
         listener: {

@@ -1,5 +1,6 @@
 import type { Handler } from '../http/exchange.js';
 import type { Host } from '../proxy/hosts/host.js';
+import type { Passthrough } from '../proxy/passthrough/passthrough.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { ControlPlaneView } from './control-plane-view.js';
 import type { ProgramSurroundings } from './program-surroundings.js';
@@ -9,5 +10,8 @@ export interface Parts extends ProgramSurroundings {
   readonly config: ServerConfig;
   readonly host: Host;
   readonly view: ControlPlaneView;
+  readonly passthrough: Passthrough;
   readonly router: Handler;
+  /** Sends a request to the local server, and to no other. */
+  readonly localOnly: Handler;
 }

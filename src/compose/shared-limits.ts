@@ -11,6 +11,16 @@ const PEER_REQUESTS_IN_FLIGHT_MAX = 100;
 const LONG_RUNNING_PER_USER_FRACTION = 1 / 4;
 const HELD_MEMORY_PER_USER_FRACTION = 1 / 8;
 
+/** Part of `--max-held-memory` that the heads above the usual size of all connections may have besides. */
+const LARGE_HEADS_FRACTION = 1 / 2;
+/** Number of heads of the largest size that have room in any case. */
+const LARGEST_HEADS_MIN = 8;
+
+/** Returns the bound on the heads above the usual size. */
+export function largeHeadBytesMax({ heldMemoryBytesMax, authenticatedHead }: LimitsConfig): number {
+  return Math.max(heldMemoryBytesMax * LARGE_HEADS_FRACTION, LARGEST_HEADS_MIN * authenticatedHead.headerBytesMax);
+}
+
 /** Makes the limits that all client requests share; see docs/reference/limits.md. */
 export function createSharedLimits(limits: LimitsConfig, clock: Clock, metrics: Metrics): SharedLimits {
   const queue = { queueMax: limits.queuedRequestsMax, waitMsMax: limits.queueWaitMs, clock };

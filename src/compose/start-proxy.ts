@@ -4,6 +4,7 @@ import { createListener } from './client-side.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import { makeUpstreamHost } from './make-upstream-host.js';
 import { observedView } from './observed-view.js';
+import { openPassthrough } from './open-passthrough.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { type RunningServer, startServer } from './start-server.js';
 
@@ -20,6 +21,7 @@ export async function startProxy(
   const surroundings = await surroundingsOf(config, io.logger, config.upstream);
   return startServer(config, {
     ...surroundings,
+    passthrough: await openPassthrough(config, surroundings),
     makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
     makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig }, server),
     makeFront: createListener,

@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net';
 import { formatHostPort } from '../base/address.js';
 import { startTimer } from '../base/clock.js';
 import { AttemptError } from '../http/attempt-error.js';
@@ -5,7 +6,9 @@ import type { Handler } from '../http/exchange.js';
 import type { Surface } from '../kube/surface.js';
 import type { Host } from '../proxy/hosts/host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
+import type { Passthrough } from '../proxy/passthrough/passthrough.js';
 import type { PeerDirectory, PeerTable } from '../proxy/peers/peer-table.js';
+import { createLocalOnly } from '../proxy/routing/local-only.js';
 import { createPeerDispatch } from '../proxy/routing/peer-dispatch.js';
 import { Rerouter } from '../proxy/routing/reroute.js';
 import { createRouter } from '../proxy/routing/router.js';
@@ -19,6 +22,8 @@ import type { Parts } from './server-parts.js';
 export interface RunningServer {
   readonly address: string;
   readonly port: number;
+  /** The kubeconfig that was written when the server was ready; undefined for none. */
+  readonly kubeconfig?: string | undefined;
   /** Drains and stops; resolves when all is closed. */
   close(): Promise<void>;
   /** Resolves when the server has ended, by `close` or without it. Never rejects. */
@@ -36,17 +41,24 @@ export interface InProcessServer extends RunningServer {
 }
 
 export interface ServerSurroundings extends ProgramSurroundings {
-  /**
-   * Makes the server behind the chain. The host reads the surface anew when its server is ready again, because that may
-   * be another version. `peers` may be called once the server runs.
-   */
-  makeHost(surface: { readAnew(): Promise<void> }, peers: () => PeerTable): Host;
+  /** The panic switch. Closed with the server. */
+  readonly passthrough: Passthrough;
+  /** Makes the server behind the chain. `peers` may be called once the server runs. */
+  makeHost(surface: HostedSurface, peers: () => PeerTable): Host;
   /** Makes the view of the control plane. */
   makeView(server: ViewedServer): Promise<ControlPlaneView>;
   /** Makes the side that clients connect to. */
   readonly makeFront: (parts: Parts, state: { draining: boolean }) => Front;
   /** Makes the clients of the whole control plane that run inside this server; undefined for none. */
   readonly makeControllers?: (within: WithinServer) => RunningControllers;
+}
+
+/** The surface of the server behind the chain, for the host of that server. */
+export interface HostedSurface {
+  /** Reads it when the server is ready again, because that may be another version. Rejects if it cannot be read. */
+  readAnew(): Promise<void>;
+  /** Returns whether requests are routed by it now. While passthrough is on they are not, whether it was read or not. */
+  isRoutedBy(): boolean;
 }
 
 /** The server as its internal clients use it. */
@@ -65,12 +77,40 @@ export interface RunningControllers {
 
 /** Runs the chain before a host. Rejects, with nothing left running, if it cannot start. */
 export async function startServer(config: ServerConfig, surroundings: ServerSurroundings): Promise<InProcessServer> {
-  const { clock, logger, metrics, tls, straddleRequests } = surroundings;
+  const { tls, passthrough } = surroundings;
+  const { parts, bound, ...stoppable } = await listenWith(config, surroundings).catch(async (error: unknown) => {
+    tls.close();
+    await passthrough.close();
+    throw error;
+  });
+  const { host, view } = parts;
+  fillProcessGauges(parts);
+
+  try {
+    await host.start();
+  } catch (error) {
+    await stop(parts, stoppable);
+    throw error;
+  }
+  await view.start(bound.port);
+  stoppable.controllers?.start();
+
+  const { address, port } = bound;
+  return runningServer(parts, { ...stoppable, address, port });
+}
+
+/** Makes the parts of a server, and listens. Rejects without closing the surroundings. */
+async function listenWith(
+  config: ServerConfig,
+  surroundings: ServerSurroundings,
+): Promise<Stoppable & { readonly parts: Parts; readonly bound: AddressInfo }> {
+  const { clock, logger, metrics, tls, straddleRequests, passthrough } = surroundings;
   const host = surroundings.makeHost(
     {
       readAnew: async () => {
         if (config.peeringActive) await view.local.readAnew();
       },
+      isRoutedBy: () => !passthrough.state.on,
     },
     () => view.directory.snapshot(),
   );
@@ -78,10 +118,12 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
   let routed: Handler = () => Promise.reject(new AttemptError('unsent', 'starting', 'starting'));
   const router: Handler = (exchange) => routed(exchange);
   const view = await surroundings.makeView({ host, router });
-  routed = createRouterOf({ config, clock, logger, metrics, host, view });
+  routed = createRouterOf({ config, clock, logger, metrics, host, view, passthrough });
 
   tls.onOutgoingChange(() => host.renew());
-  const parts: Parts = { config, clock, logger, metrics, tls, straddleRequests, host, view, router: routed };
+  const localOnly = createLocalOnly(host);
+  const program = { config, clock, logger, metrics, tls, straddleRequests };
+  const parts: Parts = { ...program, host, view, passthrough, router: routed, localOnly };
   const state = { draining: false };
   const { listener, inner } = surroundings.makeFront(parts, state);
   const controllers = surroundings.makeControllers?.({
@@ -90,26 +132,13 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
     isReady: () => host.ready() && view.local.surface !== undefined && view.directory.synced(),
   });
   const bound = await listener.listen().catch((error: NodeJS.ErrnoException) => {
-    tls.close();
     throw listenError(error, config);
   });
-  fillProcessGauges(parts);
-
-  try {
-    await host.start();
-  } catch (error) {
-    await stop(parts, { listener, state, controllers });
-    throw error;
-  }
-  await view.start(bound.port);
-  controllers?.start();
-
-  const { address, port } = bound;
-  return runningServer(parts, { listener, state, controllers, address, port });
+  return { parts, listener, state, controllers, bound };
 }
 
-function createRouterOf(parts: Omit<Parts, 'tls' | 'straddleRequests' | 'router'>): Handler {
-  const { config, clock, logger, metrics, host, view } = parts;
+function createRouterOf(parts: Omit<Parts, 'tls' | 'straddleRequests' | 'router' | 'localOnly'>): Handler {
+  const { config, clock, logger, metrics, host, view, passthrough } = parts;
   const { local, directory } = view;
   const { limits } = config;
   const dispatch = createPeerDispatch({
@@ -132,6 +161,7 @@ function createRouterOf(parts: Omit<Parts, 'tls' | 'straddleRequests' | 'router'
     directory,
     rerouter,
     rerouteUnknownOptions: config.rerouteUnknownOptions,
+    mayContinue: () => !passthrough.state.on,
     metrics,
     clock,
     logger,
@@ -174,7 +204,7 @@ function runningServer(
 
 /** Announces the stop (health, lease), lets requests end, then closes the rest from the outside in. */
 async function stop(parts: Parts, { listener, state, controllers }: Stoppable): Promise<void> {
-  const { config, host, view, tls, logger } = parts;
+  const { config, host, view, tls, logger, passthrough } = parts;
   state.draining = true;
   logger.info('shutting down');
   await controllers?.close();
@@ -182,6 +212,7 @@ async function stop(parts: Parts, { listener, state, controllers }: Stoppable): 
   await Promise.all([view.withdraw(), listener.close(config.shutdownGraceMs)]);
   await view.close();
   await host.close();
+  await passthrough.close();
   tls.close();
 }
 

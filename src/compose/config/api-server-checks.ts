@@ -1,4 +1,5 @@
 import { notShipped } from '../../apiserver/surfaces/shipped-versions.js';
+import { isLoopback, isUnspecified } from './addresses.js';
 import type { ApiServerConfig } from './api-server-config.js';
 import type { FlagValues } from './flag-values.js';
 import { checkServer, type Findings } from './server-checks.js';
@@ -10,11 +11,24 @@ export function checkApiServerConfig(config: ApiServerConfig, values: FlagValues
     return;
   }
   checkServer(config, values, findings);
+  checkAddress(config, values, findings);
   checkStorage(config, findings);
   checkApi(config, findings);
   if (config.limits.workers > 1) {
     wrong(
       `--workers=${config.limits.workers}: an API server of its own is one process. For several cores start several on one --data-dir (or one etcd), each with its own --server-name and --secure-port.`,
+    );
+  }
+}
+
+/** An address for other machines is a mistake while the server listens for this machine alone. */
+function checkAddress({ bindAddress }: ApiServerConfig, values: FlagValues, { wrong }: Findings): void {
+  if (values.source('bind-address') !== undefined) return;
+  for (const flag of ['advertise-address', 'peer-advertise-ip'] as const) {
+    const ip = values.ip(flag);
+    if (ip === undefined || isLoopback(ip) || isUnspecified(ip)) continue;
+    wrong(
+      `--${flag}=${ip}, but this server listens on ${bindAddress} only: give --bind-address too, ${ip} or 0.0.0.0 for every address.`,
     );
   }
 }

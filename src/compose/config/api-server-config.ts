@@ -19,6 +19,8 @@ export interface ApiServerConfig extends ServerConfig {
   /** `1.36`; undefined: the newest built-in version. */
   readonly kubernetesVersion: string | undefined;
   readonly surfaceFile: string | undefined;
+  /** Captured descriptions of the same version; undefined: Straddle's own. */
+  readonly descriptionsFile: string | undefined;
   readonly runtimeConfig: readonly string[];
   readonly serviceCidr: string;
   /** Controllers for which this server is a candidate in their election. */

@@ -1,20 +1,21 @@
 import { FAILSAFE_SCHEMA, loadAll } from 'js-yaml';
 import { isObject, type JsonObject, objectMember } from '../../kube/json.js';
+import { hasReference, programInPod, readFlagWords } from '../../kube/program-arguments.js';
 import { camelCase, type FlagCommand, type FlagKind, REPEATABLE_KINDS } from './flag.js';
 import { FLAG_SPELLINGS, type FlagName, flagForKey, flagNamed } from './flags.js';
 import { nearest } from './nearest.js';
 
 /** Values of flags from one source, as text; several for flags that may be repeated. */
 export interface Layer {
-  readonly source: 'command line' | 'file' | 'kubeadm';
+  readonly source: 'command line' | 'file' | 'kube-apiserver';
   /** The place of a wrong value, for messages; empty for the command line. */
   readonly origin: string;
   readonly values: ReadonlyMap<FlagName, readonly string[]>;
 }
 
 export interface ConfigFile {
-  readonly file: Layer;
-  readonly kubeadm: Layer;
+  /** The most important one first. */
+  readonly layers: readonly Layer[];
   readonly notes: readonly string[];
   readonly problems: readonly string[];
 }
@@ -28,16 +29,23 @@ interface Reading {
   readonly problems: string[];
 }
 
+/** Where flags for kube-apiserver stand in a file. */
+const EXTRA_ARGS = 'apiServer.extraArgs';
+const POD_COMMAND = 'the command of kube-apiserver';
+
 /**
- * Reads a YAML file of one or more documents: mappings without `kind` have flags as keys, a kubeadm
- * `ClusterConfiguration` has flags in its `apiServer.extraArgs`, other kinds are ignored.
+ * Reads a YAML file of one or more documents: mappings without `kind` have flags as keys, the static pod of a
+ * kube-apiserver has them in its command, a kubeadm `ClusterConfiguration` in its `apiServer.extraArgs`; other kinds
+ * are ignored.
  */
 export function readConfigFile(path: string, text: string, command: FlagCommand): ConfigFile {
   const notes: string[] = [];
   const problems: string[] = [];
   const reading = { path, command, notes, problems };
   const values: Values = new Map();
+  const pod: Values = new Map();
   const kubeadm: Values = new Map();
+  const otherPods: string[] = [];
   let used = 0;
   for (const document of documents(text, reading)) {
     if (document['kind'] === undefined) {
@@ -46,17 +54,34 @@ export function readConfigFile(path: string, text: string, command: FlagCommand)
     } else if (document['kind'] === 'ClusterConfiguration') {
       used++;
       readExtraArgs(document, kubeadm, reading);
+    } else if (document['kind'] === 'Pod') {
+      if (readPod(document, pod, reading)) used++;
+      else otherPods.push(podName(document));
     }
   }
-  if (used === 0 && problems.length === 0) {
-    notes.push(`${path} holds nothing for Straddle: neither its own keys nor a kubeadm ClusterConfiguration.`);
-  }
+  if (used === 0 && problems.length === 0) noteUnused(otherPods, reading);
   return {
-    file: { source: 'file', origin: path, values },
-    kubeadm: { source: 'kubeadm', origin: `apiServer.extraArgs in ${path}`, values: kubeadm },
+    layers: [
+      { source: 'file', origin: path, values },
+      { source: 'kube-apiserver', origin: `${POD_COMMAND} in ${path}`, values: pod },
+      { source: 'kube-apiserver', origin: `${EXTRA_ARGS} in ${path}`, values: kubeadm },
+    ],
     notes,
     problems,
   };
+}
+
+function noteUnused(otherPods: readonly string[], { path, notes, problems }: Reading): void {
+  if (otherPods.length > 0) {
+    problems.push(
+      `${path} has the pod ${otherPods.join(', ')}, which runs no kube-apiserver; its static pod is kube-apiserver.yaml.`,
+    );
+  } else {
+    notes.push(
+      `${path} holds nothing for Straddle: neither its own keys, nor the static pod of a kube-apiserver, nor a kubeadm` +
+        ' ClusterConfiguration.',
+    );
+  }
 }
 
 /** Parses every value as text (failsafe schema): flags have types, and `007` may be a name. */
@@ -121,6 +146,41 @@ function readExtraArgs(document: JsonObject, into: Values, { path, command, note
     );
     return;
   }
+  takeFlags(pairs, into, EXTRA_ARGS, { path, command, notes, problems });
+}
+
+/** Reads the flags of a kube-apiserver from its static pod. Returns false for a pod of another program. */
+function readPod(document: JsonObject, into: Values, reading: Reading): boolean {
+  const { path, problems } = reading;
+  const found = programInPod(document, 'kube-apiserver');
+  if (!found) return false;
+  if ('unreadable' in found) {
+    problems.push(`The pod ${podName(document)} in ${path} ${found.unreadable}.`);
+    return true;
+  }
+  const { flags, stray } = readFlagWords(found.words, (name) => flagNamed(name) !== undefined);
+  for (const word of stray) problems.push(`"${word}" in ${POD_COMMAND} in ${path} is neither a flag nor its value.`);
+  const pairs = flags.map(({ name, value }) => [name, value ?? ''] as const);
+  takeFlags(pairs, into, POD_COMMAND, reading);
+  for (const [name, values] of into) {
+    const unresolved = values.find(hasReference);
+    if (unresolved === undefined) continue;
+    problems.push(`--${name} in ${POD_COMMAND} in ${path} is "${unresolved}", which only the kubelet can resolve.`);
+  }
+  return true;
+}
+
+function podName(document: JsonObject): string {
+  return `"${String(objectMember(document, 'metadata')['name'] ?? '')}"`;
+}
+
+/** Takes the flags that Straddle has too, and notes the names of the others. */
+function takeFlags(
+  pairs: readonly (readonly [string, string])[],
+  into: Values,
+  where: string,
+  { path, command, notes }: Reading,
+): void {
   const ignored: string[] = [];
   for (const [name, value] of pairs) {
     const flag = flagNamed(name);
@@ -129,8 +189,8 @@ function readExtraArgs(document: JsonObject, into: Values, { path, command, note
     else into.set(flag.name, REPEATABLE_KINDS.has(flag.kind) ? [...(into.get(flag.name) ?? []), value] : [value]);
   }
   if (ignored.length > 0) {
-    const names = ignored.map((name) => `--${name}`).join(', ');
-    notes.push(`Left to kube-apiserver, from apiServer.extraArgs in ${path}: ${names}.`);
+    const names = [...new Set(ignored)].map((name) => `--${name}`).join(', ');
+    notes.push(`Left to kube-apiserver, from ${where} in ${path}: ${names}.`);
   }
 }
 

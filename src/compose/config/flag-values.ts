@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Layer } from './config-file.js';
-import type { Flag, FlagKind } from './flag.js';
+import { defaultOf, type Flag, type FlagCommand, type FlagKind } from './flag.js';
 import { type AnyFlag, type FlagName, flagNamed } from './flags.js';
 import { parseGoDurationMs } from './go-duration.js';
 import { nearest } from './nearest.js';
@@ -23,9 +23,12 @@ export class FlagValues {
   readonly problems: string[] = [];
   readonly notes: string[] = [];
   readonly #layers: readonly Layer[];
+  readonly #command: FlagCommand;
 
-  constructor(layers: readonly Layer[]) {
+  /** `command` decides which defaults hold. */
+  constructor(layers: readonly Layer[], command: FlagCommand) {
     this.#layers = layers;
+    this.#command = command;
   }
 
   /** Where a flag was given, or undefined where its default holds. */
@@ -144,7 +147,7 @@ export class FlagValues {
     const value = /^(?:true|t|1)$/i.test(on) ? true : /^(?:false|f|0)$/i.test(on) ? false : undefined;
     if (gate === 'AllAlpha' || gate === 'AllBeta') return;
     if (!Object.hasOwn(gates, gate)) {
-      if (layer.source === 'kubeadm') {
+      if (layer.source === 'kube-apiserver') {
         this.notes.push(`Left to kube-apiserver, from ${layer.origin}: feature gate ${gate}.`);
         return;
       }
@@ -192,7 +195,7 @@ export class FlagValues {
       const texts = layer.values.get(name);
       if (texts) return { texts, layer };
     }
-    const standard = this.#flag(name).default;
+    const standard = defaultOf(this.#flag(name), this.#command);
     return { texts: standard === undefined ? [] : [standard], layer: undefined };
   }
 

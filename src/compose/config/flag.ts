@@ -50,6 +50,8 @@ export interface Flag {
   /** As an operator would write it; absent where there is none, or where it depends (see `defaultNote`). */
   readonly default?: string;
   readonly defaultNote?: string;
+  /** Commands for which another default holds. */
+  readonly defaultFor?: Partial<Record<FlagCommand, string>>;
   readonly choices?: readonly string[];
   /** Bounds of numbers, sizes in bytes and durations in milliseconds, both included. */
   readonly min?: number;
@@ -74,6 +76,11 @@ export type FlagEntry = Omit<Flag, 'section' | 'example'> & { readonly example?:
 /** Returns the other spelling of a name that YAML files may use: `peer-ca-file` → `peerCaFile`. */
 export function camelCase(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the default of a flag for one command; undefined without one. */
+export function defaultOf({ default: standard, defaultFor }: Flag, command: FlagCommand): string | undefined {
+  return defaultFor?.[command] ?? standard;
 }
 
 /** Returns the word for the value in help: `--peer-ca-file <path>`. */

@@ -18,7 +18,8 @@ export const API_SERVER_FLAGS = {
       name: 'admin-kubeconfig',
       kind: 'text',
       defaultNote: '<data-dir>/kubeconfig',
-      description: 'Where the admin’s kubeconfig is written once the server is ready. Empty: nowhere.',
+      description:
+        'Where the admin’s kubeconfig is written once the server is ready; a file with something else is refused. Empty: nowhere.',
       example: '--admin-kubeconfig=./admin.conf',
     },
     {
@@ -86,6 +87,14 @@ export const API_SERVER_FLAGS = {
       example: '--surface-file=my-cluster.json',
     },
     {
+      name: 'descriptions-file',
+      kind: 'file',
+      defaultNote: 'short descriptions of the most used kinds, in Straddle’s own words',
+      description:
+        'Descriptions in OpenAPI, which kubectl explain prints: those that `straddle surface capture --descriptions` wrote to this file. They must be of the version that is served.',
+      example: '--descriptions-file=my-descriptions.json',
+    },
+    {
       name: 'runtime-config',
       kind: 'list',
       default: '',
@@ -106,10 +115,10 @@ export const API_SERVER_FLAGS = {
       name: 'controllers',
       kind: 'choices',
       choices: CONTROLLER_CHOICES,
-      default: '',
+      default: CONTROLLER_CHOICES.join(','),
       description:
-        'Controllers that run in this server while it holds their lease: namespaces that are being deleted are emptied, objects whose owners are gone are deleted, namespaces get their service account. None by default, as in kube-apiserver, so that a kube-controller-manager can be used instead. Repeatable.',
-      example: '--controllers=namespace,garbagecollector,serviceaccount',
+        'Controllers that run in this server while it holds their lease: namespaces that are being deleted are emptied, objects whose owners are gone are deleted, namespaces get their service account. Empty: none, for a kube-controller-manager that does it instead. Repeatable.',
+      example: '--controllers=',
     },
     {
       name: 'service-account-issuer',

@@ -10,8 +10,11 @@ export const KUBE_APISERVER_FLAGS = {
       name: 'bind-address',
       kind: 'ip',
       default: '0.0.0.0',
-      description: 'Address to listen on. 0.0.0.0 is every IPv4 address of the machine, :: every address.',
+      defaultFor: { apiserver: '127.0.0.1' },
+      description:
+        'Address to listen on. 0.0.0.0 is every IPv4 address of the machine, :: every address. On 127.0.0.1 an API server of its own is for this machine alone.',
       example: '--bind-address=10.0.0.1',
+      kubeApiserver: 'the same, with the default 0.0.0.0',
     },
     {
       name: 'secure-port',

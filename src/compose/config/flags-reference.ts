@@ -6,9 +6,9 @@ const HEAD = `# Flags of \`straddle proxy\` and \`straddle apiserver\`
 <!-- Generated from the table of flags in src/compose/config; \`npx vitest run src/compose/config -u\` writes it again. -->
 
 Each flag can be given on the command line or, under the same name without the dashes or in camelCase, in the YAML file
-that \`--config\` names. The command line wins over the file, the file over \`apiServer.extraArgs\` of a kubeadm
-\`ClusterConfiguration\`, and that over the defaults. Flags that kube-apiserver has too mean the same here, so they can be
-copied; underscores count as dashes.
+that \`--config\` names. The command line wins over the file, the file over the static pod of a kube-apiserver
+(\`/etc/kubernetes/manifests/kube-apiserver.yaml\`), that over \`apiServer.extraArgs\` of a kubeadm \`ClusterConfiguration\`, and that
+over the defaults. Flags that kube-apiserver has too mean the same here, so they can be copied; underscores count as dashes.
 
 - Durations are written as Go writes them: \`500ms\`, \`30s\`, \`1h30m\`. Sizes: \`65536\`, \`64KiB\`, \`1MiB\`.
 - Lists take commas, and their flags can be repeated; in YAML they can be lists.
@@ -60,6 +60,13 @@ function entry(flag: Flag): string {
 }
 
 function defaultOf(flag: Flag): string {
+  const others = Object.entries(flag.defaultFor ?? {}).map(
+    ([command, value]) => `; for \`straddle ${command}\` \`${value}\``,
+  );
+  return standardOf(flag) + others.join('');
+}
+
+function standardOf(flag: Flag): string {
   if (flag.default === '') return 'empty';
   if (flag.default !== undefined) return `\`${flag.default}\``;
   return flag.defaultNote ?? 'none';

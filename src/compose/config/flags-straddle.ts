@@ -11,7 +11,7 @@ export const STRADDLE_FLAGS = {
       name: 'config',
       kind: 'file',
       description:
-        'YAML file with any of these flags as keys, or a kubeadm ClusterConfiguration (its apiServer.extraArgs), or both as separate documents.',
+        'YAML file with any of these flags as keys, or the static pod of a kube-apiserver (the flags in its command), or a kubeadm ClusterConfiguration (its apiServer.extraArgs), or several of them as separate documents.',
       example: '--config=/etc/straddle/straddle.yaml',
       commandLineOnly: true,
     },
@@ -27,6 +27,14 @@ export const STRADDLE_FLAGS = {
       kind: 'text',
       default: '/var/lib/straddle',
       description: 'Where departed servers are remembered across restarts. Empty: not kept.',
+    },
+    {
+      name: 'passthrough-file',
+      kind: 'text',
+      defaultNote: '`passthrough` in --state-dir',
+      description:
+        'While this file exists, every request is served by the local server as if there were no Straddle; its text is the reason, for people. `straddle passthrough` makes and deletes it. Empty: none.',
+      example: '--passthrough-file=/etc/straddle/passthrough',
     },
     {
       name: 'workers',
@@ -220,7 +228,7 @@ export const STRADDLE_FLAGS = {
       min: 1048576,
       max: 1099511627776,
       description:
-        'Most memory for request bodies and replies that are held as a whole; an eighth of it for one user. A request that finds no memory waits as for a place in flight.',
+        'Most memory for request bodies and replies that are held as a whole; an eighth of it for one user. A request that finds no memory waits as for a place in flight. The very large request heads of all connections may have half as much besides.',
     },
     {
       name: 'max-connections',
@@ -264,6 +272,26 @@ export const STRADDLE_FLAGS = {
       min: 10,
       max: 10_000,
       description: 'Most header lines in one request.',
+    },
+    {
+      name: 'max-header-bytes-authenticated',
+      kind: 'bytes',
+      default: '1MiB',
+      min: 1_024,
+      max: 1_048_576,
+      description:
+        'Instead of --max-header-bytes, where it is larger, on connections with a client certificate that Straddle has verified: users and front proxies. The default is the limit of kube-apiserver, which has it for every client.',
+      example: '--max-header-bytes-authenticated=256KiB',
+    },
+    {
+      name: 'max-headers-count-authenticated',
+      kind: 'count',
+      default: '20000',
+      min: 10,
+      max: 100_000,
+      description:
+        'Instead of --max-headers-count, where it is larger, on the same connections. A front proxy sends a line for each group and each extra value of a user.',
+      example: '--max-headers-count-authenticated=5000',
     },
     {
       name: 'header-timeout',

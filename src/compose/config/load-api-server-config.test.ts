@@ -31,6 +31,7 @@ describe('configuration of an API server', () => {
     });
     expect([config.peeringActive, config.etcd, config.kubernetesVersion]).toEqual([true, undefined, undefined]);
     expect(config.stateDir).toBe('/d/state/cp1');
+    expect(config.passthroughFile).toBe('/d/state/cp1/passthrough');
     expect(problems({})).toEqual(['Give --data-dir: the store, certificates and the kubeconfig are kept there.']);
   });
 
@@ -47,8 +48,26 @@ describe('configuration of an API server', () => {
     expect(load({ config: ['c.yaml'] })).toMatchObject({ dataDir: '/from/file', runtimeConfig: ['batch/v1=false'] });
   });
 
-  it('has no controllers by default, and each chosen controller once', () => {
-    expect(load({ 'data-dir': ['/d'] }).controllers).toEqual([]);
+  it('listens for this machine alone unless told otherwise, without a warning about it', () => {
+    const { bindAddress, peerAdvertiseIp, notes } = load({ 'data-dir': ['/d'] });
+    expect([bindAddress, peerAdvertiseIp, notes]).toEqual(['127.0.0.1', '127.0.0.1', []]);
+    const { notes: warnings } = load({ 'data-dir': ['/d'], 'etcd-servers': ['https://10.0.0.9:2379'] });
+    expect(warnings.join()).toContain('only servers on this machine can');
+    const everywhere = load({ 'data-dir': ['/d'], 'bind-address': ['0.0.0.0'] });
+    expect([everywhere.bindAddress, everywhere.peerAdvertiseIp]).toEqual(['0.0.0.0', '10.0.0.1']);
+  });
+
+  it('refuses an address for other machines while it listens for this machine alone', () => {
+    expect(problems({ 'data-dir': ['/d'], 'advertise-address': ['10.0.0.1'] })).toEqual([
+      '--advertise-address=10.0.0.1, but this server listens on 127.0.0.1 only: give --bind-address too, 10.0.0.1 or 0.0.0.0 for every address.',
+    ]);
+    const given = { 'data-dir': ['/d'], 'advertise-address': ['10.0.0.1'], 'bind-address': ['0.0.0.0'] };
+    expect(problems(given)).toEqual([]);
+  });
+
+  it('has all controllers by default, none where the flag is empty, and each chosen controller once', () => {
+    expect(load({ 'data-dir': ['/d'] }).controllers).toEqual(['namespace', 'garbagecollector', 'serviceaccount']);
+    expect(load({ 'data-dir': ['/d'], controllers: [''] }).controllers).toEqual([]);
     const given = { 'data-dir': ['/d'], controllers: ['namespace,garbagecollector', 'namespace'] };
     expect(load(given).controllers).toEqual(['namespace', 'garbagecollector']);
     const [found] = problems({ 'data-dir': ['/d'], controllers: ['garbage-collector'] });

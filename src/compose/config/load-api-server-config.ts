@@ -8,6 +8,7 @@ import {
   type GivenFlags,
   loadConfig,
   type Machine,
+  passthroughFile,
 } from './load-server-config.js';
 
 /** File names in the PKI folder, which servers share except for serving certificates. */
@@ -32,9 +33,12 @@ function assemble(values: FlagValues, machine: Machine): ApiServerConfig {
   const pkiDir = join(dataDir, 'pki');
   const serverName = values.text('server-name') || machine.hostname;
   const server = assembleServer(values, machine, certificates(pkiDir, serverName));
+  const stateDir =
+    values.source('state-dir') === undefined ? join(dataDir, 'state', fileName(serverName)) : server.stateDir;
   return {
     ...server,
-    stateDir: values.source('state-dir') === undefined ? join(dataDir, 'state', fileName(serverName)) : server.stateDir,
+    stateDir,
+    passthroughFile: passthroughFile(values, stateDir),
     dataDir,
     adminKubeconfig:
       values.source('admin-kubeconfig') === undefined
@@ -46,6 +50,7 @@ function assemble(values: FlagValues, machine: Machine): ApiServerConfig {
     eventTtlSeconds: Math.ceil(values.durationMs('event-ttl') / 1_000),
     kubernetesVersion: values.text('kubernetes-version').replace(/^v/, '') || undefined,
     surfaceFile: values.file('surface-file'),
+    descriptionsFile: values.file('descriptions-file'),
     runtimeConfig: values.list('runtime-config'),
     serviceCidr: values.text('service-cluster-ip-range'),
     controllers: [...new Set(values.list('controllers'))] as ControllerChoice[],

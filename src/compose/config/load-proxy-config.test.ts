@@ -53,6 +53,7 @@ describe('defaults of the proxy configuration', () => {
       bindAddress: '0.0.0.0',
       securePort: 6443,
       stateDir: '/var/lib/straddle',
+      passthroughFile: '/var/lib/straddle/passthrough',
       departedGraceMs: 600_000,
       leaseDurationSeconds: 40,
       peerServerName: 'kubernetes.default.svc',
@@ -128,6 +129,90 @@ apiServer:
     expect(config.notes.join()).toMatch(/feature gate GenericWorkload/);
   });
 
+  const staticPod = (command: readonly string[]) =>
+    `apiVersion: v1
+kind: Pod
+metadata: {name: kube-apiserver, namespace: kube-system, creationTimestamp: null}
+spec:
+  containers:
+  - name: kube-apiserver
+    image: kube-apiserver:v1.36.4
+    command: ${JSON.stringify(command)}
+  hostNetwork: true
+status: {}
+`;
+
+  it('may be the static pod of a kube-apiserver, in every spelling of flags', () => {
+    const config = withFile(
+      staticPod([
+        'kube-apiserver',
+        '--advertise-address=10.0.0.9',
+        '--allow-privileged',
+        '--client-ca-file',
+        '/pki/ca.crt',
+        '--requestheader-client-ca-file=/pki/front-proxy-ca.crt',
+        '--requestheader_allowed_names=front-proxy-client,other',
+        '--requestheader-allowed-names=third',
+        '--proxy-client-cert-file=fp.crt',
+        '--proxy-client-key-file=fp.key',
+        '--feature-gates=GenericWorkload=true',
+        '--service-account-issuer=https://a',
+        '--service-account-issuer=https://b',
+        '-v=5',
+      ]),
+    );
+    expect(config).toMatchObject({
+      peerAdvertiseIp: '10.0.0.9',
+      clientCaFile: '/pki/ca.crt',
+      requestHeader: { allowedNames: ['front-proxy-client', 'other', 'third'] },
+      frontProxyCertificate: { certFile: 'fp.crt', keyFile: 'fp.key' },
+      logLevel: 'debug',
+    });
+    expect(config.notes).toContain(
+      'Left to kube-apiserver, from the command of kube-apiserver in c.yaml: --allow-privileged, --service-account-issuer.',
+    );
+    expect(config.notes.join()).toMatch(/feature gate GenericWorkload/);
+  });
+
+  it('may have keys of Straddle, a static pod and kubeadm extraArgs, in this order of importance', () => {
+    const kubeadm = 'kind: ClusterConfiguration\napiServer: {extraArgs: {peer-ca-file: k, request-timeout: 30s}}\n';
+    const pod = staticPod(['kube-apiserver', '--peer-ca-file=p', '--advertise-address=10.0.0.9']);
+    const config = withFile(`${kubeadm}---\n${pod}---\nadvertise-address: 10.0.0.7\n`);
+    expect(config).toMatchObject({
+      peerCaFile: 'p',
+      peerAdvertiseIp: '10.0.0.7',
+      limits: { requestTimeoutMs: 30_000 },
+    });
+  });
+
+  it.each([
+    [
+      'a wrong value',
+      ['kube-apiserver', '--advertise-address=x'],
+      /from the command of kube-apiserver in c\.yaml\) is "x"/,
+    ],
+    [
+      'a shell',
+      ['/bin/sh', '-c', 'kube-apiserver --v=2'],
+      /"kube-apiserver" in c\.yaml starts kube-apiserver through a shell/,
+    ],
+    [
+      'a word that is no flag',
+      ['kube-apiserver', '--v=2', 'x'],
+      /"x" in the command .* is neither a flag nor its value/,
+    ],
+    ['a reference', ['kube-apiserver', '--bind-address=$(IP)'], /--bind-address .* "\$\(IP\)", which only the kubelet/],
+  ])('refuse a static pod with %s', (_, command, message) => {
+    expect(fileProblems(staticPod(command)).join('\n')).toMatch(message);
+  });
+
+  it('refuse the static pod of another program', () => {
+    const etcd = staticPod(['etcd', '--data-dir=x']).replaceAll('kube-apiserver', 'etcd');
+    expect(fileProblems(etcd)).toEqual([
+      'c.yaml has the pod "etcd", which runs no kube-apiserver; its static pod is kube-apiserver.yaml.',
+    ]);
+  });
+
   it('name an unknown key and suggest the nearest in the spelling used', () => {
     expect(fileProblems('departd-grace: 1m')).toEqual([
       'Unknown key "departd-grace" in c.yaml. Did you mean "departed-grace"?',
@@ -152,7 +237,7 @@ apiServer:
   });
 
   it('without flags for Straddle cause a note', () => {
-    expect(withFile('kind: Pod').notes.join()).toContain('holds nothing for Straddle');
+    expect(withFile('kind: Service').notes.join()).toContain('holds nothing for Straddle');
   });
 });
 
@@ -269,5 +354,13 @@ describe('other values of the proxy configuration', () => {
 
   it('have no state folder with an empty --state-dir', () => {
     expect(load({ ...BASE, 'state-dir': '' }).stateDir).toBeUndefined();
+  });
+
+  it('keep the file for passthrough in the state folder unless one is named', () => {
+    const fileOf = (flags: Flags) => load({ ...BASE, ...flags }).passthroughFile;
+    expect(fileOf({ 'state-dir': '/s' })).toBe('/s/passthrough');
+    expect(fileOf({ 'state-dir': '' })).toBeUndefined();
+    expect(fileOf({ 'state-dir': '', 'passthrough-file': '/etc/pass' })).toBe('/etc/pass');
+    expect(fileOf({ 'passthrough-file': '' })).toBeUndefined();
   });
 });

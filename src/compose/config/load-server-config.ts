@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { formatHostPort, hostPortOf } from '../../base/address.js';
 import { firstRoutable, isUnspecified } from './addresses.js';
 import { ConfigError } from './config-error.js';
@@ -29,7 +30,7 @@ export interface CertificateDefaults {
 }
 
 /**
- * Loads a configuration: flags > config file > kubeadm extraArgs > defaults. Throws ConfigError with
+ * Loads a configuration: flags > config file > static pod > kubeadm extraArgs > defaults. Throws ConfigError with
  * all problems. `command` assembles and checks its part; `assemble` may add to `problems`.
  */
 export function loadConfig<Config extends ServerConfig>(
@@ -49,12 +50,12 @@ export function loadConfig<Config extends ServerConfig>(
     const text = readOr(machine, path, '--config', problems);
     const file = text === undefined ? undefined : readConfigFile(path, text, command.name);
     if (file) {
-      layers.push(file.file, file.kubeadm);
+      layers.push(...file.layers);
       problems.push(...file.problems);
       notes.push(...file.notes);
     }
   }
-  const values = new FlagValues(layers);
+  const values = new FlagValues(layers, command.name);
   const config = command.assemble(values, problems);
   const checked = { problems: [] as string[], notes: [] as string[] };
   command.check(config, values, {
@@ -71,16 +72,18 @@ export function assembleServer(values: FlagValues, machine: Machine, defaults: C
   const featureGates = values.gates('feature-gates', { UnknownVersionInteroperabilityProxy: true });
   const peerCaFile = values.file('peer-ca-file') ?? defaults.peerCaFile;
   const gateOn = featureGates.UnknownVersionInteroperabilityProxy;
-  const bindAddress = values.ip('bind-address') ?? '0.0.0.0';
+  const bindAddress = values.ip('bind-address')!;
   const securePort = values.port('secure-port') ?? 6443;
   const sources = values.list('peer-sources');
   const header = requestHeader(values);
+  const stateDir = values.text('state-dir') || undefined;
   return {
     serverName: values.text('server-name') || machine.hostname,
     featureGates,
     peeringActive: gateOn && peerCaFile !== undefined,
     peeringInactiveReason: inactiveReason(gateOn, peerCaFile),
-    stateDir: values.text('state-dir') || undefined,
+    stateDir,
+    passthroughFile: passthroughFile(values, stateDir),
     bindAddress,
     securePort,
     tlsCertFile: values.file('tls-cert-file') ?? defaults.tls?.certFile ?? '',
@@ -115,6 +118,12 @@ export function assembleServer(values: FlagValues, machine: Machine, defaults: C
     logFormat: values.choice('log-format'),
     notes: [],
   };
+}
+
+/** Returns the file in the state folder unless one is named; an empty name means none. */
+export function passthroughFile(values: FlagValues, stateDir: string | undefined): string | undefined {
+  if (values.source('passthrough-file') !== undefined) return values.text('passthrough-file') || undefined;
+  return stateDir && join(stateDir, 'passthrough');
 }
 
 function requestHeader(values: FlagValues): RequestHeaderConfig {
@@ -153,6 +162,10 @@ function limits(values: FlagValues): LimitsConfig {
     streamsPerConnectionMax: values.count('max-streams-per-connection')!,
     headerBytesMax: values.bytes('max-header-bytes'),
     headersCountMax: values.count('max-headers-count')!,
+    authenticatedHead: {
+      headerBytesMax: Math.max(values.bytes('max-header-bytes'), values.bytes('max-header-bytes-authenticated')),
+      headersCountMax: Math.max(values.count('max-headers-count')!, values.count('max-headers-count-authenticated')!),
+    },
     headerTimeoutMs: values.durationMs('header-timeout'),
     clientProgressMs: values.durationMs('client-progress-timeout'),
   };

@@ -41,8 +41,8 @@ function checkGate(config: ServerConfig, values: FlagValues, { wrong, note }: Fi
   for (const flag of PEER_FLAGS) {
     const source = values.source(flag);
     if (source === undefined) continue;
-    // Flags in a kubeadm file are meant for the proxy of kube-apiserver, whatever Straddle's gate is.
-    if (source === 'kubeadm') note(`--${flag} from apiServer.extraArgs has no effect: the feature gate is off.`);
+    // Flags of a kube-apiserver are meant for its own proxy, whatever Straddle's gate is.
+    if (source === 'kube-apiserver') note(`--${flag} of the kube-apiserver has no effect: the feature gate is off.`);
     else {
       wrong(
         `--${flag} requires the feature gate UnknownVersionInteroperabilityProxy, which is off: remove --${flag}, or set` +
@@ -69,11 +69,16 @@ function checkPeers(config: ServerConfig, values: FlagValues, { wrong, note }: F
   }
   if (isUnspecified(config.peerAdvertiseIp)) {
     wrong('No address to give to peers: this machine has only loopback addresses, so give --peer-advertise-ip.');
-  } else if (isLoopback(config.peerAdvertiseIp)) {
+  } else if (isLoopback(config.peerAdvertiseIp) && !isForThisMachine(values)) {
     note(`Peers are told to reach this Straddle at ${config.peerAdvertiseIp}: only servers on this machine can.`);
   }
   const { leases, endpoints } = config.peerSources;
   if (!leases && !endpoints && config.staticPeers.length === 0) {
     note('No peers can be found: --peer-sources is empty and there is no --peer.');
   }
+}
+
+/** Returns whether other machines have no part in it: nobody chose the loopback address, and the store is on this machine. */
+function isForThisMachine(values: FlagValues): boolean {
+  return values.source('bind-address') === undefined && values.list('etcd-servers').length === 0;
 }

@@ -11,6 +11,8 @@ export interface ServerConfig {
   readonly peeringInactiveReason: string | undefined;
   /** Undefined: no state is kept across restarts. */
   readonly stateDir: string | undefined;
+  /** The file that switches passthrough on by its existence; undefined for none. */
+  readonly passthroughFile: string | undefined;
 
   readonly bindAddress: string;
   /** 0: any free port. */
@@ -82,6 +84,8 @@ export interface LimitsConfig {
   readonly streamsPerConnectionMax: number;
   readonly headerBytesMax: number;
   readonly headersCountMax: number;
+  /** The same for connections whose client certificate was accepted; never below. */
+  readonly authenticatedHead: { readonly headerBytesMax: number; readonly headersCountMax: number };
   readonly headerTimeoutMs: number;
   readonly clientProgressMs: number;
 }
