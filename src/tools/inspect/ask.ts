@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hostPortOf } from '../../base/address.js';
 import { describeSocketError, errorCode } from '../../http/socket-error.js';
+import { isStraddleReply } from '../../proxy/identity/straddle-mark.js';
 import { HttpsConnection } from '../https/https-connection.js';
 
 /** The credentials to show to servers, and how to verify servers. Contents of files, not their names. */
@@ -17,6 +18,8 @@ export interface Answer {
   readonly status: number;
   readonly text: string;
   readonly etag: string | undefined;
+  /** A health page of a Straddle, on a verified connection. */
+  readonly isStraddle: boolean;
   /** The Date header: the clock of the server in whole seconds. */
   readonly dateMs: number | undefined;
   readonly askedAtMs: number;
@@ -37,6 +40,8 @@ export class NoAnswer extends Error {
 export const ASK_TIMEOUT_MS = 8_000;
 const BODY_BYTES_MAX = 64 * 1024 * 1024;
 const SOCKETS_MAX = 4;
+/** Pages that each server is asked about itself. */
+const ABOUT_SERVER: ReadonlySet<string> = new Set(['/version', '/readyz', '/statusz', '/flagz']);
 /** The name by which servers verify their peers, so every valid serving certificate has it. */
 export const PEER_SERVER_NAME = 'kubernetes.default.svc';
 
@@ -57,6 +62,8 @@ export interface Question {
   /** Default: JSON. */
   readonly accept?: string | undefined;
   readonly body?: object | undefined;
+  /** Bound on the reply, below that of all replies. */
+  readonly bytesMax?: number | undefined;
 }
 
 /** Sends requests to one server. Its certificate is verified before credentials are sent. */
@@ -93,13 +100,13 @@ export class Asker {
   }
 
   /** Rejects with NoAnswer; any status is an answer. */
-  async request({ method, path, accept = 'application/json', body }: Question): Promise<Answer> {
+  async request({ method, path, accept = 'application/json', body, bytesMax }: Question): Promise<Answer> {
     const { credentials, nowMs } = this.#options;
     const headers = {
       accept,
       ...(body ? { 'content-type': 'application/json' } : {}),
-      // With --version-view, a Straddle answers for another server unless asked like this.
-      ...(path === '/version' ? { 'x-kubernetes-peer-proxied': 'true' } : {}),
+      // A Straddle may answer with the page of another server unless asked like this.
+      ...(ABOUT_SERVER.has(path.split('?')[0]!) ? { 'x-kubernetes-peer-proxied': 'true' } : {}),
       ...(credentials.token ? { authorization: `Bearer ${credentials.token}` } : {}),
     };
     const askedAtMs = nowMs();
@@ -108,10 +115,12 @@ export class Asker {
       answeredAtMs = nowMs();
     };
     try {
-      const sent = { method, target: path, headers, body: body && JSON.stringify(body) };
+      const sent = { method, target: path, headers, body: body && JSON.stringify(body), bytesMax };
       const reply = await this.#connection.request(sent, onHead);
       const { status, text } = reply;
-      return { status, text, etag: reply.headers.etag, dateMs: dateOf(reply.headers), askedAtMs, answeredAtMs };
+      const { etag } = reply.headers;
+      const isStraddle = isStraddleReply(reply.headers);
+      return { status, text, etag, isStraddle, dateMs: dateOf(reply.headers), askedAtMs, answeredAtMs };
     } catch (error) {
       throw noAnswer(error as Error, this.#timeoutMs);
     }

@@ -34,6 +34,32 @@ describe('straddle check', () => {
     expect(lineOf(report, 'a', 'peer c').detail).toContain(`reached at ${plane.address('c')}`);
   });
 
+  it('finds a server whose protection is switched off', async () => {
+    const report = await check({ passthrough: true });
+    expect(failed(report)).toEqual(['c: protection', '*: everywhere']);
+    const since = new Date(NOW_MS).toISOString();
+    expect(lineOf(report, 'c', 'protection')).toMatchObject({
+      detail: `straddle sidecar: protection is switched off since ${since}`,
+      mend: 'Switch it on again when the reason is gone: straddle passthrough off.',
+    });
+    expect(lineOf(report, '*', 'everywhere').detail).toBe('on for a, b, off for c');
+    expect(exitCodeOf(report)).toBe(1);
+  });
+
+  it.each([
+    ['to a user who may not read its metrics', { forbidden: ['/metrics'] }],
+    ['without a time', { passthroughSince: 'NaN' }],
+    ['since a time that no Date can have', { passthroughSince: '1e300' }],
+    ['since ever', { passthroughSince: '+Inf' }],
+  ] as const)('finds a server whose protection is switched off, shown %s', async (_, fault) => {
+    const report = await check({ passthrough: true, ...fault });
+    expect(lineOf(report, 'c', 'protection')).toMatchObject({
+      verdict: 'FAIL',
+      detail: 'straddle sidecar: protection is switched off',
+    });
+    expect(lineOf(report, '*', 'everywhere').detail).toBe('on for a, b, off for c');
+  });
+
   it('finds a server without a peer CA', async () => {
     const report = await check({ peerCa: false, lease: false });
     // Nobody tells where it is, so it is named by hand.
@@ -94,7 +120,51 @@ describe('straddle check', () => {
   it('finds a port that is closed to everybody', async () => {
     const report = await check({ down: true }, { reaches: ['a', 'b'] });
     expect(failed(report)).toEqual(['a: peer c', 'b: peer c', 'c: reachable']);
-    expect(lineOf(report, 'a', 'peer c').mend).toContain('does not answer from here either (connection refused)');
+    expect(lineOf(report, 'a', 'peer c').mend).toBe(
+      'c does not answer from here either (connection refused): start it.',
+    );
+    expect(lineOf(report, 'c', 'reachable').mend).toBe(
+      `Nobody listens at ${plane.address('c')}: start the server; if it ended by itself, its log says why.`,
+    );
+  });
+
+  it.each([
+    ['that says so', true],
+    ['of an older release', 'older'],
+  ] as const)(
+    'finds a dead API server behind a Straddle %s, although peers serve its requests',
+    async (_, serverDown) => {
+      const report = await check({ serverDown }, { reaches: ['a', 'b'] });
+      expect(failed(report)).toEqual(['a: peer c', 'b: peer c', 'c: reachable']);
+      expect(lineOf(report, 'c', 'reachable').detail).toContain('the API server behind it is down');
+      expect(lineOf(report, 'a', 'peer c').mend).toBe('The API server behind the Straddle of c is down: start it.');
+    },
+  );
+
+  it('does not advise to open an address of a peer that refuses connections', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'b', kind: 'plain', down: true });
+    const refusing = plane.address('b');
+    await plane.start(
+      { name: 'a', kind: 'straddle', reaches: [] },
+      { name: 'b', kind: 'straddle', annotations: { 'straddle.dev/upstream': refusing } },
+    );
+    const report = await inspectCheck({ ...plane.door('a'), url: `https://${plane.address('a')}` }, undefined);
+    expect(lineOf(report, 'a', 'peer b').verdict).toBe('FAIL');
+    expect(lineOf(report, 'a', 'peer b').mend).not.toContain(refusing);
+  });
+
+  it('does not judge a certificate chain without an authority', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'straddle' });
+    const credentials = { ...plane.credentials, ca: undefined, insecureSkipTlsVerify: true };
+    const report = await inspectCheck({ ...plane.door('a'), credentials }, undefined);
+    expect(lineOf(report, 'a', 'certificate-chain')).toMatchObject({
+      verdict: 'unknown',
+      detail: expect.stringContaining('no CA to judge it by'),
+    });
+    const judged = await inspectCheck({ ...plane.door('a'), credentials, peerCa: plane.ca.pem }, undefined);
+    expect(lineOf(judged, 'a', 'certificate-chain').verdict).toBe('ok');
   });
 
   it('finds a stale lease', async () => {
@@ -139,7 +209,7 @@ describe('straddle check', () => {
   it('prints each failed check with its next step', async () => {
     const text = checkText(await check({ gate: false }), false);
     expect(text).toMatch(/FAIL +c +gate +UnknownVersionInteroperabilityProxy is off\n +→ Start it without/);
-    expect(text).toMatch(/3 failed, 1 unknown\./);
+    expect(text).toMatch(/3 failed, 4 unknown\./);
   });
 });
 
@@ -172,6 +242,15 @@ describe('straddle check without Straddle', () => {
   it('finds a native gate without a peer CA', async () => {
     const report = await native({ name: 'a', kind: 'native', peerCa: false });
     expect(failed(report)).toEqual(['a: protection', 'a: peer-ca', '*: everywhere']);
+    expect(lineOf(report, '*', 'everywhere')).toMatchObject({
+      detail: expect.stringContaining('is off without --peer-ca-file'),
+      mend: expect.stringMatching(
+        /--peer-ca-file .*, or put a Straddle in front of each: straddle install --kubeadm\.$/,
+      ),
+    });
+    expect(report.checks.some((each) => ['service', 'kubeconfig', 'controller-manager'].includes(each.check))).toBe(
+      false,
+    );
   });
 
   it('finds servers with no protection at all', async () => {

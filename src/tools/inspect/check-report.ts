@@ -14,8 +14,9 @@ import { frontProxyFindings } from './checks/front-proxy-check.js';
 import { leaseFinding } from './checks/lease-check.js';
 import { boundFindings, peerFindings } from './checks/peer-checks.js';
 import { protectionFindings } from './checks/protection-checks.js';
+import { trafficLines } from './checks/traffic-checks.js';
 import { columns, notesText } from './columns.js';
-import type { EndpointReading } from './endpoint-reading.js';
+import { type EndpointReading, isServerDown } from './endpoint-reading.js';
 import type { InspectedServer } from './inspection.js';
 import { protectionOf } from './protection.js';
 import { type LeaseConflict, leaseConflicts } from './servers.js';
@@ -35,6 +36,7 @@ export function checkReport(input: CheckInput): CheckReport {
   const { facts, servers } = input.inspection;
   const checks = [
     ...servers.flatMap((server) => linesOf(server, input)),
+    ...trafficLines(input),
     ...leaseConflicts(facts).map((conflict) => line('*', conflict.address, conflictFinding(conflict))),
     line('*', null, everywhere(servers)),
   ];
@@ -95,11 +97,21 @@ function line(server: string, address: string | null, { check, verdict, detail, 
   return { server, address, check, verdict, detail, mend: mend ?? null };
 }
 
-function reachable({ unreachable, ready, endpoint }: EndpointReading): Finding {
+function reachable(reading: EndpointReading): Finding {
   const check = 'reachable';
+  const { unreachable, isRefused, ready, endpoint } = reading;
   if (unreachable !== undefined) {
-    const mend = `See that it runs and that ${endpoint.address} is open from here; if its certificate is refused, mend that first.`;
+    const mend = isRefused
+      ? `Nobody listens at ${endpoint.address}: start the server; if it ended by itself, its log says why.`
+      : `See that it runs and that ${endpoint.address} is open from here; if its certificate is refused, mend that first.`;
     return fail(check, unreachable, mend);
+  }
+  if (isServerDown(reading)) {
+    return fail(
+      check,
+      'its Straddle answers, but the API server behind it is down: peers serve its requests',
+      'Start that API server; its log says why it ended, and the log of the Straddle why it is not used.',
+    );
   }
   if (ready && !ready.isReady) {
     const reasons = ready.failed.join(', ') || 'no reason given';
@@ -129,6 +141,8 @@ function everywhere(servers: readonly InspectedServer[]): Finding {
   const [on, off, open] = [named(true), named(false), named(undefined)];
   const check = 'everywhere';
   if (off.length > 0) {
+    if (on.length === 0 && open.length === 0 && servers.every(lacksPeerCaOnly))
+      return fail(check, NATIVE_IS_OFF, TURN_ON);
     const mend =
       on.length === 0
         ? 'Turn the protection on, on every server, as said above.'
@@ -140,9 +154,21 @@ function everywhere(servers: readonly InspectedServer[]): Finding {
   return ok(check, `on for ${on.length === 1 ? 'the only server' : `all ${on.length} servers`}`);
 }
 
+const NATIVE_IS_OFF =
+  "no server is protected: kube-apiserver's own proxy has its gate on, the default from 1.36, but is off without --peer-ca-file";
+const TURN_ON =
+  'Start every kube-apiserver with --peer-ca-file (kubeadm: peer-ca-file: /etc/kubernetes/pki/ca.crt in apiServer.extraArgs), or put a Straddle in front of each: straddle install --kubeadm.';
+
+function lacksPeerCaOnly(each: InspectedServer): boolean {
+  const protector = protectorOf(each);
+  const protection = protector && protectionOf(protector);
+  return protection?.kind === 'kube-apiserver' && protection.gateOn === true && protection.peerCaGiven === false;
+}
+
 export function checkText({ checks, verdict, notes }: CheckReport, wide: boolean): string {
-  const several = new Set(checks.map(({ server, address }) => `${server} ${address}`)).size;
-  const servers = new Set(checks.map(({ server }) => server)).size;
+  const addressed = checks.filter(({ address }) => address !== null);
+  const several = new Set(addressed.map(({ server, address }) => `${server} ${address}`)).size;
+  const servers = new Set(addressed.map(({ server }) => server)).size;
   const withAddress = wide || several > servers;
   const rows = checks.map((each) => [
     each.verdict,

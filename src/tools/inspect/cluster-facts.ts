@@ -5,9 +5,11 @@ import {
   HOSTNAME_LABEL,
   IDENTITY_LABEL,
   LEASES_PATH,
+  ON_LOOPBACK,
   PEER_ADDRESS_ANNOTATION,
   SERVER_NAME_ANNOTATION,
   UPSTREAM_ANNOTATION,
+  UPSTREAM_LISTENS_ANNOTATION,
 } from '../../proxy/peers/lease-source.js';
 import { type Asker, NoAnswer } from './ask.js';
 import { commandLineFlags } from './command-line.js';
@@ -20,6 +22,8 @@ export interface LeaseFact {
   readonly address: string | undefined;
   /** Of a Straddle: the address of the API server behind it. */
   readonly upstreamAddress: string | undefined;
+  /** Of a Straddle: nobody listens at `upstreamAddress`, because that API server listens on loopback. */
+  readonly isBehindStraddle: boolean;
   readonly renewedAtMs: number | undefined;
   readonly durationSeconds: number;
 }
@@ -30,6 +34,13 @@ export interface PodFact {
   readonly hostname: string | undefined;
   readonly address: string | undefined;
   readonly isStraddle: boolean;
+  readonly flags: ReadonlyMap<string, string>;
+}
+
+/** The mirror pod of a component that is a client of the API servers. */
+export interface ClientPodFact {
+  readonly component: 'kube-controller-manager' | 'kube-scheduler';
+  readonly node: string;
   readonly flags: ReadonlyMap<string, string>;
 }
 
@@ -47,7 +58,10 @@ export interface ClusterFacts {
   readonly serverTimeMs: number;
   readonly leases: readonly LeaseFact[];
   readonly endpointAddresses: readonly string[];
+  /** False if the EndpointSlices could not be read. */
+  readonly areEndpointsKnown: boolean;
   readonly pods: readonly PodFact[];
+  readonly clientPods: readonly ClientPodFact[];
   /** Undefined if the ConfigMap could not be read. */
   readonly authentication: AuthenticationFact | undefined;
   /** Reads that failed, with the missing right. */
@@ -58,7 +72,8 @@ const SECOND_HALF_MS = 500;
 const ITEMS_MAX = 2_000;
 const LEASES_SELECTOR = `${IDENTITY_LABEL} in (kube-apiserver,straddle)`;
 const PODS_PATH = '/api/v1/namespaces/kube-system/pods';
-const PODS_SELECTOR = 'component in (kube-apiserver,straddle)';
+const CLIENTS = ['kube-controller-manager', 'kube-scheduler'] as const;
+const PODS_SELECTOR = `component in (kube-apiserver,straddle,${CLIENTS.join(',')})`;
 const AUTHENTICATION_PATH = '/api/v1/namespaces/kube-system/configmaps/extension-apiserver-authentication';
 const DEFAULT_PORT = 6443;
 
@@ -87,7 +102,11 @@ export async function readCluster(door: Asker, nowMs: () => number): Promise<Clu
     serverTimeMs: read.dateMs === undefined ? nowMs() : read.dateMs + SECOND_HALF_MS,
     leases: itemsOf(leases).flatMap(leaseFact),
     endpointAddresses: [...new Set(itemsOf(slices).flatMap(sliceAddresses))],
-    pods: itemsOf(pods).flatMap(podFact),
+    areEndpointsKnown: slices !== 'unknown',
+    pods: itemsOf(pods)
+      .filter((pod) => componentOf(pod) === undefined)
+      .flatMap(podFact),
+    clientPods: itemsOf(pods).flatMap(clientPodFact),
     authentication: authenticationFact(authentication),
     notes,
   };
@@ -165,6 +184,7 @@ export function leaseFact(lease: JsonObject): LeaseFact[] {
       address: canonicalAddress(textAt(annotations, PEER_ADDRESS_ANNOTATION) ?? ''),
       upstreamAddress:
         kind === 'straddle' ? canonicalAddress(textAt(annotations, UPSTREAM_ANNOTATION) ?? '') : undefined,
+      isBehindStraddle: annotations[UPSTREAM_LISTENS_ANNOTATION] === ON_LOOPBACK,
       renewedAtMs: Number.isNaN(renewedAtMs) ? undefined : renewedAtMs,
       durationSeconds: typeof seconds === 'number' ? seconds : 0,
     },
@@ -185,10 +205,8 @@ export function podFact(pod: JsonObject): PodFact[] {
   const metadata = objectMember(pod, 'metadata');
   const spec = objectMember(pod, 'spec');
   const status = objectMember(pod, 'status');
-  const [container] = Array.isArray(spec['containers']) ? spec['containers'].filter(isObject) : [];
-  if (!container) return [];
-  const words = [container['command'], container['args']].flatMap((list) => (Array.isArray(list) ? list : []));
-  const texts = words.filter((word) => typeof word === 'string');
+  if (!Array.isArray(spec['containers']) || !spec['containers'].some(isObject)) return [];
+  const texts = wordsOf(pod);
   const flags = commandLineFlags(texts);
   const wildcard = ['0.0.0.0', '::'];
   const ip = [flags.get('peer-advertise-ip'), flags.get('advertise-address'), flags.get('bind-address')]
@@ -204,6 +222,26 @@ export function podFact(pod: JsonObject): PodFact[] {
       flags,
     },
   ];
+}
+
+/** Returns the component of the pod of a client of the API servers. */
+function componentOf(pod: JsonObject): ClientPodFact['component'] | undefined {
+  const label = textAt(objectMember(objectMember(pod, 'metadata'), 'labels'), 'component');
+  return CLIENTS.find((each) => each === label);
+}
+
+function clientPodFact(pod: JsonObject): ClientPodFact[] {
+  const component = componentOf(pod);
+  const node = textAt(objectMember(pod, 'spec'), 'nodeName')?.toLowerCase();
+  return component && node !== undefined ? [{ component, node, flags: commandLineFlags(wordsOf(pod)) }] : [];
+}
+
+/** Returns the command line of the first container. */
+function wordsOf(pod: JsonObject): string[] {
+  const { containers } = objectMember(pod, 'spec');
+  const [container] = Array.isArray(containers) ? containers.filter(isObject) : [];
+  const words = [container?.['command'], container?.['args']].flatMap((list) => (Array.isArray(list) ? list : []));
+  return words.filter((word) => typeof word === 'string');
 }
 
 function authenticationFact(map: Found): AuthenticationFact | undefined {

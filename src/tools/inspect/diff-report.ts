@@ -1,4 +1,3 @@
-import type { StoredProblem } from './stored-versions.js';
 import {
   lackingText,
   type MatrixRow,
@@ -6,7 +5,8 @@ import {
   type NamedSurface,
   surfaceMatrix,
   unionOf,
-} from './surface-matrix.js';
+} from '../../kube/surface-matrix.js';
+import type { StoredProblem } from './stored-versions.js';
 import type { InspectedSurface, SilentServer } from './surfaces.js';
 
 /** `straddle diff -o json`. */

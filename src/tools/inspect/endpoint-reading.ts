@@ -3,12 +3,15 @@ import { ASK_TIMEOUT_MS, Asker, type AskerOptions, NoAnswer } from './ask.js';
 import { readServingCertificate, type ServingCertificate } from './handshake.js';
 import { MetricsPage } from './metrics-text.js';
 import type { ServerEndpoint } from './servers.js';
+import { NO_ZPAGES, readZpages, type ZpagesReading } from './zpages.js';
 
 /** The replies of one address. Each part may be missing for a reason of its own. */
 export interface EndpointReading {
   readonly endpoint: ServerEndpoint;
   /** Why there is no usable reply at the address; undefined if there is one. */
   readonly unreachable: string | undefined;
+  /** The machine refused the connection: nobody listens at the address. */
+  readonly isRefused: boolean;
   /** `v1.36.4`. */
   readonly version: string | undefined;
   /** Whether the API server is the embedded one of Straddle. */
@@ -17,6 +20,8 @@ export interface EndpointReading {
   readonly metrics: MetricsPage | undefined;
   /** Why there are no metrics. */
   readonly metricsRefusal: string | undefined;
+  /** Those of the API server: a Straddle passes the requests on to the one behind it. */
+  readonly zpages: ZpagesReading;
   readonly clock: ClockReading | undefined;
   readonly certificate: ServingCertificate | undefined;
   readonly certificateRefusal: string | undefined;
@@ -55,25 +60,32 @@ export async function readEndpoint(endpoint: ServerEndpoint, options: ReadingOpt
   );
   try {
     const version = await asker.get('/version');
-    const [ready, metrics] = await Promise.all([
+    const [ready, metrics, zpages] = await Promise.all([
       asker.get('/readyz?verbose', '*/*'),
       asker.get('/metrics', 'text/plain'),
+      readZpages(asker),
     ]);
     const body = parsedObject(version.text);
+    const page = metrics.status === 200 ? new MetricsPage(metrics.text) : undefined;
+    // An older Straddle answers all the same, by way of its peers: with their versions and their readiness.
+    const isServerDown = page?.sum('straddle_host_ready') === 0;
     return {
       endpoint,
       unreachable: version.status === 401 ? 'it does not know this user (401)' : undefined,
-      version: typeof body['gitVersion'] === 'string' ? body['gitVersion'] : undefined,
+      isRefused: false,
+      version: typeof body['gitVersion'] === 'string' && !isServerDown ? body['gitVersion'] : undefined,
       isEmbedded: String(body['goVersion']).startsWith('node'),
-      ready: readinessOf(ready.status, ready.text),
-      metrics: metrics.status === 200 ? new MetricsPage(metrics.text) : undefined,
-      metricsRefusal: metrics.status === 200 ? undefined : metricsRefusal(metrics.status),
+      ready: readinessWith(readinessOf(ready.status, ready.text), isServerDown),
+      metrics: page,
+      metricsRefusal: page ? undefined : metricsRefusal(metrics.status),
+      zpages: isServerDown ? NO_ZPAGES : zpages,
       clock: clockOf(version),
       ...(await handshake),
     };
   } catch (error) {
     const why = error instanceof NoAnswer ? error.message : String(error);
-    return { ...NOTHING, endpoint, unreachable: why, metricsRefusal: why, ...(await handshake) };
+    const isRefused = error instanceof NoAnswer && error.code === 'ECONNREFUSED';
+    return { ...NOTHING, endpoint, unreachable: why, isRefused, metricsRefusal: why, ...(await handshake) };
   } finally {
     asker.close();
   }
@@ -84,8 +96,22 @@ const NOTHING = {
   isEmbedded: false,
   ready: undefined,
   metrics: undefined,
+  zpages: NO_ZPAGES,
   clock: undefined,
 } as const;
+
+function readinessWith(ready: Readiness | undefined, isServerDown: boolean): Readiness | undefined {
+  if (!isServerDown || ready?.isReady === false) return ready;
+  return { isReady: false, checks: ready?.checks ?? new Set(), failed: [SERVER_DOWN] };
+}
+
+/** As in the health page of a Straddle whose API server is down. */
+export const SERVER_DOWN = 'api-server failed: the local API server takes no requests';
+
+/** Returns whether a Straddle answers, and the API server behind it is down. */
+export function isServerDown({ ready }: EndpointReading): boolean {
+  return ready?.failed.includes(SERVER_DOWN) ?? false;
+}
 
 function metricsRefusal(status: number): string {
   return status === 403 ? 'not allowed to get the non-resource URL /metrics' : `/metrics answered ${status}`;

@@ -13,6 +13,8 @@ export interface ServingCertificate {
   readonly notAfterMs: number;
   /** Undefined if a certification path leads to a given authority. Dates are not validated. */
   readonly chainProblem: string | undefined;
+  /** An authority was given, by which the path could be judged. */
+  readonly isChainJudged: boolean;
 }
 
 export interface HandshakeOptions {
@@ -38,13 +40,13 @@ export function readServingCertificate({ address, ca, timeoutMs }: HandshakeOpti
       const { raw } = socket.getPeerCertificate();
       const why = socket.authorizationError as unknown;
       socket.destroy();
-      if (raw) resolve(describe(new X509Certificate(raw), chainProblem(why)));
+      if (raw) resolve({ ...describe(new X509Certificate(raw), chainProblem(why)), isChainJudged: ca !== undefined });
       else reject(new NoAnswer('it shows no certificate', 'NO_CERTIFICATE'));
     });
   });
 }
 
-function describe(leaf: X509Certificate, problem: string | undefined): ServingCertificate {
+function describe(leaf: X509Certificate, problem: string | undefined): Omit<ServingCertificate, 'isChainJudged'> {
   const names = (leaf.subjectAltName ?? '').split(/,\s*/);
   const after = (prefix: string) => names.flatMap((name) => (name.startsWith(prefix) ? name.slice(prefix.length) : []));
   return {

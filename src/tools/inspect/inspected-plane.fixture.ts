@@ -23,12 +23,33 @@ export interface FakeServer {
   readonly leaseAgeMs?: number;
   readonly lease?: false;
   readonly reroutes?: number;
+  /** Passthrough is on. */
+  readonly passthrough?: true;
+  /** Value of the metric for the time of the switch; that of NOW_MS by default. */
+  readonly passthroughSince?: string;
   /** `group/version/resource[/subresource]` → verbs. */
   readonly serves?: Readonly<Record<string, string>>;
+  /** What its merged discovery has beside what servers serve, as it remembers departed ones. */
+  readonly remembers?: Readonly<Record<string, string>>;
+  /** Further lines of its metrics. */
+  readonly metrics?: string;
   /** Does not answer at all. */
   readonly down?: boolean;
   readonly forbidden?: readonly string[];
+  /** Recorded replies; without them the pages are not served. */
+  readonly zpages?: FakeZpages;
+  /** Replies to the order to switch without obeying it. */
+  readonly stuck?: true;
+  /**
+   * Of a Straddle: the API server behind it is down. `older`: it replies to requests about its own server by way of another one, as
+   * releases did before they were asked in another way.
+   */
+  readonly serverDown?: true | 'older';
+  /** More of its lease's annotations. */
+  readonly annotations?: Readonly<Record<string, string>>;
 }
+
+export type FakeZpages = Readonly<Record<'/statusz' | '/flagz', { readonly status: number; readonly text: string }>>;
 
 interface Running {
   readonly fake: FakeServer;
@@ -46,15 +67,22 @@ export class FakePlane {
   readonly frontProxyCa = makeCa('front-proxy-ca');
   allowedNames: readonly string[] = ['front-proxy-client'];
   readonly pods: JsonObject[] = [];
+  /** Names of servers, or addresses, in the EndpointSlice of Service kubernetes. */
+  readonly published: string[] = [];
   readonly definitions: JsonObject[] = [];
   readonly storageVersions: JsonObject[] = [];
+  /** Replies of every server by path, without the query; a function gets the query. */
+  readonly pages = new Map<string, JsonObject | ((query: URLSearchParams) => JsonObject)>();
   /** Names of servers that were given a token. */
   readonly trusted = new Set<string>();
+  /** Names of servers with passthrough on, by order. */
+  readonly switched = new Map<string, string>();
   readonly #running: Running[] = [];
 
   async start(...fakes: readonly FakeServer[]): Promise<this> {
+    const taken = this.#running.length;
     for (const [index, fake] of fakes.entries()) {
-      const host = `127.0.0.${61 + index}`;
+      const host = `127.0.0.${61 + taken + index}`;
       const certificate = makeServer(fake.ca ?? this.ca, {
         dnsNames: ['kubernetes.default.svc', fake.name],
         ipAddresses: [host],
@@ -102,16 +130,52 @@ export class FakePlane {
   #answer({ fake }: Running, req: IncomingMessage, res: ServerResponse): void {
     if (req.headers.authorization !== undefined) this.trusted.add(fake.name);
     const path = (req.url ?? '').split('?')[0]!;
+    if (path === '/straddle/passthrough' && fake.kind === 'straddle' && !fake.forbidden?.includes(path)) {
+      void this.#switch(fake, req, res);
+      return;
+    }
+    const isHealth = path === '/readyz' && fake.kind === 'straddle';
     const send = (status: number, body: unknown) => {
       res.writeHead(status, {
         'content-type': 'application/json',
+        ...(isHealth ? { 'X-Straddle-Server': 'true' } : {}),
         date: new Date(NOW_MS + (fake.clockOffMs ?? 0)).toUTCString(),
       });
       res.end(typeof body === 'string' ? body : JSON.stringify(body));
     };
+    const zpage = path === '/statusz' || path === '/flagz' ? fake.zpages?.[path] : undefined;
+    const asksItself = req.headers['x-kubernetes-peer-proxied'] === 'true' && fake.serverDown !== 'older';
+    if (fake.serverDown && asksItself && isHealth) {
+      send(
+        503,
+        readyz(fake).replace('[+]api-server ok', '[-]api-server failed: the local API server takes no requests'),
+      );
+      return;
+    }
+    if (fake.serverDown && asksItself && path === '/version') {
+      send(503, { kind: 'Status', code: 503 });
+      return;
+    }
     const isForbidden = fake.forbidden?.some((part) => path.includes(part));
-    const body = isForbidden ? undefined : this.#page(fake, path, req.headers.accept ?? '');
-    send(isForbidden ? 403 : body === undefined ? 404 : 200, body ?? { kind: 'Status' });
+    const page = this.pages.get(path);
+    const given = typeof page === 'function' ? page(new URL(req.url ?? '', 'https://plane').searchParams) : page;
+    const body = isForbidden ? undefined : (given ?? this.#page(fake, path, req.headers.accept ?? ''));
+    if (zpage && !isForbidden) send(zpage.status, zpage.text);
+    else send(isForbidden ? 403 : body === undefined ? 404 : 200, body ?? { kind: 'Status' });
+  }
+
+  async #switch({ name, stuck }: FakeServer, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of req) chunks.push(chunk as Buffer);
+    if (req.method === 'POST' && !stuck) {
+      const { on, reason } = JSON.parse(Buffer.concat(chunks).toString()) as { on: boolean; reason: string };
+      if (on) this.switched.set(name, reason);
+      else this.switched.delete(name);
+    }
+    const reason = this.switched.get(name);
+    const since = new Date(NOW_MS).toISOString();
+    const page = { kind: 'StraddlePassthrough', on: reason !== undefined, since, reason: reason ?? '', notKept: null };
+    res.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(page));
   }
 
   #page(fake: FakeServer, path: string, accept: string): unknown {
@@ -128,7 +192,7 @@ export class FakePlane {
       case '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases':
         return { items: this.#running.flatMap((each) => lease(each)) };
       case '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices':
-        return { items: [] };
+        return { items: this.published.map((each) => slice(each.includes(':') ? each : this.address(each))) };
       case '/api/v1/namespaces/kube-system/pods':
         return { items: this.pods };
       case '/apis/apiextensions.k8s.io/v1/customresourcedefinitions':
@@ -149,8 +213,9 @@ export class FakePlane {
 
   #seenBy(fake: FakeServer): FakeServer[] {
     const active = fake.kind !== 'plain' && fake.gate !== false && fake.peerCa !== false;
+    const remembered = fake.remembers ? [{ ...fake, serves: fake.remembers }] : [];
     const reached = this.#running.map((each) => each.fake).filter(({ name }) => fake.reaches?.includes(name) ?? true);
-    return active ? [fake, ...reached] : [fake];
+    return active ? [fake, ...reached, ...remembered] : [fake];
   }
 
   /** The same lines that a Straddle, or a kube-apiserver, has for such a state. */
@@ -162,10 +227,13 @@ export class FakePlane {
     const frontProxy = 'frontProxy' in fake ? fake.frontProxy : 'front-proxy-client';
     return [
       gate,
-      'straddle_host_ready 1\n',
+      `straddle_host_ready ${fake.serverDown ? 0 : 1}\n`,
+      `straddle_passthrough ${fake.passthrough ? 1 : 0}\n`,
+      ...(fake.passthrough ? [`straddle_passthrough_since_seconds ${fake.passthroughSince ?? NOW_MS / 1_000}\n`] : []),
       '# TYPE straddle_peer_usable gauge\n',
       `apiserver_rerouted_request_total{code="200",group="a",version="v1",resource="b"} ${fake.reroutes ?? 0}\n`,
       `straddle_surface_age_seconds{server="${fake.name}"} 1.5\n`,
+      fake.metrics ?? '',
       ...peers.map(({ fake: peer, address }) => {
         const reached = fake.reaches?.includes(peer.name) ?? true;
         const age = reached ? `straddle_surface_age_seconds{server="${peer.name}"} 2\n` : '';
@@ -181,11 +249,16 @@ export class FakePlane {
   }
 }
 
-function readyz({ kind, gate = true, peerCa = true }: FakeServer): string {
+function readyz({ kind, gate = true, peerCa = true, passthrough }: FakeServer): string {
   const on = gate && peerCa;
   const checks =
     kind === 'straddle'
-      ? ['shutdown', 'api-server', ...(on ? ['local-surface', 'peer-directory'] : [])]
+      ? [
+          'shutdown',
+          'api-server',
+          ...(on ? ['local-surface', 'peer-directory'] : []),
+          ...(passthrough ? ['passthrough'] : []),
+        ]
       : [
           'ping',
           'etcd',
@@ -193,6 +266,12 @@ function readyz({ kind, gate = true, peerCa = true }: FakeServer): string {
           ...(kind === 'native' && on ? ['poststarthook/mixed-version-proxy-handler'] : []),
         ];
   return `${checks.map((name) => `[+]${name} ok`).join('\n')}\nreadyz check passed\n`;
+}
+
+/** Each address may have a port of its own here, so each has a slice. */
+function slice(address: string): JsonObject {
+  const [ip = '', port] = address.split(':');
+  return { endpoints: [{ addresses: [ip] }], ports: [{ name: 'https', port: Number(port) }] };
 }
 
 function lease({ fake, address }: Running): JsonObject[] {
@@ -205,7 +284,7 @@ function lease({ fake, address }: Running): JsonObject[] {
           'apiserver.kubernetes.io/identity': fake.kind === 'straddle' ? 'straddle' : 'kube-apiserver',
           'kubernetes.io/hostname': fake.name,
         },
-        annotations: { 'kubernetes.io/peer-advertise-address': address },
+        annotations: { 'kubernetes.io/peer-advertise-address': address, ...fake.annotations },
       },
       spec: {
         renewTime: new Date(NOW_MS - (fake.leaseAgeMs ?? 3_000)).toISOString(),

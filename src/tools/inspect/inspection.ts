@@ -14,7 +14,7 @@ export interface Inspection {
 
 export interface InspectedServer {
   readonly server: ListedServer;
-  /** One for each endpoint, in their order. */
+  /** One for each endpoint, in their order; none for one at which, as its Straddle says, nobody listens. */
   readonly readings: readonly EndpointReading[];
 }
 
@@ -37,7 +37,9 @@ export async function inspect(options: InspectOptions): Promise<Inspection> {
     nowMs: options.nowMs(),
     servers: servers.map((server) => ({
       server,
-      readings: readings.filter(({ endpoint }) => server.endpoints.includes(endpoint)),
+      readings: readings.filter(
+        ({ endpoint, isRefused }) => server.endpoints.includes(endpoint) && !(endpoint.isReserve && isRefused),
+      ),
     })),
   };
 }

@@ -15,9 +15,12 @@ const WANTED = [
   'straddle_peer_usable',
   'straddle_surface_age_seconds',
   'straddle_departed_servers',
+  'straddle_departed_since_seconds',
   'straddle_peer_address_conflicts',
   'straddle_peers_left_out',
   'straddle_host_ready',
+  'straddle_passthrough',
+  'straddle_passthrough_since_seconds',
   'straddle_front_proxy_certificate_expiry_seconds',
 ] as const;
 

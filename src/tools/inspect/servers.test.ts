@@ -11,6 +11,7 @@ const lease = (fact: Partial<LeaseFact>): LeaseFact => ({
   hostname: undefined,
   address: undefined,
   upstreamAddress: undefined,
+  isBehindStraddle: false,
   renewedAtMs: 0,
   durationSeconds: 3_600,
   ...fact,
@@ -21,7 +22,9 @@ const facts = (some: Partial<ClusterFacts>): ClusterFacts => ({
   serverTimeMs: 0,
   leases: [],
   endpointAddresses: [],
+  areEndpointsKnown: true,
   pods: [],
+  clientPods: [],
   authentication: undefined,
   notes: [],
   ...some,
@@ -41,7 +44,7 @@ describe('leases that claim one address for two host names', () => {
     const inspection = { facts: contradicting, servers: [], nowMs: 0 };
     const told = `${address} is claimed for the host names b, evil, by the leases real, forged`;
     expect(statusReport(inspection).notes).toEqual([told]);
-    const { checks } = checkReport({ inspection, surfaces: new Map(), frontProxy: undefined });
+    const { checks } = checkReport({ inspection, surfaces: new Map(), ways: [], frontProxy: undefined });
     expect(checks).toContainEqual(expect.objectContaining({ check: 'leases', verdict: 'warn', detail: told, address }));
   });
 

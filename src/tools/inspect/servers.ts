@@ -6,6 +6,8 @@ export interface ServerEndpoint {
   /** According to the source of the address; a reply may show another kind. */
   readonly kind: 'kube-apiserver' | 'straddle';
   readonly address: string;
+  /** A Straddle says that nobody listens there: its API server is reached through it only. */
+  readonly isReserve: boolean;
   readonly lease: LeaseFact | undefined;
   readonly pod: PodFact | undefined;
 }
@@ -50,9 +52,10 @@ export function knownServers(facts: ClusterFacts, given: readonly string[] = [])
     return {
       name: identity,
       leases,
-      endpoints: endpoints.map(({ kind, address }) => ({
+      endpoints: endpoints.map(({ kind, address, isReserve = false }) => ({
         kind,
         address,
+        isReserve,
         lease: leases.find((lease) => lease.kind === kind && (lease.address ?? address) === address),
         pod: pods.find((pod) => (pod.address ?? address) === address),
       })),
@@ -91,12 +94,13 @@ function sightingsOf(
 ): Sighting[] {
   const seen: Sighting[] = [
     ...leases.map(
-      ({ kind, hostname, address, upstreamAddress, renewedAtMs }): Sighting => ({
+      ({ kind, hostname, address, upstreamAddress, isBehindStraddle, renewedAtMs }): Sighting => ({
         source: 'lease',
         kind,
         ...(hostname === undefined ? {} : { hostname }),
         ...(address === undefined ? {} : { address }),
         ...(upstreamAddress === undefined ? {} : { upstreamAddress }),
+        ...(upstreamAddress !== undefined && isBehindStraddle ? { isBehindStraddle } : {}),
         ...(renewedAtMs === undefined ? {} : { renewedAtMs: Math.min(renewedAtMs, serverTimeMs) }),
       }),
     ),

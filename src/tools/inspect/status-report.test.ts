@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { FakePlane } from './inspected-plane.fixture.js';
+import { FakePlane, NOW_MS } from './inspected-plane.fixture.js';
 import { inspect } from './inspection.js';
 import { statusReport, statusText } from './status-report.js';
 
@@ -35,10 +35,59 @@ describe('straddle status', () => {
       { name: 'c', kind: 'kube-apiserver', lease: { expired: true } },
     ]);
     const text = statusText(report, false);
-    expect(text).toMatch(/^NAME +KIND +VERSION +HEALTH +LEASE +PEERS +REROUTES +SURFACE\n/);
-    expect(text).toMatch(/^a +straddle sidecar +v1\.35\.8 +ready +\ds +1\/2 +7 +2s\n/m);
+    expect(text).toMatch(/^NAME +KIND +VERSION +HEALTH +UPTIME +LEASE +PEERS +REROUTES +SURFACE\n/);
+    expect(text).toMatch(/^a +straddle sidecar +v1\.35\.8 +ready +- +\ds +1\/2 +7 +2s\n/m);
     expect(text).toMatch(/^c .* 2h \(expired\) /m);
     expect(statusText(report, true)).toMatch(/^a .* b, c \(down\) .* 127\.0\.0\.61:\d+ /m);
+  });
+
+  it('shows a server whose protection is switched off, and since when', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'straddle', passthrough: true }, { name: 'b', kind: 'straddle' });
+    const report = statusReport(await inspect(plane.door('b')));
+    const since = new Date(NOW_MS).toISOString();
+    expect(report.servers).toMatchObject([
+      { name: 'a', kind: 'straddle sidecar, passthrough', health: 'ready', passthrough: true, passthroughSince: since },
+      { name: 'b', kind: 'straddle sidecar', passthrough: false, passthroughSince: null },
+    ]);
+    expect(statusText(report, false)).toContain(
+      `\na: protection is switched off since ${since}; straddle passthrough off switches it on.\n`,
+    );
+  });
+
+  it('shows a server whose protection is switched off where its metrics have no time, or are not shown', async () => {
+    plane = new FakePlane();
+    await plane.start(
+      { name: 'a', kind: 'straddle', passthrough: true, passthroughSince: 'Infinity' },
+      { name: 'b', kind: 'straddle', passthrough: true, forbidden: ['/metrics'] },
+      { name: 'c', kind: 'straddle', forbidden: ['/metrics', '/readyz'] },
+      { name: 'd', kind: 'plain' },
+    );
+    const report = statusReport(await inspect(plane.door('a')));
+    expect(report.servers.map(({ passthrough }) => passthrough)).toEqual([true, true, null, null]);
+    expect(report.servers.map(({ passthroughSince }) => passthroughSince)).toEqual([null, null, null, null]);
+    expect(statusText(report, false)).toContain(
+      ['a', 'b']
+        .map((name) => `${name}: protection is switched off; straddle passthrough off switches it on.\n`)
+        .join(''),
+    );
+  });
+
+  it.each([
+    ['that says so', true],
+    ['of an older release', 'older'],
+  ] as const)('shows a dead API server behind a Straddle %s, without the version of a peer', async (_, serverDown) => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'straddle' }, { name: 'b', kind: 'straddle', serverDown });
+    const report = statusReport(await inspect(plane.door('a')));
+    expect(report.servers[1]).toMatchObject({
+      name: 'b',
+      kind: 'straddle sidecar',
+      version: null,
+      uptimeSeconds: null,
+      health: 'not ready: api-server failed: the local API server takes no requests',
+    });
+    expect(statusText(report, false)).toMatch(/^b +straddle sidecar +- +not ready /m);
   });
 
   it('shows a server that does not answer as a row with the reason', async () => {

@@ -3,7 +3,7 @@ import { ageText, columns, notesText } from './columns.js';
 import type { EndpointReading } from './endpoint-reading.js';
 import type { InspectedServer, Inspection } from './inspection.js';
 import type { MetricsPage } from './metrics-text.js';
-import { kindText, protectionOf } from './protection.js';
+import { kindText, type Protection, protectionOf, switchedOffSince, switchedOffText } from './protection.js';
 import { type LeaseConflict, leaseConflicts } from './servers.js';
 
 /** `straddle status -o json`. */
@@ -20,6 +20,10 @@ export interface ServerStatus {
   readonly address: string | null;
   readonly kind: string;
   readonly version: string | null;
+  /** The minor version whose API it emulates, `1.36`; null if it is its own, or not shown to this user. */
+  readonly emulatedVersion: string | null;
+  /** Of the API server, according to /statusz; null if it does not report it to this user. */
+  readonly uptimeSeconds: number | null;
   /** `ready`, `not ready: …`, `unreachable: …`, `unknown: …`. */
   readonly health: string;
   readonly lease: LeaseStatus | null;
@@ -34,6 +38,10 @@ export interface ServerStatus {
   /** Addresses that leases claim for several host names, as this server counts them. */
   readonly addressConflicts: number | null;
   readonly certificateExpires: string | null;
+  /** Whether passthrough is on; null for a server without such a switch, and if it does not show its health. */
+  readonly passthrough: boolean | null;
+  /** Time at which passthrough was switched on; null while it is off, or if this user may not read the metrics. */
+  readonly passthroughSince: string | null;
 }
 
 export interface LeaseStatus {
@@ -90,6 +98,8 @@ function rowsOf({ server, readings }: InspectedServer, serverTimeMs: number): Se
 
 const SILENT = {
   version: null,
+  emulatedVersion: null,
+  uptimeSeconds: null,
   peers: null,
   reroutes: null,
   wrong404sPrevented: null,
@@ -97,21 +107,42 @@ const SILENT = {
   departedServers: null,
   addressConflicts: null,
   certificateExpires: null,
+  passthrough: null,
+  passthroughSince: null,
 } as const;
 
 function rowOf(name: string, reading: EndpointReading, serverTimeMs: number): ServerStatus {
   const { endpoint, metrics, certificate } = reading;
+  const protection = protectionOf(reading);
   return {
     ...SILENT,
     name,
     address: endpoint.address,
-    kind: reading.unreachable === undefined ? kindText(protectionOf(reading)) : endpoint.kind,
+    kind: reading.unreachable === undefined ? kindText(protection) : endpoint.kind,
     version: reading.version ?? null,
+    emulatedVersion: emulatedVersion(reading),
+    uptimeSeconds: reading.zpages.statusz.page?.uptimeSeconds ?? null,
     health: healthOf(reading),
     lease: leaseStatus(endpoint.lease, serverTimeMs),
+    passthrough: isShown(reading, protection) ? protection.passthrough !== undefined : null,
+    passthroughSince: switchedOffSince(protection),
     certificateExpires: certificate ? new Date(certificate.notAfterMs).toISOString() : null,
     ...(metrics ? numbersOf(metrics, name) : {}),
   };
+}
+
+/** Returns whether a Straddle shows its passthrough to this user. */
+function isShown({ ready, metrics }: EndpointReading, { kind }: Protection): boolean {
+  return (
+    kind !== 'kube-apiserver' && ((ready?.checks.size ?? 0) > 0 || (metrics?.has('straddle_passthrough') ?? false))
+  );
+}
+
+/** /statusz has an emulated version always, most often that of the program. */
+function emulatedVersion({ version, zpages }: EndpointReading): string | null {
+  const emulated = zpages.statusz.page?.emulationVersion;
+  const own = /^v(\d+\.\d+)(?:\D|$)/.exec(version ?? '')?.[1];
+  return emulated === undefined || emulated === own ? null : emulated;
 }
 
 function healthOf({ unreachable, ready }: EndpointReading): string {
@@ -167,12 +198,13 @@ export function peersOf(metrics: MetricsPage): PeerStatus[] | null {
 }
 
 export function statusText({ door, servers, notes }: StatusReport, wide: boolean): string {
-  const heads = ['NAME', 'KIND', 'VERSION', 'HEALTH', 'LEASE', 'PEERS', 'REROUTES', 'SURFACE'];
+  const heads = ['NAME', 'KIND', 'VERSION', 'HEALTH', 'UPTIME', 'LEASE', 'PEERS', 'REROUTES', 'SURFACE'];
   const rows = servers.map((server) => [
     server.name,
     server.kind,
-    server.version ?? '-',
+    versionText(server),
     wide ? server.health : (server.health.split(':', 1)[0] ?? ''),
+    server.uptimeSeconds === null ? '-' : ageText(server.uptimeSeconds * 1_000),
     leaseText(server.lease),
     peersText(server.peers, wide),
     numberText(server.reroutes),
@@ -196,8 +228,18 @@ export function statusText({ door, servers, notes }: StatusReport, wide: boolean
           const where = address !== null && address !== name ? ` (${address})` : '';
           return `${name}${where}: ${health}.\n`;
         });
-  const tail = reasons.join('') + notesText(notes);
+  const switched = servers
+    .filter(({ passthrough }) => passthrough)
+    .map(
+      ({ name, passthroughSince }) =>
+        `${name}: ${switchedOffText(passthroughSince)}; straddle passthrough off switches it on.\n`,
+    );
+  const tail = reasons.join('') + switched.join('') + notesText(notes);
   return `${columns([all, ...rows])}${tail === '' ? '' : `\n${tail}`}\nAsked through ${door}.\n`;
+}
+
+function versionText({ version, emulatedVersion }: ServerStatus): string {
+  return `${version ?? '-'}${emulatedVersion === null ? '' : ` (as ${emulatedVersion})`}`;
 }
 
 function numberText(value: number | null): string {

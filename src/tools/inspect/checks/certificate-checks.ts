@@ -14,7 +14,13 @@ export function certificateFindings(
   return [chain(certificate), names(certificate, endpoint.address), expiry(certificate, nowMs)];
 }
 
-function chain({ chainProblem, issuer }: ServingCertificate): Finding {
+function chain({ chainProblem, issuer, isChainJudged }: ServingCertificate): Finding {
+  if (!isChainJudged) {
+    return unknown(
+      'certificate-chain',
+      `issued by ${issuer}; the kubeconfig has no CA to judge it by: give that of the servers with --peer-ca-file`,
+    );
+  }
   if (chainProblem === undefined) return ok('certificate-chain', `issued by ${issuer}`);
   return fail(
     'certificate-chain',

@@ -2,6 +2,7 @@ import type { EndpointReading } from '../endpoint-reading.js';
 import type { InspectedServer, Inspection } from '../inspection.js';
 import { type Protection, protectionOf } from '../protection.js';
 import type { InspectedSurface } from '../surfaces.js';
+import type { Way } from '../traffic.js';
 
 /** The result of one check of one address. */
 export interface CheckLine {
@@ -38,6 +39,8 @@ export interface CheckInput {
   readonly inspection: Inspection;
   /** Surfaces by server name, only of servers whose checks need them. */
   readonly surfaces: ReadonlyMap<string, InspectedSurface>;
+  /** The ways of clients to the API servers. */
+  readonly ways: readonly Way[];
   /** The front-proxy certificate, if the operator has its file. */
   readonly frontProxy: { readonly path: string; readonly pem: string } | undefined;
 }

@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { verifyChain } from '../../../http/tls/certificate-chain.js';
 import { x509Subject } from '../../../http/tls/x509-subject.js';
 import type { AuthenticationFact } from '../cluster-facts.js';
+import { processFlags } from '../protection.js';
 import {
   CERTIFICATE_DAYS_MIN,
   type CheckInput,
@@ -38,7 +39,7 @@ function shownCertificate(
   authentication: AuthenticationFact | undefined,
   nowMs: number,
 ): Finding {
-  const { metrics, endpoint } = reading;
+  const { metrics } = reading;
   const name = 'straddle_front_proxy_certificate_expiry_seconds';
   const [sample] = metrics?.all(name) ?? [];
   if (sample) {
@@ -47,11 +48,11 @@ function shownCertificate(
   if (metrics?.has(name)) return fail(CHECK, 'it has no front-proxy certificate', GIVE_ONE);
   // An embedded API server makes one itself.
   if (protection.kind === 'straddle apiserver') return ok(CHECK, 'it has one of its own');
-  const flags = endpoint.pod?.flags;
+  const flags = processFlags(reading, protection.kind !== 'kube-apiserver');
   if (flags && !flags.has('proxy-client-cert-file'))
     return fail(CHECK, '--proxy-client-cert-file is not given', GIVE_ONE);
   if (protection.active || flags) return ok(CHECK, 'it has a certificate, whose name is not seen from here');
-  return unknown(CHECK, 'neither its metrics nor its pod show it');
+  return unknown(CHECK, 'neither its metrics nor its flags show it');
 }
 
 function certificateFinding(

@@ -1,9 +1,9 @@
 import type { Surface } from '../../../kube/surface.js';
+import { missingFrom } from '../../../kube/surface-matrix.js';
 import { ageText } from '../columns.js';
-import type { EndpointReading } from '../endpoint-reading.js';
+import { type EndpointReading, isServerDown } from '../endpoint-reading.js';
 import type { InspectedServer } from '../inspection.js';
 import { peersOf } from '../status-report.js';
-import { missingFrom } from '../surface-matrix.js';
 import { certificateFindings } from './certificate-checks.js';
 import { type CheckInput, type Finding, fail, ok, type Protector, unknown, warn } from './check-line.js';
 
@@ -61,19 +61,24 @@ function straddleFinding(other: InspectedServer, { reading }: Protector, input: 
   const what = peer.usable
     ? `reached at ${at}, but its discovery was ${age === null ? 'never read' : `last read ${ageText(age * 1_000)} ago`}`
     : `not reached at ${at}`;
-  return fail(check, what, mendFor(other, input, at));
+  return fail(check, what, mendFor(other, input));
 }
 
 /** Returns the next step for the likeliest cause, judged by replies to this machine. */
-function mendFor(other: InspectedServer, { inspection }: CheckInput, at: string): string {
+function mendFor(other: InspectedServer, { inspection }: CheckInput): string {
   const { readings, server } = other;
-  if (readings.every(({ certificate }) => certificate === undefined)) {
-    return `${server.name} does not answer from here either (${readings[0]?.certificateRefusal}): start it, or open its port.`;
+  const answering = readings.filter(({ certificate }) => certificate !== undefined);
+  if (answering.length === 0) {
+    const next = readings.every(({ isRefused }) => isRefused) ? 'start it' : 'start it, or open its port';
+    return `${server.name} does not answer from here either (${readings[0]?.certificateRefusal}): ${next}.`;
   }
+  if (answering.every(isServerDown)) return `The API server behind the Straddle of ${server.name} is down: start it.`;
   const findings = readings.flatMap((each) => certificateFindings(each, inspection.nowMs));
   const faulty = findings.find(({ verdict }) => verdict === 'FAIL');
   if (faulty) return `Its certificate is the likeliest cause: mend ${faulty.check} of ${server.name}.`;
-  return `From here it answers, so open ${at} for connections from this server, and see that its --peer-ca-file holds the CA of ${server.name} and that its front-proxy certificate is allowed.`;
+  // A port that refuses connections from here is not closed: nobody listens there.
+  const open = answering.map(({ endpoint }) => endpoint.address).join(', ');
+  return `From here it answers, so open ${open} for connections from this server, and see that its --peer-ca-file holds the CA of ${server.name} and that its front-proxy certificate is allowed.`;
 }
 
 /** Judges by discovery, because a kube-apiserver does not report its peers. */

@@ -1,23 +1,55 @@
 import type { EndpointReading } from '../endpoint-reading.js';
-import { GATE, kindText, type Protection } from '../protection.js';
-import { type Finding, fail, ok, unknown } from './check-line.js';
+import { GATE, kindText, type Protection, switchedOffSince, switchedOffText } from '../protection.js';
+import { type Finding, fail, ok, unknown, warn } from './check-line.js';
 
 const NATIVE_MEND = `Start kube-apiserver with --feature-gates=${GATE}=true (the default from 1.36) and --peer-ca-file, or put \`straddle proxy\` before it.`;
 
 /** Checks which proxy protects clients of this address, and its settings. */
 export function protectionFindings(reading: EndpointReading, protection: Protection): Finding[] {
-  return [protectedBy(reading, protection), gate(reading, protection), peerCa(reading, protection)];
+  return [
+    protectedBy(reading, protection),
+    gate(reading, protection),
+    peerCa(reading, protection),
+    ...flagFindings(reading, protection),
+  ];
+}
+
+/** Findings about a kube-apiserver that serves /flagz (1.36 and later, or with ComponentFlagz). */
+function flagFindings({ zpages }: EndpointReading, { kind }: Protection): Finding[] {
+  const check = 'flags';
+  if (kind !== 'kube-apiserver') return [];
+  const { page, refusal } = zpages.flagz;
+  if (refusal !== undefined) return [unknown(check, refusal)];
+  if (!page) return [];
+  const reconciler = page.get('endpoint-reconciler-type');
+  if (reconciler === 'none') {
+    const detail = '--endpoint-reconciler-type=none: it is not in the EndpointSlice of Service kubernetes';
+    return [
+      warn(check, detail, 'Peers find it by its lease, its pod or --peer only; see that one of them has its address.'),
+    ];
+  }
+  return [ok(check, 'read from /flagz')];
 }
 
 function protectedBy({ unreachable }: EndpointReading, protection: Protection): Finding {
   const check = 'protection';
   if (unreachable !== undefined) return unknown(check, 'it was not reached');
-  const { active, kind } = protection;
+  const { active, kind, passthrough } = protection;
+  if (passthrough) {
+    return fail(
+      check,
+      `${kind}: ${switchedOffText(switchedOffSince(protection))}`,
+      'Switch it on again when the reason is gone: straddle passthrough off.',
+    );
+  }
   if (active) return ok(check, kind === 'kube-apiserver' ? 'native mixed version proxy' : kind);
   if (active === undefined) return unknown(check, 'neither its health checks nor its metrics are shown to this user');
+  const { gateOn, peerCaGiven } = protection;
+  const half = kind === 'kube-apiserver' && gateOn === true && peerCaGiven === false;
+  const why = half ? 'the gate is on, but without --peer-ca-file native protection is off' : kindText(protection);
   return fail(
     check,
-    `${kindText(protection)}: what it does not serve itself is a 404`,
+    `${why}: what it does not serve itself is a 404`,
     kind === 'kube-apiserver' ? NATIVE_MEND : 'Mend the gate or the peer CA as said in the lines below.',
   );
 }
