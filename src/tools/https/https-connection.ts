@@ -19,6 +19,8 @@ export interface HttpsRequest {
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
+  /** In place of the bound of the connection, where a reply is expected to be smaller. */
+  readonly bytesMax?: number | undefined;
 }
 
 export interface HttpsReply {
@@ -55,7 +57,11 @@ export class HttpsConnection {
     try {
       const reply = await this.open(outgoing, signal);
       onHead();
-      return { status: reply.statusCode ?? 0, headers: reply.headers, text: await this.readText(reply) };
+      return {
+        status: reply.statusCode ?? 0,
+        headers: reply.headers,
+        text: await this.readText(reply, outgoing.bytesMax),
+      };
     } catch (error) {
       throw signal.aborted ? this.timeoutError() : error;
     }
@@ -73,8 +79,7 @@ export class HttpsConnection {
     });
   }
 
-  async readText(reply: IncomingMessage): Promise<string> {
-    const { bytesMax } = this.#options;
+  async readText(reply: IncomingMessage, bytesMax = this.#options.bytesMax): Promise<string> {
     const chunks: Buffer[] = [];
     let bytes = 0;
     for await (const chunk of reply as AsyncIterable<Buffer>) {

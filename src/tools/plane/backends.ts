@@ -96,6 +96,11 @@ export class Backends {
     }
   }
 
+  /** Returns whether a server (host:port) was ready when it was probed last. */
+  isReady(address: string): boolean {
+    return this.#all.some(({ destination, ready }) => ready && destination.address === address);
+  }
+
   /** Returns the servers that are ready, in round-robin order. */
   inTurn(): FrontDoorTarget[] {
     const ready = this.#all.filter((each) => each.ready);

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { shippedVersions } from '../../apiserver/surfaces/shipped-versions.js';
 import { formatHostPort } from '../../base/address.js';
 import type { Logger } from '../../base/logger.js';
 import type { Machine } from '../../compose/config/load-server-config.js';
@@ -8,7 +9,7 @@ export type Balance = (typeof BALANCES)[number];
 
 export interface ControlPlaneOptions {
   readonly dataDir: string;
-  /** One server each: `1.35`. Default: those of the last run, else `DEFAULT_VERSIONS`. */
+  /** One server each: `1.36`. Default: those of the last run, else `defaultVersions()`. */
   readonly versions: readonly string[] | undefined;
   /** Port of the front door; servers use the following ones. 0: any free ports. */
   readonly port: number;
@@ -22,6 +23,8 @@ export interface ControlPlaneOptions {
   readonly restart: boolean;
   readonly etcdServers: readonly string[];
   readonly runtimeConfig: readonly string[];
+  /** Captured descriptions, a file for each version that has some. Default: none, so Straddle's own. */
+  readonly descriptionsFiles?: readonly string[];
   /** Real API servers behind sidecars, instead of embedded servers. */
   readonly upstream: UpstreamPlane | undefined;
   /** The command of this program: arguments of Node.js and the file. */
@@ -42,10 +45,19 @@ export interface UpstreamPlane {
   readonly rollCommand: string | undefined;
 }
 
-export const DEFAULT_VERSIONS: readonly string[] = ['1.35', '1.35', '1.36'];
+/** The two newest versions that ship with Straddle, in the middle of an upgrade. */
+export function defaultVersions(): readonly string[] {
+  const [older, newer] = shippedVersions().slice(-2);
+  return [older!, older!, newer!];
+}
+
 /** Time between not ready and the stop of a server: the front door probes twice a second. */
 export const SHUTDOWN_DELAY = '1200ms';
 export const PLANE_HOST = '127.0.0.1';
+/** Where `straddle up` keeps its data, and `straddle roll` and others look for it, unless told otherwise. */
+export const PLANE_DATA_DIR = './straddle-data';
+/** In the data directory. */
+export const PLANE_KUBECONFIG = 'kubeconfig';
 
 export function serverName(index: number): string {
   return `server-${index + 1}`;

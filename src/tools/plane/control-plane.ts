@@ -1,13 +1,15 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { accessSync, constants, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { formatHostPort } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
+import { fileProblem } from '../../base/file-problem.js';
+import { makeFolder } from '../../base/make-folder.js';
 import { adminKubeconfig } from '../../compose/admin-kubeconfig.js';
 import { type MadePki, replaceFile } from '../../compose/pki.js';
 import type { Door } from './backends.js';
 import { ConnectionDoor } from './connection-door.js';
-import { type ControlPlaneOptions, DEFAULT_VERSIONS, PLANE_HOST } from './control-plane-options.js';
+import { type ControlPlaneOptions, defaultVersions, PLANE_HOST, PLANE_KUBECONFIG } from './control-plane-options.js';
 import { ControlSocket, controlSocketPath, isSteered } from './control-socket.js';
 import { FrontDoor } from './front-door.js';
 import type { Member } from './member.js';
@@ -31,7 +33,6 @@ export interface RunningControlPlane {
   close(): Promise<void>;
 }
 
-const KUBECONFIG = 'kubeconfig';
 const FRONT_GRACE_MS = 5_000;
 const PORTS_TRIED_MAX = 50;
 
@@ -41,12 +42,12 @@ export async function startControlPlane(asked: ControlPlaneOptions): Promise<Run
     throw new Error(`${asked.dataDir} is in use by another \`straddle up\`; stop that one, or use another --data-dir.`);
   const stateFile = join(asked.dataDir, PLANE_FILE);
   const before = readPlaneState(stateFile);
-  const versions = asked.versions ?? before?.versions ?? DEFAULT_VERSIONS;
+  const versions = asked.versions ?? before?.versions ?? defaultVersions();
   const count = asked.upstream?.urls.length ?? versions.length;
   const options = { ...asked, port: await portOf(asked.port, count) };
   makeFolders(options.dataDir);
   // The kubeconfig is written when everything is ready; that of the last run must not remain until then.
-  rmSync(join(options.dataDir, KUBECONFIG), { force: true });
+  rmSync(join(options.dataDir, PLANE_KUBECONFIG), { force: true });
   const material = options.upstream
     ? await planeOfUpstreams(options, options.upstream)
     : await planeOfEmbeddedServers(options, versions);
@@ -73,7 +74,24 @@ export async function startControlPlane(asked: ControlPlaneOptions): Promise<Run
     await remember();
     const plane = running(options, material, { door, port, close, remember });
     const socket = new ControlSocket(options.dataDir, {
-      roll: (order, progress) => plane.roll({ ...order, progress }),
+      roll: (order, progress) => {
+        // Shown where the control plane runs too, not only to whoever gave the order.
+        const say = (sentence: string): void => {
+          options.progress(sentence);
+          progress(sentence);
+        };
+        options.progress(`roll: ${order.server ?? 'every server'} to ${order.to}`);
+        return plane.roll({ ...order, progress: say }).then(
+          (replaced) => {
+            options.progress(`roll: done, ${replaced === 1 ? '1 server' : `${replaced} servers`} replaced`);
+            return replaced;
+          },
+          (error: Error) => {
+            options.note(`roll: ${error.message}`);
+            throw error;
+          },
+        );
+      },
     });
     await socket.listen();
     sockets.push(socket);
@@ -94,13 +112,13 @@ function running(
   let closing: Promise<void> | undefined;
   return {
     front: formatHostPort({ host: PLANE_HOST, port }),
-    kubeconfig: join(options.dataDir, KUBECONFIG),
+    kubeconfig: join(options.dataDir, PLANE_KUBECONFIG),
     pki,
     get servers() {
       return members.map(({ name, version, address, pid }) => ({ name, version, address, pid }));
     },
     async roll(order) {
-      if (!options.upstream) checkVersion(order.to, '--to');
+      if (!options.upstream) await checkVersion(order.to, '--to');
       return roll({
         ...order,
         members,
@@ -135,10 +153,12 @@ function openDoor(options: ControlPlaneOptions, { members, tls, frontProxyNames 
 
 function makeFolders(dataDir: string): void {
   try {
-    mkdirSync(join(dataDir, 'logs'), { recursive: true, mode: 0o700 });
+    makeFolder(join(dataDir, 'logs'));
+    accessSync(dataDir, constants.W_OK);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`${dataDir} cannot be used (${code}); choose another --data-dir, or mend its rights.`);
+    throw new Error(
+      `${dataDir} cannot be used (${fileProblem(error)}); choose another --data-dir, or mend its rights.`,
+    );
   }
 }
 

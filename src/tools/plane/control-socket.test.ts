@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -72,4 +72,14 @@ it('the control socket is not at a path under the temporary directory that anoth
   } finally {
     impostor.close();
   }
+});
+
+it('the control socket replaces a link in its place and leaves the file that it leads to', async () => {
+  const dataDir = folder('linked');
+  const precious = join(parent, 'precious');
+  writeFileSync(precious, 'text');
+  symlinkSync(precious, join(dataDir, 'control.sock'));
+  await listen(dataDir);
+  expect(existsSync(precious)).toBe(true);
+  expect(await sendRoll(controlSocketPath(dataDir), { to: '1.36' }, () => {})).toBe(7);
 });

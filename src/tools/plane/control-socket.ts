@@ -1,7 +1,7 @@
-import { existsSync, mkdtempSync, readlinkSync, rmdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readlinkSync, realpathSync, rmdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { RollOrder } from './roll.js';
 
 /** The orders that a running control plane takes from every process that may open its data directory. */
@@ -10,12 +10,20 @@ export interface Steering {
   roll(order: RollOrder, progress: (sentence: string) => void): Promise<number>;
 }
 
+/** What is said to whoever gives no order. */
+interface Greeting {
+  /** Its real path. */
+  readonly dataDir: string;
+}
+
 /** One line of a reply. */
 type Line = { readonly progress: string } | { readonly done: number } | { readonly error: string };
 
 /** The path of a Unix socket has at most 107 bytes. */
 const PATH_BYTES_MAX = 100;
 const ORDER_BYTES_MAX = 4_096;
+const FOLDER_BYTES_MAX = 8_192;
+const LOOK_TIMEOUT_MS = 2_000;
 const ANSWER_BYTES_MAX = 1024 * 1024;
 
 /**
@@ -28,6 +36,7 @@ export function controlSocketPath(dataDir: string): string {
 }
 
 const SOCKET_FILE = 'control.sock';
+const FOLDER_PREFIX = 'straddle-';
 
 function fits(path: string): boolean {
   return Buffer.byteLength(path) <= PATH_BYTES_MAX;
@@ -39,6 +48,14 @@ function linkTarget(path: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Returns whether a path is one that `listen` may have made; a data directory of others may have a link to any file. */
+function isOwnSocket(path: string): boolean {
+  const folder = dirname(path);
+  return (
+    path === join(folder, SOCKET_FILE) && dirname(folder) === tmpdir() && basename(folder).startsWith(FOLDER_PREFIX)
+  );
 }
 
 /** Removes a socket and the folder that was made for it; a folder that holds anything else stays. */
@@ -55,13 +72,45 @@ function removeWithFolder(path: string): void {
 export function isSteered(path: string): Promise<boolean> {
   if (!existsSync(path)) return Promise.resolve(false);
   return new Promise((resolve) => {
-    request({ socketPath: path, path: '/', timeout: 2_000 })
+    const asked = request({ socketPath: path, path: '/', timeout: LOOK_TIMEOUT_MS })
       .once('response', (response) => {
         response.resume();
         resolve(true);
       })
-      .once('error', () => resolve(false))
-      .once('timeout', () => resolve(true))
+      .on('error', () => resolve(false))
+      .once('timeout', () => {
+        resolve(true);
+        asked.destroy();
+      });
+    asked.end();
+  });
+}
+
+/**
+ * Returns the real path of a data directory on which a control plane of this user runs; undefined without one. Whoever made
+ * the folder may have put anything there, such as a link to the socket of another program or of another control plane.
+ */
+export async function steeredFolder(dataDir: string): Promise<string | undefined> {
+  const path = controlSocketPath(dataDir);
+  try {
+    const found = statSync(path);
+    if (!found.isSocket() || found.uid !== process.getuid?.()) return undefined;
+    const real = realpathSync(dataDir);
+    return (await folderSaidAt(path)) === real ? real : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function folderSaidAt(path: string): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(LOOK_TIMEOUT_MS);
+    request({ socketPath: path, path: '/', signal }, (response) => {
+      readText(response, FOLDER_BYTES_MAX)
+        .then((text) => resolve((JSON.parse(text) as Greeting).dataDir))
+        .catch(reject);
+    })
+      .on('error', reject)
       .end();
   });
 }
@@ -70,23 +119,27 @@ export function isSteered(path: string): Promise<boolean> {
 export class ControlSocket {
   /** Path in the data directory of the socket, or of a link to it. */
   readonly #inside: string;
+  readonly #dataDir: string;
+  #greeting: Greeting | undefined;
   readonly #server: Server;
   #folder: string | undefined;
   #busy = false;
 
   constructor(dataDir: string, steering: Steering) {
     this.#inside = join(dataDir, SOCKET_FILE);
+    this.#dataDir = dataDir;
     this.#server = createServer((incoming, answer) => void this.#take(incoming, answer, steering));
   }
 
   /** Replaces the socket of an earlier process, which the caller has found dead. */
   async listen(): Promise<void> {
+    this.#greeting = { dataDir: realpathSync(this.#dataDir) };
     const left = linkTarget(this.#inside);
-    if (left !== undefined) removeWithFolder(left);
+    if (left !== undefined && isOwnSocket(left)) removeWithFolder(left);
     rmSync(this.#inside, { force: true });
     if (fits(this.#inside)) return this.#bind(this.#inside);
     // A random name in a private folder: no other user can create the path first.
-    this.#folder = mkdtempSync(join(tmpdir(), 'straddle-'));
+    this.#folder = mkdtempSync(join(tmpdir(), FOLDER_PREFIX));
     const path = join(this.#folder, SOCKET_FILE);
     await this.#bind(path);
     symlinkSync(path, this.#inside);
@@ -113,7 +166,8 @@ export class ControlSocket {
   async #take(incoming: IncomingMessage, answer: ServerResponse, steering: Steering): Promise<void> {
     const say = (line: Line): void => void answer.write(`${JSON.stringify(line)}\n`);
     answer.on('error', () => {});
-    if (incoming.method !== 'POST' || incoming.url !== '/roll') return void answer.end('{}\n');
+    if (incoming.method !== 'POST' || incoming.url !== '/roll')
+      return void answer.end(`${JSON.stringify(this.#greeting)}\n`);
     if (this.#busy) {
       say({ error: 'Servers are being replaced already; wait for that to end.' });
       return void answer.end();

@@ -10,6 +10,7 @@ import { errorsFilter } from '../../proxy/chain/errors-filter.js';
 import { identityFilter } from '../../proxy/chain/identity-filter.js';
 import { requestInfoFilter } from '../../proxy/chain/request-info-filter.js';
 import { createAuthenticator } from '../../proxy/identity/authenticate.js';
+import { ConnectionStandings } from '../../proxy/identity/connection-standings.js';
 import { createOutgoingHeaders } from '../../proxy/identity/outgoing-headers.js';
 import { attempt } from '../../proxy/routing/attempt.js';
 import { Backends, type Door, type DoorOptions } from './backends.js';
@@ -23,6 +24,8 @@ const HEAD_TIMEOUT_MS = 60_000;
 const LIMITS = {
   headerBytesMax: 64 * 1024,
   headersCountMax: 1_000,
+  authenticatedHead: { headerBytesMax: 1024 * 1024, headersCountMax: 20_000 },
+  largeHeadBytesMax: 128 * 1024 * 1024,
   headerTimeoutMs: 30_000,
   connectionsMax: 10_000,
   connectionsPerAddressMax: 10_000,
@@ -45,22 +48,23 @@ export class FrontDoor implements Door {
     const { tls, clock, logger, frontProxyNames } = options;
     this.#clock = clock;
     this.#backends = new Backends({ ...options, readsVersions: true });
+    const standings = new ConnectionStandings({
+      allowedNames: frontProxyNames,
+      clientCa: () => tls.clientCa(),
+      requestHeaderCa: () => tls.requestHeaderCa(),
+      clock,
+    });
     const handler: Handler = chain(
-      [
-        errorsFilter(logger),
-        requestInfoFilter,
-        identityFilter(
-          createAuthenticator({
-            allowedNames: frontProxyNames,
-            clientCa: () => tls.clientCa(),
-            requestHeaderCa: () => tls.requestHeaderCa(),
-            clock,
-          }),
-        ),
-      ],
+      [errorsFilter(logger), requestInfoFilter, identityFilter(createAuthenticator({ standings }))],
       (exchange) => this.#forward(exchange),
     );
-    this.#listener = new Listener({ ...options, tls: tls.serving(), limits: LIMITS, handler });
+    this.#listener = new Listener({
+      ...options,
+      tls: tls.serving(),
+      limits: LIMITS,
+      certificateOwner: (connection) => standings.ownerOf(connection),
+      handler,
+    });
   }
 
   async start(): Promise<{ readonly port: number }> {
@@ -71,6 +75,11 @@ export class FrontDoor implements Door {
 
   look(): Promise<void> {
     return this.#backends.look();
+  }
+
+  /** Returns whether requests are sent to a server (host:port). */
+  isReady(address: string): boolean {
+    return this.#backends.isReady(address);
   }
 
   async close(graceMs: number): Promise<void> {

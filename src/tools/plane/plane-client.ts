@@ -15,14 +15,22 @@ export interface PlaneAnswer {
   readonly body: JsonObject;
 }
 
+export interface PlaneRequest {
+  readonly body?: JsonObject;
+  readonly accept?: string;
+  /** Whether the server answers for itself only, and never reroutes. */
+  readonly itself?: boolean;
+}
+
 /** Sends one request to one server as the admin. Rejects when there is no reply in time. */
 export async function askServer(
   destination: Destination,
   method: string,
   target: string,
-  options: { readonly body?: JsonObject; readonly accept?: string } = {},
+  { itself = false, ...options }: PlaneRequest = {},
 ): Promise<PlaneAnswer> {
-  const send = sendTo(destination, 'front-proxy', () => AS_ADMIN);
+  const caller = itself ? [...AS_ADMIN, 'x-kubernetes-peer-proxied', 'true'] : AS_ADMIN;
+  const send = sendTo(destination, 'front-proxy', () => caller);
   const work = `${destination.address}: ${method} ${target}`;
   const { status, headers, body } = await requestJson(send, { method, target, ...options }, LIMITS, work);
   return { status, headers, body: parsedObject(body.toString('utf8')) };

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { loadSurface } from '../../apiserver/surfaces/load-surface.js';
 import { notShipped } from '../../apiserver/surfaces/shipped-versions.js';
 import { hostPortOf } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
@@ -16,6 +17,7 @@ import {
   serverAddress,
   serverName,
 } from './control-plane-options.js';
+import { descriptionsByVersion } from './descriptions-by-version.js';
 import { writeMirrorPod } from './mirror-pod.js';
 import type { PlaneMaterial } from './plane-material.js';
 import { ProcessMember } from './process-member.js';
@@ -26,7 +28,8 @@ export async function planeOfEmbeddedServers(
   versions: readonly string[],
 ): Promise<PlaneMaterial> {
   const { dataDir, machine, logger, progress, note } = options;
-  for (const version of versions) checkVersion(version, '--versions');
+  for (const version of new Set(versions)) await checkVersion(version, '--versions');
+  const descriptions = await descriptionsByVersion(options.descriptionsFiles ?? []);
   progress('making certificates');
   const flags: [FlagName, string[]][] = [
     ['data-dir', [dataDir]],
@@ -40,7 +43,8 @@ export async function planeOfEmbeddedServers(
   const members = versions.map((version, index) => {
     const name = serverName(index);
     const destination = destinations.make(serverAddress(options, index));
-    const flagsOf = (running: string): string[] => serverFlags(options, config, { index, version: running });
+    const flagsOf = (running: string): string[] =>
+      serverFlags(options, config, { index, version: running, descriptionsFile: descriptions.get(running) });
     return new ProcessMember({
       name,
       version,
@@ -63,16 +67,24 @@ export async function planeOfEmbeddedServers(
   return { members, tls, pki, frontProxyNames: [PKI_NAMES.frontProxyClient], prepare: async () => {} };
 }
 
-export function checkVersion(version: string, flag: string): void {
+/** Rejects for a version without a surface that can be read: the server's own message would be in its log only. */
+export async function checkVersion(version: string, flag: string): Promise<void> {
   const problem = notShipped(version);
   if (problem !== undefined) throw new Error(`${flag}: ${problem}.`);
+  await loadSurface(version);
+}
+
+interface ServerFlags {
+  readonly index: number;
+  readonly version: string;
+  readonly descriptionsFile: string | undefined;
 }
 
 /** Returns every relevant flag, defaults included, because the mirror pod shows them. */
 function serverFlags(
   options: ControlPlaneOptions,
   config: ApiServerConfig,
-  { index, version }: { readonly index: number; readonly version: string },
+  { index, version, descriptionsFile }: ServerFlags,
 ): string[] {
   const { dataDir, proxy, etcdServers, runtimeConfig, controllers } = options;
   const { port } = hostPortOf(new URL(`https://${serverAddress(options, index)}`));
@@ -90,6 +102,7 @@ function serverFlags(
     `--bind-address=${PLANE_HOST}`,
     `--secure-port=${port}`,
     `--kubernetes-version=${version}`,
+    ...(descriptionsFile === undefined ? [] : [`--descriptions-file=${descriptionsFile}`]),
     `--feature-gates=UnknownVersionInteroperabilityProxy=${proxy}`,
     ...peerFlags,
     `--client-ca-file=${pki(`${PKI_NAMES.ca}.crt`)}`,
@@ -97,7 +110,7 @@ function serverFlags(
     `--requestheader-allowed-names=${PKI_NAMES.frontProxyClient}`,
     `--proxy-client-cert-file=${pki(`${PKI_NAMES.frontProxyClient}.crt`)}`,
     `--proxy-client-key-file=${pki(`${PKI_NAMES.frontProxyClient}.key`)}`,
-    ...(controllers ? [`--controllers=${CONTROLLER_CHOICES.join(',')}`] : []),
+    `--controllers=${controllers ? CONTROLLER_CHOICES.join(',') : ''}`,
     `--shutdown-delay=${SHUTDOWN_DELAY}`,
     '--admin-kubeconfig=',
     '--log-format=json',

@@ -1,8 +1,9 @@
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
 import { formatHostPort, hostPortOf } from '../../base/address.js';
 import { systemClock } from '../../base/clock.js';
+import { makeFolder } from '../../base/make-folder.js';
 import type { FlagName } from '../../compose/config/flags.js';
 import { loadProxyConfig } from '../../compose/config/load-proxy-config.js';
 import type { CertificateFiles } from '../../compose/config/server-config.js';
@@ -99,7 +100,7 @@ async function readAuthority(pkiDir: string): Promise<IssuedCertificate> {
 
 async function writeServing(dataDir: string, ca: IssuedCertificate): Promise<CertificateFiles> {
   const dir = join(dataDir, 'pki');
-  await mkdir(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir);
   const { certPem, keyPem } = issueCertificate(ca, {
     commonName: 'kube-apiserver',
     dnsNames: ['localhost', 'kubernetes', 'kubernetes.default', 'kubernetes.default.svc'],

@@ -8,8 +8,10 @@ export interface ServerProcessOptions {
 }
 
 const STOP_MS_MAX = 15_000;
+/** In the environment of a server process: it stops, as by SIGTERM, when its channel to its parent is closed. */
+export const ENDS_WITH_PARENT = 'STRADDLE_ENDS_WITH_PARENT';
 
-/** Processes that this one started. They end with it, however it ends, except by SIGKILL. */
+/** Processes that this one started. They end with it, however it ends: by SIGKILL they notice that their channel is closed. */
 const running = new Set<ServerProcess>();
 
 function endWithThisProcess(started: ServerProcess): void {
@@ -36,7 +38,13 @@ export class ServerProcess {
   constructor({ command, logFile }: ServerProcessOptions) {
     const log = openSync(logFile, 'a', 0o600);
     // A separate process group: Ctrl-C must not reach it before everything stops in order.
-    this.#child = spawn(process.execPath, command, { stdio: ['ignore', log, log], detached: true });
+    this.#child = spawn(process.execPath, command, {
+      stdio: ['ignore', log, log, 'ipc'],
+      detached: true,
+      env: { ...process.env, [ENDS_WITH_PARENT]: '1' },
+    });
+    // Its end is what matters: nothing is sent, and it must not keep this process alive.
+    this.#child.channel?.unref();
     closeSync(log);
     endWithThisProcess(this);
     this.ended = new Promise((resolve) => {

@@ -23,8 +23,7 @@ async function setUp() {
   const record = new HalfRecord(clock);
   const looks = new DiscoveryLooks('client-1', truth, record);
   const see = (...resources: string[]): void => looks.see(documentOf(...resources), clock.nowMs());
-  const result = () =>
-    record.result({ proxy: false, skewed: '', leftInStore: 0, counts: NO_COUNTS }).findings.discoveryFlaps;
+  const result = () => record.result({ proxy: false, leftInStore: 0, counts: NO_COUNTS }).findings.discoveryFlaps;
   return { clock, truth, see, flaps: result };
 }
 

@@ -1,5 +1,5 @@
 import type { GroupDiscovery } from '../../kube/discovery.js';
-import { resourceKindsOf } from '../../kube/resource-kind.js';
+import { servedKeys } from './differences.js';
 import type { HalfRecord } from './half-record.js';
 import type { ServedTruth } from './served-truth.js';
 
@@ -21,7 +21,7 @@ export class DiscoveryLooks {
   /** `askedAtMs`: time before the request, by the clock of the truth. */
   see(groups: readonly GroupDiscovery[], askedAtMs: number): void {
     const before = this.#last;
-    const keys = new Set(resourceKindsOf(groups).map(({ key }) => key));
+    const keys = new Set(servedKeys(groups));
     this.#last = { keys, atMs: askedAtMs };
     if (!before) return;
     const lacks = [...before.keys].filter((key) => !keys.has(key) && this.#isUnchanged(key, before.atMs));

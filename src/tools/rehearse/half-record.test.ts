@@ -6,7 +6,6 @@ import { LatencyHistogram } from './latency-histogram.js';
 const NONE = { bad: 0, of: 0 };
 const REST = {
   proxy: true,
-  skewed: 'podgroups',
   leftInStore: 3,
   counts: { collectedByMistake: NONE, notCollected: NONE, namespacesEndedEarly: NONE, namespacesStuck: NONE },
 };

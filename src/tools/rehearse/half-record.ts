@@ -99,12 +99,7 @@ export class HalfRecord {
     this.#steps.push({ name, beginMs, endMs: this.nowMs() });
   }
 
-  result(rest: {
-    readonly proxy: boolean;
-    readonly skewed: string;
-    readonly leftInStore: number;
-    readonly counts: SceneCounts;
-  }): HalfResult {
+  result(rest: { readonly proxy: boolean; readonly leftInStore: number; readonly counts: SceneCounts }): HalfResult {
     this.#now();
     const { counts, ...facts } = rest;
     return {

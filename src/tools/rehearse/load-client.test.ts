@@ -1,20 +1,28 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import {
+  CONFIG_MAPS,
+  FakeApi,
+  fakeResource,
+  NAMESPACES,
+  POD_GROUPS,
+} from '../../apiserver/controllers/fake-api.fixture.js';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
-import { resourceKindsOf } from '../../kube/resource-kind.js';
+import { resourceName } from '../../kube/gvr.js';
+import { pathOf, resourceKindsOf } from '../../kube/resource-kind.js';
 import { HalfRecord } from './half-record.js';
 import { LoadClient } from './load-client.js';
 import { type Answerer, MixedApi } from './mixed-api.fixture.js';
 import { ServedTruth } from './served-truth.js';
-import { findSkew } from './skew.js';
 
 const access = { url: '', caPem: '', certPem: '', keyPem: '' };
+const PLACES = fakeResource('example.com/v1/places', 'Place', { namespaced: false });
 const NONE = { bad: 0, of: 0 };
 const COUNTS = { collectedByMistake: NONE, notCollected: NONE, namespacesEndedEarly: NONE, namespacesStuck: NONE };
 
 async function setUp(answerer: (target: string) => Answerer) {
   const clock = new ManualClock();
-  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS]);
+  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS, PLACES]);
+  store.put(POD_GROUPS, { name: 'used', namespace: 'shop' });
   const api = new MixedApi(store, answerer);
   const servers = ['server-1', 'server-2'].map((name) => ({ name, version: '1.35', access }));
   const truth = new ServedTruth(clock, servers);
@@ -35,7 +43,7 @@ async function setUp(answerer: (target: string) => Answerer) {
       record,
       clock,
       others: [],
-      onWrite: (share, resourceVersion) => written.push(`${share} ${resourceVersion}`),
+      onWrite: ({ resource }, resourceVersion) => written.push(`${resource} ${resourceVersion}`),
     },
     0,
   );
@@ -47,14 +55,17 @@ async function setUp(answerer: (target: string) => Answerer) {
   };
   const upgrade = (): void => {
     truth.entered('server-1', '1.36');
-    truth.learn(
-      '1.36',
-      newer.map(({ key }) => key),
-    );
-    client.begin(findSkew({ from: '1.35', to: '1.36', older, newer, manifests: [] }));
+    const skews = newer
+      .filter(({ group }) => group !== '')
+      .map((kind) => ({ kind, name: resourceName(kind), template: { spec: {} } }));
+    const [groups] = skews;
+    truth.learn('1.36', [...newer.map(({ key }) => key), `${groups!.kind.key}/status`]);
+    const status = { ...groups!, subresource: 'status', verbs: new Set(['get', 'patch']) };
+    const target = `${pathOf(groups!.kind, 'shop', 'used')}/status`;
+    client.begin({ resources: skews, subresources: [{ of: status, target }] });
   };
-  const findings = () => record.result({ proxy: false, skewed: '', leftInStore: 0, counts: COUNTS }).findings;
-  return { clock, store, api, truth, run, upgrade, findings, written };
+  const findings = () => record.result({ proxy: false, leftInStore: 0, counts: COUNTS }).findings;
+  return { client, store, api, truth, run, upgrade, findings, written };
 }
 
 describe('LoadClient', () => {
@@ -108,7 +119,38 @@ describe('LoadClient', () => {
     const { items } = (await store.request({ method: 'GET', target: '/api/v1/namespaces/shop/configmaps' })).body as {
       items: { metadata: { resourceVersion: string } }[];
     };
-    for (const { metadata } of items) expect(written).toContain(`common ${metadata.resourceVersion}`);
-    expect(written.some((each) => each.startsWith('skewed'))).toBe(true);
+    for (const { metadata } of items) expect(written).toContain(`configmaps ${metadata.resourceVersion}`);
+    expect(written.some((each) => each.startsWith('podgroups'))).toBe(true);
+  });
+
+  it('uses every skewed resource in turn, with names of its own where there is no namespace', async () => {
+    const { store, run, upgrade } = await setUp(() => 'newer');
+    upgrade();
+    await run(200);
+    expect(store.names(POD_GROUPS)).toEqual(['used', 'client-1-0', 'client-1-1']);
+    expect(store.names(PLACES)).toEqual(['shop-client-1-0', 'shop-client-1-1']);
+  });
+
+  it('reads and patches a subresource, and counts a 404 for it as wrong while a server serves it', async () => {
+    const status = '/apis/scheduling.k8s.io/v1alpha2/namespaces/shop/podgroups/used/status';
+    const { api, truth, run, upgrade, findings } = await setUp((target) => (target === status ? 'older' : 'newer'));
+    upgrade();
+    await run(66);
+    const asked = api.asked.filter((each) => each.endsWith(status)).map((each) => each.split(' ')[0]);
+    expect(new Set(asked)).toEqual(new Set(['GET', 'PATCH']));
+    expect(findings().wrong404s).toBe(asked.length);
+    truth.leaves('server-1', '1.35');
+    await run(66);
+    expect(findings().wrong404s).toBe(asked.length);
+  });
+
+  it('sends nothing for skewed resources after they were retired', async () => {
+    const { client, api, run, upgrade } = await setUp(() => 'newer');
+    upgrade();
+    await run(30);
+    client.retire();
+    api.asked.length = 0;
+    await run(60);
+    expect(api.asked.filter((each) => each.includes('podgroups') || each.includes('places'))).toEqual([]);
   });
 });

@@ -1,13 +1,14 @@
 import type { Clock } from '../../base/clock.js';
-import { isSuccess } from '../../kube/client/api-client.js';
+import { type ApiRequest, isSuccess, MERGE_PATCH } from '../../kube/client/api-client.js';
 import { metadataOf } from '../../kube/metadata-of.js';
-import { apiVersionOf, CONFIG_MAPS, pathOf } from '../../kube/resource-kind.js';
+import { apiVersionOf, CONFIG_MAPS, pathOf, type ResourceKind } from '../../kube/resource-kind.js';
 import type { Api } from './api-connection.js';
+import { subresourceKey } from './differences.js';
 import { DiscoveryLooks } from './discovery-looks.js';
 import type { HalfRecord, Share } from './half-record.js';
 import { MeasuredClient } from './measured-client.js';
 import type { ServedTruth } from './served-truth.js';
-import { type Skew, skewedObject } from './skew.js';
+import { type Skew, type SkewedSubresource, skewedObject } from './skew.js';
 import { type Action, TrackedObject } from './tracked-object.js';
 
 export interface LoadClientOptions {
@@ -20,9 +21,10 @@ export interface LoadClientOptions {
   /** Paths of the user's objects, which are never deleted. */
   readonly others: readonly string[];
   /** Called for each acknowledged write with its resource version. */
-  readonly onWrite: (share: Share, resourceVersion: string) => void;
+  readonly onWrite: (kind: ResourceKind, resourceVersion: string) => void;
 }
 
+/** Objects of a client that all servers serve, and of all skewed resources together; at least one of each. */
 const OBJECTS_EACH = 4;
 const IN_FLIGHT_MAX = 8;
 const LIST_ITEMS_MAX = 500;
@@ -39,17 +41,41 @@ const ROUND = [
   ['write', 'skewed'],
   ['get', 'skewed'],
   ['get other', 'common'],
+  ['use subresource', 'skewed'],
 ] as const;
+
+/** What the load exercises once the first server is new. */
+export interface SkewedLoad {
+  readonly resources: readonly Skew[];
+  readonly subresources: readonly SkewedObject[];
+}
+
+/** An object of which clients read and patch a subresource. */
+export interface SkewedObject {
+  readonly of: SkewedSubresource;
+  /** Path of the subresource. */
+  readonly target: string;
+}
+
+/** The objects of a client in one resource. */
+interface Holding {
+  readonly kind: ResourceKind;
+  readonly share: Share;
+  readonly objects: readonly TrackedObject[];
+}
 
 /** A client at the front door with separate objects. */
 export class LoadClient {
   readonly #options: LoadClientOptions;
   readonly #measured: MeasuredClient;
   readonly #looks: DiscoveryLooks;
-  readonly #common: readonly TrackedObject[];
-  #skewed: readonly TrackedObject[] = [];
-  #skew: Skew | undefined;
+  readonly #common: Holding;
+  #skewed: readonly Holding[] = [];
+  #subresources: readonly SkewedObject[] = [];
   #turn: number;
+  /** By kind of request, so that each kind reaches every skewed resource. */
+  readonly #skewedTurns = new Map<string, number>();
+  readonly #firstSkewed: number;
   #isLooking = false;
   readonly #inFlight = new Set<Promise<void>>();
 
@@ -59,7 +85,7 @@ export class LoadClient {
     this.#measured = new MeasuredClient(api, record);
     this.#looks = new DiscoveryLooks(name, truth, record);
     const collection = pathOf(CONFIG_MAPS, namespace);
-    this.#common = names(name).map(
+    const objects = names(name, OBJECTS_EACH).map(
       (each) =>
         new TrackedObject(collection, each, {
           apiVersion: apiVersionOf(CONFIG_MAPS),
@@ -68,17 +94,32 @@ export class LoadClient {
           data: { of: name },
         }),
     );
+    this.#common = { kind: CONFIG_MAPS, share: 'common', objects };
     // Clients start at different requests of the round.
     this.#turn = index * 3;
+    this.#firstSkewed = index;
   }
 
-  /** Begins requests for the skewed resource. */
-  begin(skew: Skew): void {
-    const collection = pathOf(skew.kind, this.#options.namespace);
-    this.#skew = skew;
-    this.#skewed = names(this.#options.name).map(
-      (each) => new TrackedObject(collection, each, skewedObject(skew, { name: each })),
-    );
+  /** Begins requests for the skewed resources. */
+  begin({ resources, subresources }: SkewedLoad): void {
+    const { name, namespace } = this.#options;
+    const each = Math.ceil(OBJECTS_EACH / Math.max(1, resources.length));
+    this.#skewed = resources.map((skew): Holding => {
+      const collection = pathOf(skew.kind, namespace);
+      // Names without a namespace must not collide with those of another half or rehearsal.
+      const own = skew.kind.namespaced ? name : `${namespace}-${name}`;
+      const objects = names(own, each).map(
+        (object) => new TrackedObject(collection, object, skewedObject(skew, { name: object })),
+      );
+      return { kind: skew.kind, share: 'skewed', objects };
+    });
+    this.#subresources = subresources;
+  }
+
+  /** Ends requests for the skewed resources. */
+  retire(): void {
+    this.#skewed = [];
+    this.#subresources = [];
   }
 
   /** Sends the next request, unless too many are in flight. */
@@ -96,64 +137,84 @@ export class LoadClient {
   #next(): Promise<void> {
     const turn = this.#turn++;
     const [what, wanted] = ROUND[turn % ROUND.length]!;
-    const share = this.#isServed(wanted) ? wanted : 'common';
+    const holding = (wanted === 'skewed' ? this.#nextSkewed(what) : undefined) ?? this.#common;
     switch (what) {
       case 'get':
-        return this.#get(share, turn);
+        return this.#get(holding, turn);
       case 'list':
-        return this.#list(share);
+        return this.#list(holding);
       case 'write':
-        return this.#write(share, turn);
+        return this.#write(holding, turn);
       case 'get other':
         return this.#getOther(turn);
+      case 'use subresource':
+        return this.#useSubresource(turn, holding);
       case 'discover':
         return this.#discover();
     }
   }
 
-  #isServed(share: Share): boolean {
-    if (share === 'common') return true;
-    return this.#skew !== undefined && this.#options.truth.serves(this.#skew.kind.key);
+  /** Returns the skewed resources in turn, as long as a server serves them. */
+  #nextSkewed(what: string): Holding | undefined {
+    const turn = this.#skewedTurns.get(what) ?? this.#firstSkewed;
+    this.#skewedTurns.set(what, turn + 1);
+    const next = this.#skewed[turn % Math.max(1, this.#skewed.length)];
+    return next && this.#isServed(next) ? next : undefined;
   }
 
-  async #get(share: Share, turn: number): Promise<void> {
-    const object = this.#objects(share).find(({ exists, isBusy }) => exists && !isBusy);
-    if (object) await this.#perform(share, object, 'get');
-    else await this.#write(share, turn);
+  #isServed({ kind, share }: Holding): boolean {
+    return share === 'common' || this.#options.truth.serves(kind.key);
+  }
+
+  async #get(holding: Holding, turn: number): Promise<void> {
+    const object = holding.objects.find(({ exists, isBusy }) => exists && !isBusy);
+    if (object) await this.#perform(holding, object, 'get');
+    else await this.#write(holding, turn);
   }
 
   /** Creates a missing object, else updates one, or deletes a common one, without finalizers. */
-  async #write(share: Share, turn: number): Promise<void> {
-    const free = this.#objects(share).filter(({ isBusy }) => !isBusy);
+  async #write(holding: Holding, turn: number): Promise<void> {
+    const free = holding.objects.filter(({ isBusy }) => !isBusy);
     const missing = free.find(({ exists }) => !exists);
-    if (missing) return this.#perform(share, missing, 'create');
+    if (missing) return this.#perform(holding, missing, 'create');
     const object = free[turn % Math.max(1, free.length)];
-    const isDelete = share === 'common' && turn % 3 === 0;
-    if (object) await this.#perform(share, object, isDelete ? 'delete' : 'update');
+    const isDelete = holding.share === 'common' && turn % 3 === 0;
+    if (object) await this.#perform(holding, object, isDelete ? 'delete' : 'update');
   }
 
-  #objects(share: Share): readonly TrackedObject[] {
-    return share === 'common' ? this.#common : this.#skewed;
-  }
-
-  async #perform(share: Share, object: TrackedObject, action: Action): Promise<void> {
+  async #perform(holding: Holding, object: TrackedObject, action: Action): Promise<void> {
+    const { share, kind } = holding;
     // A create is refused with 404 only by a server without the resource.
-    const exists = (): boolean => this.#isServed(share) && (object.exists || action === 'create');
+    const exists = (): boolean => this.#isServed(holding) && (object.exists || action === 'create');
     const answer = await object.perform(action, (request) => this.#measured.request(request, { share, exists }));
     if (action === 'get' || action === 'delete' || !isSuccess(answer)) return;
-    this.#options.onWrite(share, String(metadataOf(answer.body)['resourceVersion'] ?? ''));
+    this.#options.onWrite(kind, String(metadataOf(answer.body)['resourceVersion'] ?? ''));
   }
 
-  async #list(share: Share): Promise<void> {
-    const kind = share === 'common' ? CONFIG_MAPS : this.#skew!.kind;
+  async #list(holding: Holding): Promise<void> {
+    const { share, kind } = holding;
     const target = `${pathOf(kind, this.#options.namespace)}?limit=${LIST_ITEMS_MAX}`;
-    await this.#measured.request({ method: 'GET', target }, { share, exists: () => this.#isServed(share) });
+    await this.#measured.request({ method: 'GET', target }, { share, exists: () => this.#isServed(holding) });
+  }
+
+  /** Reads a subresource, or patches it without a change; gets an object where there is none. */
+  async #useSubresource(turn: number, instead: Holding): Promise<void> {
+    const chosen = this.#subresources[turn % Math.max(1, this.#subresources.length)];
+    const exists = (): boolean =>
+      chosen !== undefined && this.#options.truth.serves(subresourceKey(chosen.of.kind.key, chosen.of.subresource));
+    if (!chosen || !exists()) return this.#get(instead, turn);
+    const { target, of } = chosen;
+    const isPatch = of.verbs.has('patch') && (turn % 2 === 0 || !of.verbs.has('get'));
+    const request: ApiRequest = isPatch
+      ? { method: 'PATCH', target, body: {}, contentType: MERGE_PATCH }
+      : { method: 'GET', target };
+    await this.#measured.request(request, { share: 'skewed', exists });
   }
 
   async #getOther(turn: number): Promise<void> {
     const { others } = this.#options;
     const target = others[turn % Math.max(1, others.length)];
-    if (target === undefined) return this.#get('common', turn);
+    if (target === undefined) return this.#get(this.#common, turn);
     await this.#measured.request({ method: 'GET', target }, { share: 'common', exists: () => true });
   }
 
@@ -167,6 +228,6 @@ export class LoadClient {
   }
 }
 
-function names(client: string): string[] {
-  return Array.from({ length: OBJECTS_EACH }, (_, index) => `${client}-${index}`);
+function names(client: string, count: number): string[] {
+  return Array.from({ length: count }, (_, index) => `${client}-${index}`);
 }

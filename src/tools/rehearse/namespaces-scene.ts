@@ -4,13 +4,18 @@ import { CONFIG_MAPS, NAMESPACES, pathOf } from '../../kube/resource-kind.js';
 import { type Api, itemsOf, uidOf } from './api-connection.js';
 import type { Count } from './rehearsal-result.js';
 import { allOf, create, createSkewed, insist, type Stage } from './scene.js';
+import type { Skew } from './skew.js';
 
 const NAMESPACES_MAX = 80;
 const OBJECTS_EACH = 2;
+/** If more namespaced resources differ, namespaces take turns. */
+const RESOURCES_EACH_MAX = 4;
 
 interface Doomed {
   readonly name: string;
-  /** UIDs of its objects of the skewed kind. */
+  /** The resources of its objects. */
+  readonly skews: readonly Skew[];
+  /** UIDs of its objects of the skewed kinds. */
   readonly uids: ReadonlySet<string>;
   /** `leaving`: the delete was acknowledged. */
   standing: 'there' | 'leaving' | 'ended well' | 'ended early';
@@ -21,29 +26,41 @@ interface Doomed {
 /** Namespaces that are deleted and may disappear only after their objects. */
 export class NamespacesScene {
   readonly #stage: Stage;
+  /** The namespaced ones. */
+  readonly #skews: readonly Skew[];
   readonly #namespaces: Doomed[] = [];
   #made = 0;
 
   constructor(stage: Stage) {
     this.#stage = stage;
+    this.#skews = stage.skews.filter(({ kind }) => kind.namespaced);
   }
 
   /** Creates namespaces straight at a server with the kind. Rejects if it is stopping. */
   async make(namespaces: number): Promise<void> {
     const api = this.#stage.straight.serving();
-    if (!api) return;
+    if (!api || this.#skews.length === 0) return;
     await allOf(Math.min(namespaces, NAMESPACES_MAX - this.#namespaces.length), () => this.#makeOne(api));
   }
 
   async #makeOne(api: Api): Promise<void> {
-    const { skew, prefix } = this.#stage;
+    const { prefix } = this.#stage;
+    const skews = this.#skewsOf(this.#made);
     const name = `${prefix}-doomed-${++this.#made}`;
     await create(api, pathOf(NAMESPACES, ''), namespaceNamed(name));
     const metadata = { name: 'common' };
     await create(api, pathOf(CONFIG_MAPS, name), { apiVersion: 'v1', kind: 'ConfigMap', metadata });
     const uids = new Set<string>();
-    for (let each = 1; each <= OBJECTS_EACH; each++) uids.add(await createSkewed(api, skew, name, `object-${each}`));
-    this.#namespaces.push({ name, uids, standing: 'there', isMadeAgain: false });
+    for (let each = 0; each < Math.max(OBJECTS_EACH, skews.length); each++) {
+      uids.add(await createSkewed(api, skews[each % skews.length]!, name, `object-${each + 1}`));
+    }
+    this.#namespaces.push({ name, skews, uids, standing: 'there', isMadeAgain: false });
+  }
+
+  #skewsOf(turn: number): Skew[] {
+    const all = this.#skews;
+    const count = Math.min(all.length, RESOURCES_EACH_MAX);
+    return Array.from({ length: count }, (_, index) => all[(turn * count + index) % all.length]!);
   }
 
   /** Deletes a namespace through the front door. */
@@ -98,25 +115,28 @@ export class NamespacesScene {
 
   /** Deletes everything that was created, if a server serves the kind. */
   async tidy(): Promise<void> {
-    const { straight, skew } = this.#stage;
-    const api = straight.serving();
-    for (const { name } of this.#namespaces) {
-      await api?.request({ method: 'DELETE', target: pathOf(skew.kind, name) });
+    const api = this.#stage.straight.serving();
+    for (const { name, skews } of this.#namespaces) {
+      for (const { kind } of skews) await api?.request({ method: 'DELETE', target: pathOf(kind, name) });
       await api?.request({ method: 'DELETE', target: pathOf(NAMESPACES, '', name) });
     }
   }
 
   /** Creates a namespace of the same name: objects of the old one in it were left behind in the store. */
   async #prove(api: Api, doomed: Doomed): Promise<void> {
-    const { skew, record } = this.#stage;
+    const { record } = this.#stage;
     if (!doomed.isMadeAgain) await create(api, pathOf(NAMESPACES, ''), namespaceNamed(doomed.name));
     doomed.isMadeAgain = true;
-    const answer = await api.request({ method: 'GET', target: pathOf(skew.kind, doomed.name) });
-    if (!isSuccess(answer)) throw new Error(`${skew.name} cannot be listed: ${answer.status}`);
-    const back = itemsOf(answer).filter((each) => doomed.uids.has(uidOf(each)));
+    const back: string[] = [];
+    for (const { name, kind } of doomed.skews) {
+      const answer = await api.request({ method: 'GET', target: pathOf(kind, doomed.name) });
+      if (!isSuccess(answer)) throw new Error(`${name} cannot be listed: ${answer.status}`);
+      const count = itemsOf(answer).filter((each) => doomed.uids.has(uidOf(each))).length;
+      if (count > 0) back.push(`${count} old objects of ${name}`);
+    }
     doomed.standing = back.length === 0 ? 'ended well' : 'ended early';
     if (back.length === 0) return;
-    const text = `namespace ${doomed.name} was gone, made again, and ${back.length} old objects of ${skew.name} are in it`;
+    const text = `namespace ${doomed.name} was gone, made again, and has ${back.join(' and ')} in it`;
     record.example('namespace-ended-early', text);
   }
 }

@@ -4,12 +4,14 @@ import { apiVersionOf, CONFIG_MAPS, pathOf } from '../../kube/resource-kind.js';
 import { type Api, itemsOf, uidOf } from './api-connection.js';
 import type { Count } from './rehearsal-result.js';
 import { allOf, create, createSkewed, insist, type Stage } from './scene.js';
+import type { Skew } from './skew.js';
 
 const OWNERS_MAX = 150;
 const DEPENDENTS_EACH = 2;
 const LIST_ITEMS_MAX = 2_000;
 
 interface Owner {
+  readonly skew: Skew;
   readonly name: string;
   readonly uid: string;
   /** Names by UID of the dependents that were present at the last inspection. */
@@ -19,7 +21,7 @@ interface Owner {
   standing: 'alive' | 'deleted' | 'unsure';
 }
 
-/** Owners of the skewed kind; their common dependents may be deleted only after them. */
+/** Owners of the skewed kinds in turn; their common dependents may be deleted only after them. */
 export class OwnersScene {
   readonly #stage: Stage;
   readonly #owners: Owner[] = [];
@@ -37,7 +39,9 @@ export class OwnersScene {
   }
 
   async #makeOne(api: Api): Promise<void> {
-    const { skew, prefix, namespace } = this.#stage;
+    const { skews, prefix, namespace } = this.#stage;
+    const skew = skews[this.#made % skews.length];
+    if (!skew) return;
     const name = `${prefix}-owner-${++this.#made}`;
     const uid = await createSkewed(api, skew, namespace, name);
     const owner = { apiVersion: apiVersionOf(skew.kind), kind: skew.kind.kind, name, uid };
@@ -48,17 +52,18 @@ export class OwnersScene {
       const made = await create(api, pathOf(CONFIG_MAPS, namespace), body);
       dependents.set(uidOf(made), metadata.name);
     }
-    this.#owners.push({ name, uid, dependents, collectedByMistake: 0, standing: 'alive' });
+    this.#owners.push({ skew, name, uid, dependents, collectedByMistake: 0, standing: 'alive' });
   }
 
   /** Deletes an owner through the front door. Its dependents should be collected from then on. */
   async deleteOldest(): Promise<void> {
-    const { client, skew, namespace, truth } = this.#stage;
+    const { client, namespace, truth } = this.#stage;
     const owner = this.#owners.find(
       ({ standing, collectedByMistake }) => standing === 'alive' && collectedByMistake === 0,
     );
     if (!owner) return;
     owner.standing = 'unsure';
+    const { skew } = owner;
     const target = pathOf(skew.kind, namespace, owner.name);
     const exists = (): boolean => truth.serves(skew.kind.key);
     const ask = () => client.request({ method: 'DELETE', target }, { share: 'skewed', exists });
@@ -101,8 +106,8 @@ export class OwnersScene {
   }
 
   /** Called after dependents were found missing: an owner that exists now existed then. */
-  async #isAlive({ name, uid }: Owner): Promise<boolean> {
-    const { straight, skew, namespace } = this.#stage;
+  async #isAlive({ skew, name, uid }: Owner): Promise<boolean> {
+    const { straight, namespace } = this.#stage;
     const api = straight.serving();
     const answer = await api?.request({ method: 'GET', target: pathOf(skew.kind, namespace, name) });
     if (answer?.status !== 200 || uidOf(answer.body) !== uid) return false;
@@ -110,11 +115,11 @@ export class OwnersScene {
   }
 
   #blame(owner: Owner, missing: readonly (readonly [string, string])[]): void {
-    const { record, skew } = this.#stage;
+    const { record } = this.#stage;
     for (const [uid, name] of missing) {
       owner.dependents.delete(uid);
       owner.collectedByMistake += 1;
-      const text = `ConfigMap ${name} is gone, and its owner, the ${skew.kind.kind} ${owner.name}, exists`;
+      const text = `ConfigMap ${name} is gone, and its owner, the ${owner.skew.kind.kind} ${owner.name}, exists`;
       record.example('collected-by-mistake', text);
     }
   }

@@ -1,13 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import {
+  CONFIG_MAPS,
+  FakeApi,
+  fakeResource,
+  NAMESPACES,
+  POD_GROUPS,
+} from '../../apiserver/controllers/fake-api.fixture.js';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
 import { type Answerer, MixedApi } from './mixed-api.fixture.js';
 import { PlainCollector } from './plain-collector.js';
 
+const PLACES = fakeResource('example.com/v1/places', 'Place', { namespaced: false });
 const PODGROUP = '/apis/scheduling.k8s.io/v1alpha2/namespaces/shop/podgroups/owner';
 
 function setUp(answerer: Answerer | ((target: string) => Answerer)) {
-  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS]);
+  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS, PLACES]);
   const owner = store.put(POD_GROUPS, { name: 'owner', namespace: 'shop' });
   const { uid } = owner['metadata'] as { uid: string };
   const reference = { apiVersion: 'scheduling.k8s.io/v1alpha2', kind: 'PodGroup', name: 'owner', uid };
@@ -54,6 +61,19 @@ describe('the plain garbage collector', () => {
     store.remove(POD_GROUPS, 'owner', 'shop');
     await rounds(2);
     expect(left()).toEqual(['free']);
+  });
+
+  it('keeps an object as long as its owner without a namespace exists', async () => {
+    const { store, rounds, left } = setUp('newer');
+    const uid = 'of-a-place';
+    const reference = { apiVersion: 'example.com/v1', kind: 'Place', name: 'here', uid };
+    store.put(CONFIG_MAPS, { name: 'placed', namespace: 'shop', ownerReferences: [reference] });
+    store.put(PLACES, { name: 'here', uid });
+    await rounds(2);
+    expect(left()).toContain('placed');
+    store.remove(PLACES, 'here');
+    await rounds(2);
+    expect(left()).not.toContain('placed');
   });
 
   it('treats an object of the same name with another UID as a missing owner', async () => {

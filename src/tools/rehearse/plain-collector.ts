@@ -30,7 +30,7 @@ interface Dependent {
  * takes a 404 as "the owner does not exist". The garbage collector of the embedded server
  * (src/apiserver/controllers) does not.
  *
- * It handles the ConfigMaps of one namespace, the dependents of a rehearsal. It lists where the real
+ * It handles the ConfigMaps of one namespace, the dependents of a rehearsal; their owners may be without a namespace. It lists where the real
  * one watches, which has the same effect a little later.
  */
 export class PlainCollector implements PlainController {
@@ -99,7 +99,7 @@ function ownerKinds(dependents: readonly Dependent[], kinds: readonly ResourceKi
 }
 
 function kindOf(owner: Owner, kinds: readonly ResourceKind[]): ResourceKind | undefined {
-  return kinds.find((each) => each.kind === owner.kind && apiVersionOf(each) === owner.apiVersion && each.namespaced);
+  return kinds.find((each) => each.kind === owner.kind && apiVersionOf(each) === owner.apiVersion);
 }
 
 function ownersOf(object: JsonObject): Owner[] {

@@ -1,20 +1,24 @@
+import type { GroupDiscovery } from '../../kube/discovery.js';
 import type { JsonObject } from '../../kube/json.js';
-import { metadataOf } from '../../kube/metadata-of.js';
-import { NAMESPACES, pathOf, type ResourceKind, resourceKindsOf } from '../../kube/resource-kind.js';
-import { ApiConnection, itemsOf } from './api-connection.js';
+import { NAMESPACES, pathOf } from '../../kube/resource-kind.js';
+import { ApiConnection } from './api-connection.js';
+import { choose } from './choice.js';
+import { differencesBetween, servedKeys } from './differences.js';
 import { HalfRecord } from './half-record.js';
 import { Load } from './load.js';
 import { MeasuredClient } from './measured-client.js';
+import { Pace } from './pace.js';
 import { pause, repeat } from './pause.js';
 import { PlainCollector } from './plain-collector.js';
 import { PlainNamespaces } from './plain-namespaces.js';
+import { type Plan, planOf } from './plan.js';
 import type { RehearsalOptions } from './rehearsal-options.js';
 import type { RehearsalPlane } from './rehearsal-plane.js';
 import type { HalfResult } from './rehearsal-result.js';
 import { create } from './scene.js';
 import { Scenes } from './scenes.js';
 import { ServedTruth } from './served-truth.js';
-import { findSkew, type Skew } from './skew.js';
+import { countSkewed, createSubresourceObjects, deleteClusterScoped } from './skewed-objects.js';
 import { Straight } from './straight-send.js';
 import { applyUserObjects, describeObject } from './user-objects.js';
 import { UserProgram } from './user-program.js';
@@ -24,7 +28,8 @@ const BATCHES_A_HOLD = 4;
 const BATCH_EVERY_MS_MIN = 1_000;
 const BATCH_EVERY_MS_MAX = 3_000;
 const USER_OBJECTS_MAX = 50;
-const LIST_ITEMS_MAX = 1_000;
+/** What to do if the servers that run do not differ. */
+const ADVICE = 'turn an API on that only one of them has (--runtime-config), or give other versions';
 
 /** One rolling upgrade and rollback, with the proxy or without. */
 export class Half {
@@ -37,12 +42,13 @@ export class Half {
   readonly #prefix: string;
   readonly #proxy: boolean;
   readonly #closing = new AbortController();
+  readonly #pace: Pace;
   #controllers: Promise<void>[] = [];
-  #older: readonly ResourceKind[] = [];
+  #older: readonly GroupDiscovery[] = [];
   #notYetServed: readonly JsonObject[] = [];
   #load: Load | undefined;
   #scenes: Scenes | undefined;
-  #skew: Skew | undefined;
+  #plan: Plan | undefined;
   #program: UserProgram | undefined;
 
   constructor(options: RehearsalOptions, plane: RehearsalPlane, proxy: boolean) {
@@ -51,10 +57,17 @@ export class Half {
     this.#plane = plane;
     this.#proxy = proxy;
     this.#record = new HalfRecord(clock);
+    const { secondsPerStep, halvesToFollow = 0 } = options;
+    this.#pace = new Pace({ clock, servers: plane.servers.length, holdMs: secondsPerStep * 1_000, halvesToFollow });
     this.#truth = new ServedTruth(clock, plane.servers);
     this.#straight = new Straight(plane);
     this.#front = new ApiConnection(plane.front);
     this.#prefix = `rehearsal-${proxy ? 'on' : 'off'}-${clock.nowMs().toString(36)}`;
+  }
+
+  /** Undefined until a server of the newer version runs. */
+  get plan(): Plan | undefined {
+    return this.#plan;
   }
 
   async run(): Promise<HalfResult> {
@@ -78,15 +91,14 @@ export class Half {
       await this.#hold();
     }
     await this.#record.step('settle', () => this.#scenes!.settle(settleSeconds * 1_000));
-    if (this.#plane.keepsObjects) await this.#scenes!.tidy();
+    if (this.#plane.keepsObjects) await this.#tidySkewed();
     const leftInStore = await this.#skewedInStore();
     await this.#replace(`roll ${first} back to ${from}`, first!, from);
     await this.#hold();
     await this.#program?.stop();
     await this.#load!.stop();
     if (this.#plane.keepsObjects) await this.#tidy();
-    const [skewed, counts] = [this.#skew!.name, this.#scenes!.counts];
-    return this.#record.result({ proxy: this.#proxy, skewed, leftInStore, counts });
+    return this.#record.result({ proxy: this.#proxy, leftInStore, counts: this.#scenes!.counts });
   }
 
   /** Ends everything that still runs, after success and failure. */
@@ -141,21 +153,24 @@ export class Half {
   /** Starts scenes and skewed load, once the first server is new. */
   async #meet(first: string): Promise<void> {
     const { from, to, manifests, skewed, clock, signal, exec, secondsPerStep, progress } = this.#options;
-    const newer = await this.#learn(first, to);
-    const skew = findSkew({ from, to, older: this.#older, newer, manifests, wanted: skewed });
-    progress(`only ${to} serves ${skew.name}`);
-    this.#skew = skew;
+    const api = this.#straight.to(first);
+    const differences = differencesBetween(this.#older, await this.#learn(first, to));
+    const choice = choose({ from, to, differences, manifests, wanted: skewed });
+    const plan = await planOf(choice, { api, namespace: this.#prefix, advice: ADVICE });
+    for (const sentence of spokenPlan(plan)) progress(sentence);
+    this.#plan = plan;
     this.#straight.mark(first, true);
-    const { left } = await applyUserObjects(this.#straight.to(first), this.#notYetServed, { clock, signal });
+    const { left } = await applyUserObjects(api, this.#notYetServed, { clock, signal });
     if (left[0]) throw new Error(`Neither ${from} nor ${to} serves ${describeObject(left[0])} of the manifests.`);
-    this.#load!.begin(skew);
+    const subresources = await createSubresourceObjects(plan.subresources, { api, prefix: this.#prefix });
+    this.#load!.begin({ resources: plan.resources, subresources });
     const batchEveryMs = Math.min(
       Math.max((secondsPerStep * 1_000) / BATCHES_A_HOLD, BATCH_EVERY_MS_MIN),
       BATCH_EVERY_MS_MAX,
     );
     this.#scenes = new Scenes(
       {
-        skew,
+        skews: plan.resources,
         prefix: this.#prefix,
         namespace: this.#prefix,
         straight: this.#straight,
@@ -176,26 +191,22 @@ export class Half {
     }
   }
 
-  async #learn(server: string, version: string): Promise<ResourceKind[]> {
+  async #learn(server: string, version: string): Promise<readonly GroupDiscovery[]> {
     const { status, groups } = await this.#straight.to(server).discover('local');
     if (status !== 200) throw new Error(`${server} does not tell what it serves: ${status}.`);
-    const kinds = resourceKindsOf(groups);
-    this.#truth.learn(
-      version,
-      kinds.map(({ key }) => key),
-    );
-    return kinds;
+    this.#truth.learn(version, servedKeys(groups));
+    return groups;
   }
 
   async #replace(name: string, server: string, version: string): Promise<void> {
     const { signal, progress, to } = this.#options;
     signal.throwIfAborted();
-    progress(`proxy ${this.#proxy ? 'on' : 'off'}: ${name}`);
+    progress(`proxy ${this.#proxy ? 'on' : 'off'}: ${this.#pace.next(name)}`);
     this.#straight.mark(server, false);
     this.#truth.leaves(server, version);
-    await this.#record.step(name, () => this.#plane.replace(server, version));
+    await this.#record.step(name, () => this.#pace.during(() => this.#plane.replace(server, version)));
     this.#truth.entered(server, version);
-    if (version === to && this.#skew) this.#straight.mark(server, true);
+    if (version === to && this.#plan) this.#straight.mark(server, true);
   }
 
   async #hold(): Promise<void> {
@@ -205,10 +216,16 @@ export class Half {
   }
 
   async #skewedInStore(): Promise<number> {
-    const target = `${pathOf(this.#skew!.kind, '')}?limit=${LIST_ITEMS_MAX}`;
-    const answer = await this.#straight.serving()?.request({ method: 'GET', target });
-    const more = answer ? metadataOf(answer.body)['remainingItemCount'] : undefined;
-    return answer ? itemsOf(answer).length + (typeof more === 'number' ? more : 0) : 0;
+    const api = this.#straight.serving();
+    return api ? countSkewed(this.#plan!, { api, prefix: this.#prefix }) : 0;
+  }
+
+  /** Deletes what nobody could delete after the last server of the newer version has left. */
+  async #tidySkewed(): Promise<void> {
+    await this.#scenes!.tidy();
+    await this.#load!.retire();
+    const api = this.#straight.serving();
+    if (api) await deleteClusterScoped(this.#plan!, { api, prefix: this.#prefix }).catch(() => {});
   }
 
   /** Deletes the namespace of the load; the namespace controller of these servers empties it. */
@@ -216,4 +233,13 @@ export class Half {
     const target = pathOf(NAMESPACES, '', this.#prefix);
     await this.#front.request({ method: 'DELETE', target }).catch(() => {});
   }
+}
+
+/** Returns what a half exercises, and what not, as sentences of its progress. */
+function spokenPlan({ uses, notes }: Plan): string[] {
+  const exercised = uses.filter(({ exercises }) => exercises.length > 0).map(({ name }) => name);
+  const others = uses.flatMap(({ name, reason }) =>
+    reason === undefined ? [] : [`not exercised: ${name}: ${reason}`],
+  );
+  return [`exercised: ${exercised.join(', ')}`, ...others, ...notes];
 }

@@ -15,6 +15,8 @@ export interface RehearsalOptions {
   readonly made: string;
   /** With the mixed version proxy off, on, or both one after the other. */
   readonly halves: readonly HalfName[];
+  /** Further halves that are run after these, for the remaining time. Default: 0. */
+  readonly halvesToFollow?: number;
   /** Objects of the user. Those that only `to` serves are created after the first upgrade. */
   readonly manifests: readonly JsonObject[];
   /** A shell command of the user, run again and again with KUBECONFIG set while versions are rolled. */
@@ -26,7 +28,7 @@ export interface RehearsalOptions {
   readonly load: LoadOptions;
   /** `plain`: the plain controllers of the rehearsal. `none`: others run against the plane. */
   readonly controllers: 'plain' | 'none';
-  /** The skewed resource: `podgroups.v1alpha2.scheduling.k8s.io`. Default: found by discovery. */
+  /** The only difference to exercise: `podcertificaterequests.v1.certificates.k8s.io`. Default: all that can be. */
   readonly skewed?: string;
   readonly progress: (sentence: string) => void;
   /** Aborts the rehearsal, which then rejects with nothing left running. */

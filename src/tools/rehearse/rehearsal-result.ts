@@ -1,4 +1,4 @@
-/** The result of a rehearsal, printed unchanged by `-o json`. Times in a half count from its start. */
+/** The result of a rehearsal, printed by `-o json` after its verdict. Times in a half count from its start. */
 export interface RehearsalResult {
   readonly from: string;
   readonly to: string;
@@ -7,15 +7,35 @@ export interface RehearsalResult {
   readonly servers: number;
   /** The kind of servers: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
   readonly made: string;
+  /** Everything that only one of the versions serves, and what was done with it. */
+  readonly differences: readonly DifferenceUse[];
+  /** Sentences about what was not exercised at all, with the reason. */
+  readonly notes: readonly string[];
   /** Proxy off first, then on; or only one of them. */
   readonly halves: readonly HalfResult[];
+}
+
+/**
+ * What a rehearsal does with a difference. `requests`: clients send requests for its objects. `watches`: clients watch them.
+ * `owners`: its objects own others. `namespaces`: namespaces that have its objects are deleted.
+ */
+export const EXERCISES = ['requests', 'watches', 'owners', 'namespaces'] as const;
+export type Exercise = (typeof EXERCISES)[number];
+
+export interface DifferenceUse {
+  /** As `straddle diff` writes it: `csinodes.v1.storage.k8s.io/status`. */
+  readonly name: string;
+  /** The version that serves it. */
+  readonly servedBy: string;
+  /** Empty if it is not exercised. */
+  readonly exercises: readonly Exercise[];
+  /** Why it is not exercised. */
+  readonly reason?: string;
 }
 
 export interface HalfResult {
   readonly proxy: boolean;
   readonly durationMs: number;
-  /** The skewed resource, served only by the newer version: `podgroups.v1alpha2.scheduling.k8s.io`. */
-  readonly skewed: string;
   /** In the order in which they were done. */
   readonly steps: readonly RehearsalStep[];
   /** One for each second of the half, from 0. */
@@ -25,7 +45,7 @@ export interface HalfResult {
   readonly examples: readonly Example[];
   /** Runs of the program of the user (`--exec`). */
   readonly exec: readonly ExecResult[];
-  /** Objects of the skewed resource in the store after the last server that serves it was rolled back. */
+  /** Objects of the skewed resources in the store after the last server that serves them was rolled back. */
   readonly leftInStore: number;
 }
 

@@ -1,4 +1,5 @@
 import { timestamp } from '../../kube/timestamp.js';
+import type { Plan } from './plan.js';
 import { Half } from './rehearsal-half.js';
 import type { RehearsalOptions } from './rehearsal-options.js';
 import type { HalfResult, RehearsalResult } from './rehearsal-result.js';
@@ -15,19 +16,26 @@ export async function rehearse(options: RehearsalOptions): Promise<RehearsalResu
   if (servers < SERVERS_MIN) throw new Error(`A rehearsal needs ${SERVERS_MIN} servers or more.`);
   if (from === to) throw new Error(`From ${from} to ${to} nothing changes: give two versions.`);
   const startedAt = timestamp(clock.nowMs());
-  const results: HalfResult[] = [];
-  for (const half of halves) results.push(await runHalf(options, half === 'on'));
-  return { from, to, startedAt, servers, made, halves: results };
+  const results: { readonly half: HalfResult; readonly plan: Plan | undefined }[] = [];
+  for (const [index, half] of halves.entries()) {
+    const halvesToFollow = halves.length - 1 - index + (options.halvesToFollow ?? 0);
+    results.push(await runHalf({ ...options, halvesToFollow }, half === 'on'));
+  }
+  const { uses: differences = [], notes = [] } = results[0]?.plan ?? {};
+  return { from, to, startedAt, servers, made, differences, notes, halves: results.map(({ half }) => half) };
 }
 
-async function runHalf(options: RehearsalOptions, proxy: boolean): Promise<HalfResult> {
+async function runHalf(
+  options: RehearsalOptions,
+  proxy: boolean,
+): Promise<{ readonly half: HalfResult; readonly plan: Plan | undefined }> {
   const { start, servers, from, progress, signal } = options;
   signal.throwIfAborted();
   const versions = Array.from({ length: servers }, () => from);
   const plane = await start({ proxy, versions, progress });
   const half = new Half(options, plane, proxy);
   try {
-    return await half.run();
+    return { half: await half.run(), plan: half.plan };
   } finally {
     await half.close().finally(() => plane.close());
   }

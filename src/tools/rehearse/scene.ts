@@ -12,7 +12,8 @@ import { type Skew, skewedObject } from './skew.js';
 
 /** The surroundings of scenes. */
 export interface Stage {
-  readonly skew: Skew;
+  /** The resources that only the newer version serves; scenes without any are not set. */
+  readonly skews: readonly Skew[];
   /** Prefix of every name, so that halves and rehearsals do not collide on one control plane. */
   readonly prefix: string;
   /** The namespace of the load, which exists. */

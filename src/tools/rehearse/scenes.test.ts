@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { CONFIG_MAPS, FakeApi, NAMESPACES, POD_GROUPS } from '../../apiserver/controllers/fake-api.fixture.js';
+import {
+  CONFIG_MAPS,
+  FakeApi,
+  fakeResource,
+  NAMESPACES,
+  POD_GROUPS,
+} from '../../apiserver/controllers/fake-api.fixture.js';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
+import { resourceName } from '../../kube/gvr.js';
 import { resourceKindsOf } from '../../kube/resource-kind.js';
 import { HalfRecord } from './half-record.js';
 import { MeasuredClient } from './measured-client.js';
@@ -9,16 +16,23 @@ import { NamespacesScene } from './namespaces-scene.js';
 import { OwnersScene } from './owners-scene.js';
 import type { Stage } from './scene.js';
 import { ServedTruth } from './served-truth.js';
-import { findSkew } from './skew.js';
 
-async function setUp() {
+const PLACES = fakeResource('example.com/v1/places', 'Place', { namespaced: false });
+const WIDGETS = fakeResource('example.com/v1/widgets', 'Widget');
+
+async function setUp(...skewed: (typeof POD_GROUPS)[]) {
   const clock = new ManualClock();
-  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS]);
+  const store = new FakeApi([NAMESPACES, CONFIG_MAPS, POD_GROUPS, PLACES, WIDGETS]);
   const api = new MixedApi(store, 'newer');
   const newer = resourceKindsOf((await store.discover()).groups);
   const record = new HalfRecord(clock);
+  const names = (skewed.length === 0 ? [POD_GROUPS] : skewed).map(({ resource }) => resource);
+  const skews = names.map((name) => {
+    const kind = newer.find(({ resource }) => resource === name)!;
+    return { kind, name: resourceName(kind), template: { spec: {} } };
+  });
   const stage: Stage = {
-    skew: findSkew({ from: '1.35', to: '1.36', older: [], newer, manifests: [] }),
+    skews,
     prefix: 'test',
     namespace: 'shop',
     straight: { serving: () => api },
@@ -61,6 +75,24 @@ describe('OwnersScene', () => {
     expect(scene.collectedByMistake.bad).toBe(0);
   });
 
+  it('makes owners of each skewed kind in turn, also of those without a namespace', async () => {
+    const { store, stage } = await setUp(POD_GROUPS, PLACES);
+    const scene = new OwnersScene(stage);
+    await scene.make(3);
+    expect(store.names(POD_GROUPS)).toEqual(['test-owner-1', 'test-owner-3']);
+    expect(store.names(PLACES)).toEqual(['test-owner-2']);
+    store.remove(CONFIG_MAPS, 'test-owner-2-dependent-1', 'shop');
+    await scene.inspect();
+    expect(scene.collectedByMistake).toEqual({ bad: 1, of: 6 });
+  });
+
+  it('makes nothing if no resource differs', async () => {
+    const { store, stage } = await setUp();
+    const scene = new OwnersScene({ ...stage, skews: [] });
+    await scene.make(3);
+    expect(store.names(CONFIG_MAPS)).toEqual([]);
+  });
+
   it('counts the dependents of a deleted owner until they are gone', async () => {
     const { store, stage } = await setUp();
     const scene = new OwnersScene(stage);
@@ -100,6 +132,26 @@ describe('NamespacesScene', () => {
     await scene.deleteOldest();
     await scene.inspect();
     expect(scene.endedEarly).toEqual({ bad: 1, of: 1 });
+  });
+
+  it('fills namespaces with objects of every skewed resource that has a namespace, and finds each that is back', async () => {
+    const { store, stage } = await setUp(POD_GROUPS, PLACES, WIDGETS);
+    const scene = new NamespacesScene(stage);
+    await scene.make(1);
+    expect(store.names(POD_GROUPS)).toEqual(['object-1']);
+    expect(store.names(WIDGETS)).toEqual(['object-2']);
+    await deleteAll(store, POD_GROUPS, 'test-doomed-1');
+    await scene.deleteOldest();
+    await scene.inspect();
+    expect(scene.endedEarly).toEqual({ bad: 1, of: 1 });
+  });
+
+  it('makes no namespace if no namespaced resource differs', async () => {
+    const { store, stage } = await setUp(PLACES);
+    const scene = new NamespacesScene(stage);
+    await scene.make(2);
+    expect(store.names(NAMESPACES)).toEqual([]);
+    expect(scene.waiting).toBe(0);
   });
 
   it('does not count new objects in the next namespace as old ones', async () => {

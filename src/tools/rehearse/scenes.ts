@@ -79,8 +79,8 @@ export class Scenes {
   }
 
   async #batch(): Promise<void> {
-    const { truth, skew } = this.#stage;
-    if (!truth.isMixed(skew.kind.key)) return;
+    const { truth, skews } = this.#stage;
+    if (!skews.some(({ kind }) => truth.isMixed(kind.key))) return;
     const reserve = this.#namespaces.waiting;
     // Not awaited: the delete may have to be sent many times.
     this.#deletion ??= this.#owners.deleteOldest().finally(() => {

@@ -8,7 +8,7 @@ import type { RehearsalServer } from './rehearsal-plane.js';
 export const SETTLE_MS = 5_000;
 
 /**
- * The resources that the control plane serves, derived from the versions of its servers and not from
+ * The resources and subresources that the control plane serves, derived from the versions of its servers and not from
  * their replies. A resource is served as long as one server runs a version that has it; a server that
  * restarts in the same version counts all the time.
  *
@@ -17,7 +17,7 @@ export const SETTLE_MS = 5_000;
  */
 export class ServedTruth {
   readonly #clock: Clock;
-  /** Keys of resources by version. */
+  /** Keys (`servedKeys`) by version. */
   readonly #surfaces = new Map<string, ReadonlySet<string>>();
   readonly #versions = new Map<string, string>();
   /** Times at which the result of `serves` last changed. */

@@ -10,7 +10,7 @@ const COUNTS = { collectedByMistake: NONE, notCollected: NONE, namespacesEndedEa
 function setUp(command: string) {
   const record = new HalfRecord(systemClock);
   const program = new UserProgram({ command, kubeconfig: '/some/kubeconfig', record, clock: systemClock });
-  const runs = () => record.result({ proxy: false, skewed: '', leftInStore: 0, counts: COUNTS }).exec;
+  const runs = () => record.result({ proxy: false, leftInStore: 0, counts: COUNTS }).exec;
   return { program, runs };
 }
 

@@ -43,7 +43,7 @@ async function setUpAt(clock: Clock, ...watches: ((response: ServerResponse) => 
   const watching = new Watching(options);
   closings.push(() => watching.stop());
   watching.start();
-  const result = () => record.result({ proxy: false, skewed: '', leftInStore: 0, counts: COUNTS });
+  const result = () => record.result({ proxy: false, leftInStore: 0, counts: COUNTS });
   return { asked, watching, broken: () => result().findings.brokenWatches, examples: () => result().examples };
 }
 

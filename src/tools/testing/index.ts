@@ -5,6 +5,12 @@
  * @packageDocumentation
  */
 
+export type { AccessRule, Caller, ControlPlaneAccess } from './access.js';
+export type { DefinitionSource } from './crds.js';
+export type { Duration } from './duration.js';
+export type { DelayOptions, FailOptions, Fault, FaultOptions, Faults } from './faults.js';
+export type { RecordedRequest, Recorder, WaitOptions } from './recorder.js';
+export type { MatchedRequest, RequestMatch, TextMatch } from './request-match.js';
 export { startControlPlane } from './start-control-plane.js';
 export type {
   ControllerName,
@@ -17,3 +23,4 @@ export type {
   RollOptions,
   TestLogLevel,
 } from './test-control-plane.js';
+export type { AdmissionAnswer, AdmissionRequest, AdmissionVerdict, WebhookOption, WebhookRule } from './webhooks.js';

@@ -130,7 +130,37 @@ describe('startControlPlane with invalid options', () => {
       { controllers: ['deployment' as 'namespace'] },
       'controllers: there is no deployment; there are namespace, garbagecollector, serviceaccount.',
     ],
-    [{ logLevel: 'loud' as 'info' }, 'logLevel: loud is none of silent, error, warn, info, debug.'],
+    [{ logLevel: 'loud' as 'info' }, "logLevel: 'loud' is none of silent, error, warn, info, debug."],
+    [
+      { versions: [1.36 as unknown as string] },
+      "versions: 1.36 is a number; write a version as text, as in '1.36' (1.40 is the number 1.4).",
+    ],
+    [
+      { versions: '1.36' as unknown as string[] },
+      "versions: give a list with one for each server, as in ['1.36', '1.37'], not '1.36'.",
+    ],
+    [{ version: ['1.36'] } as ControlPlaneOptions, 'startControlPlane: there is no version; did you mean versions?'],
+    [
+      { departedGraceMs: 5 } as ControlPlaneOptions,
+      'startControlPlane: there is no departedGraceMs; did you mean departedGrace?',
+    ],
+    [
+      { peerGoneAfter: 300 as unknown as string },
+      "peerGoneAfter: 300 is no duration; give it with its unit, as in '500ms', '30s' or '1h30m'. Did you mean '300ms'?",
+    ],
+    [
+      { departedGrace: '10 min' },
+      "departedGrace: '10 min' is no duration; give it with its unit, as in '500ms', '30s' or '1h30m'.",
+    ],
+    [{ proxy: 'yes' as unknown as boolean }, "proxy: give true or false, not 'yes'."],
+    [
+      { runtimeConfig: [true as unknown as string] },
+      "runtimeConfig: true is not like 'scheduling.k8s.io/v1alpha2=true'; give text or a list of it.",
+    ],
+    [
+      { runtimeConfig: 'batch/v1=false,apps/v1=perhaps' },
+      'runtimeConfig: apps/v1=perhaps is not like batch/v1=false, batch/v1/jobs=false or api/all=true.',
+    ],
   ])('rejects %j with one sentence', async (options, sentence) => {
     await expect(startControlPlane(options)).rejects.toThrow(new Error(sentence));
   });
@@ -140,7 +170,9 @@ describe('startControlPlane with invalid options', () => {
     await expect(startControlPlane({ versions: ['1.36', '1.36'], runtimeConfig: ['apps/v1=perhaps'] })).rejects.toThrow(
       /apps\/v1=perhaps/,
     );
-    await expect(startControlPlane({ versions: ['1.36'], surfaceRefreshMs: 1 })).rejects.toThrow(/surface-refresh/);
+    await expect(startControlPlane({ versions: ['1.36'], surfaceRefresh: '1ms' })).rejects.toThrow(
+      /^surfaceRefresh is/,
+    );
     expect(leftovers(tmpdir()).filter((name) => !before.includes(name))).toEqual([]);
   });
 });

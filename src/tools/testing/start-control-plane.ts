@@ -5,14 +5,18 @@ import { createLogger, type Logger, silentLogger } from '../../base/logger.js';
 import { PKI_NAMES } from '../../compose/config/load-api-server-config.js';
 import { makePki } from '../../compose/pki.js';
 import { loadServerTls } from '../../compose/server-tls.js';
+import { Destinations } from '../../http/client/destinations.js';
 import { FrontDoor } from '../plane/front-door.js';
 import { checkOptions } from './check-options.js';
+import { readDefinitions } from './crds.js';
 import { Network } from './network.js';
 import { temporaryFolder } from './temporary-folder.js';
 import type { ControlPlane, ControlPlaneOptions } from './test-control-plane.js';
 import { TestMember } from './test-member.js';
-import { FRONT, TestPlane } from './test-plane.js';
+import { FRONT, type GivenObjects, TestPlane } from './test-plane.js';
 import { HOST, serverConfig } from './test-server-config.js';
+import { Traffic } from './traffic.js';
+import { checkWebhooks } from './webhook-server.js';
 
 /** Bound on retries: a free port may be taken by another process before a server listens on it. */
 const PORT_ATTEMPTS_MAX = 3;
@@ -23,29 +27,36 @@ const PORT_ATTEMPTS_MAX = 3;
  *
  * @example
  * ```ts
- * const plane = await startControlPlane({ versions: ['1.35', '1.36'], proxy: false });
+ * const plane = await startControlPlane({ versions: ['1.36', '1.37'], proxy: false });
  * const kubeConfig = new KubeConfig();
  * kubeConfig.loadFromString(plane.kubeconfig);
  * // … the operator under test, with kubeConfig …
- * await plane.roll({ to: '1.36' });
+ * await plane.roll({ to: '1.37' });
  * await plane.close();
  * ```
  */
 export async function startControlPlane(options: ControlPlaneOptions = {}): Promise<ControlPlane> {
+  checkOptions(options);
   const versions = options.versions ?? shippedVersions().slice(-2);
-  checkOptions(options, versions);
+  const given = { definitions: readDefinitions(options.crds ?? []), webhooks: options.webhooks ?? [] };
+  checkWebhooks(given.webhooks);
   for (let attempt = 1; ; attempt++) {
     try {
-      return await startOnce(options, versions);
+      return await startOnce(options, versions, given);
     } catch (error) {
       if (attempt === PORT_ATTEMPTS_MAX || !isPortTaken(error)) throw error;
     }
   }
 }
 
-async function startOnce(options: ControlPlaneOptions, versions: readonly string[]): Promise<ControlPlane> {
+async function startOnce(
+  options: ControlPlaneOptions,
+  versions: readonly string[],
+  given: GivenObjects,
+): Promise<ControlPlane> {
   const folder = temporaryFolder();
   const network = new Network();
+  const traffic = new Traffic();
   const { logger } = runLogger(options, FRONT);
   const members: TestMember[] = [];
   const opened: { close(): void | Promise<void> }[] = [{ close: () => folder.remove() }];
@@ -56,6 +67,7 @@ async function startOnce(options: ControlPlaneOptions, versions: readonly string
     const pki = (await makePki(frontConfig))!;
     const tls = await loadServerTls(frontConfig, { logger, clock: systemClock });
     opened.push(tls);
+    const destinations = new Destinations(() => tls.peerTls());
     const ports = await freePorts(versions.length, HOST);
     for (const [index, version] of versions.entries()) {
       const name = `server-${index + 1}`;
@@ -67,6 +79,8 @@ async function startOnce(options: ControlPlaneOptions, versions: readonly string
         version,
         address,
         network,
+        destination: destinations.make(address),
+        intercept: traffic.filterOf(name),
         configOf: (wanted) => serverConfig(place, options, wanted),
         makeLogger: () => runLogger(options, name),
         lookAround: () => front.look(),
@@ -95,9 +109,12 @@ async function startOnce(options: ControlPlaneOptions, versions: readonly string
       pki,
       tls,
       folder,
+      traffic,
       proxy: options.proxy ?? true,
     });
-    await plane.untilAgreed();
+    // From here on it closes all of them.
+    opened.splice(0, opened.length, plane);
+    await plane.prepare(given);
     return plane;
   } catch (error) {
     for (const each of opened.reverse()) await each.close();

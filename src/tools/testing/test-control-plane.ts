@@ -1,4 +1,11 @@
 import type { LogLevel } from '../../base/logger.js';
+import type { AccessRule, Caller, ControlPlaneAccess } from './access.js';
+import type { DefinitionSource } from './crds.js';
+import type { Duration } from './duration.js';
+import type { Faults } from './faults.js';
+import type { Recorder } from './recorder.js';
+import type { RequestMatch } from './request-match.js';
+import type { WebhookOption } from './webhooks.js';
 
 /** A controller that runs inside the servers, on one of them at a time. */
 export type ControllerName = 'namespace' | 'garbagecollector' | 'serviceaccount';
@@ -22,24 +29,30 @@ export interface ControlPlaneOptions {
 
   /**
    * API versions to turn on or off, in the format of `--runtime-config` of kube-apiserver:
-   * `scheduling.k8s.io/v1alpha2=true`. Servers ignore API versions that they do not have.
+   * `scheduling.k8s.io/v1alpha2=true`, as a list or separated by commas. Servers ignore API versions that they do not have.
    */
-  readonly runtimeConfig?: readonly string[];
+  readonly runtimeConfig?: string | readonly string[];
 
   /** Default: all. They run on one server; another takes over when its lease expires. */
   readonly controllers?: readonly ControllerName[];
 
+  /** CustomResourceDefinitions that every server serves from the start. */
+  readonly crds?: DefinitionSource | readonly DefinitionSource[];
+
+  /** Admission webhooks whose handlers are functions of the test. */
+  readonly webhooks?: readonly WebhookOption[];
+
   /**
-   * Time during which resources of a departed server are answered 503, before 404. Default: ten minutes, longer than any
+   * Time during which resources of a departed server are answered 503, before 404. Default: `10m`, longer than any
    * test waits; set it short to test what follows.
    */
-  readonly departedGraceMs?: number;
+  readonly departedGrace?: Duration;
 
-  /** Time after which an unreachable server counts as departed. Default: 6000. At least 100. */
-  readonly peerGoneAfterMs?: number;
+  /** Time after which an unreachable server counts as departed. Default: `6s`. At least `100ms`. */
+  readonly peerGoneAfter?: Duration;
 
-  /** Interval at which servers read the discovery of each other. Default: 250. At least 50. */
-  readonly surfaceRefreshMs?: number;
+  /** Interval at which servers read the discovery of each other. Default: `250ms`. At least `50ms`. */
+  readonly surfaceRefresh?: Duration;
 
   /** Default: `silent`. */
   readonly logLevel?: TestLogLevel;
@@ -130,6 +143,25 @@ export interface ControlPlane {
    * cut at once. Both sides still reach the store, as servers with one etcd do. Partitions add up.
    */
   partition(oneSide: readonly string[], otherSide: readonly string[], options?: PartitionOptions): Heal;
+
+  /**
+   * Brings the stored objects back to those of the start: all that came since are gone, namespaces and CustomResourceDefinitions
+   * included, and those that were there are there again. Users of {@link ControlPlane.as} keep their rights. Resolves when every server that runs shows it. Faults, recorders and the
+   * versions of servers stay as they are. Stop or pause the program under test before.
+   */
+  reset(): Promise<void>;
+
+  /**
+   * Makes a user, or a service account with its namespace, with the rights of these rules and no others but those of every
+   * authenticated caller. Another call for the same one replaces its rights.
+   */
+  as(who: Caller, rules: readonly AccessRule[]): Promise<ControlPlaneAccess>;
+
+  /** Faults of the API as clients meet them. */
+  readonly faults: Faults;
+
+  /** Begins to record the requests of clients that match; all by default. */
+  record(match?: RequestMatch): Recorder;
 
   /** Stops everything, also operations in progress, and removes all data. May be called twice. */
   close(): Promise<void>;

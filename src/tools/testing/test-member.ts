@@ -2,6 +2,8 @@ import type { Logger } from '../../base/logger.js';
 import type { ApiServerConfig } from '../../compose/config/api-server-config.js';
 import { startApiServer } from '../../compose/start-api-server.js';
 import type { InProcessServer } from '../../compose/start-server.js';
+import type { Filter } from '../../http/exchange.js';
+import type { Destination } from '../../http/outgoing.js';
 import type { Network } from './network.js';
 import type { ControlPlaneServer } from './test-control-plane.js';
 
@@ -12,6 +14,10 @@ export interface TestMemberOptions {
   readonly address: string;
   readonly configOf: (version: string) => ApiServerConfig;
   readonly network: Network;
+  /** The way of this library to the server, past the network. */
+  readonly destination: Destination;
+  /** Sees the requests of clients. */
+  readonly intercept: Filter;
   /** Makes the logger of one run; a killed server is muted. */
   readonly makeLogger: () => { readonly logger: Logger; mute(): void };
   /** Makes the load balancer probe all servers; resolves when the results are in effect. */
@@ -28,6 +34,7 @@ export class TestMember implements ControlPlaneServer {
   readonly name: string;
   readonly address: string;
   readonly url: string;
+  readonly destination: Destination;
   readonly #options: TestMemberOptions;
   #version: string;
   #run: Run | undefined;
@@ -38,6 +45,7 @@ export class TestMember implements ControlPlaneServer {
     this.name = options.name;
     this.address = options.address;
     this.url = `https://${options.address}`;
+    this.destination = options.destination;
     this.#options = options;
     this.#version = options.version;
   }
@@ -82,17 +90,20 @@ export class TestMember implements ControlPlaneServer {
   /** For good. */
   close(): Promise<void> {
     this.#closed = true;
-    return this.#inTurn(() => this.#stop());
+    return this.#inTurn(async () => {
+      await this.#stop();
+      await this.destination.close();
+    });
   }
 
   async #start(): Promise<void> {
     if (this.#run) return;
     if (this.#closed) throw new Error(`${this.name} cannot start: the control plane was closed.`);
-    const { configOf, network, makeLogger } = this.#options;
+    const { configOf, network, makeLogger, intercept } = this.#options;
     const { logger, mute } = makeLogger();
     network.unsilence(this.name);
     const reach = network.reachFrom(this.name);
-    this.#run = { server: await startApiServer(configOf(this.#version), { logger, reach }), mute };
+    this.#run = { server: await startApiServer(configOf(this.#version), { logger, reach, intercept }), mute };
   }
 
   async #stop(): Promise<void> {

@@ -13,13 +13,16 @@ async function start(options: ControlPlaneOptions): Promise<void> {
   plane = await startControlPlane({ runtimeConfig: [SKEW], controllers: [], ...options });
 }
 
-/** Reads and writes at the front door until told to stop; resolves with how often each status came. */
+/** Reads and writes at the front door until told to stop; resolves with how often each status came, with the message of an error. */
 function traffic(): () => Promise<Record<string, number>> {
   const seen: Record<string, number> = {};
   let stopped = false;
-  const loop = async (name: string, send: (round: number) => Promise<{ status: number }>): Promise<void> => {
+  const loop = async (name: string, send: (round: number) => ReturnType<typeof ask>): Promise<void> => {
     for (let round = 0; !stopped; round++) {
-      const outcome = await send(round).then(({ status }) => status, String);
+      const outcome = await send(round).then(
+        ({ status, body }) => (status < 400 ? status : `${status} ${JSON.stringify(body['message'])}`),
+        String,
+      );
       seen[`${name} ${outcome}`] = (seen[`${name} ${outcome}`] ?? 0) + 1;
       // Servers and clients share one thread: without a break the servers would starve.
       await settle();
@@ -89,7 +92,7 @@ describe('ControlPlane.kill', () => {
   });
 
   it('causes a 404 for resources of the killed server only after the grace of departed servers', async () => {
-    await start({ versions: ['1.35', '1.36'], peerGoneAfterMs: 300, surfaceRefreshMs: 100, departedGraceMs: 3_000 });
+    await start({ versions: ['1.35', '1.36'], peerGoneAfter: '300ms', surfaceRefresh: '100ms', departedGrace: '3s' });
     await plane.kill('server-2');
     const seen = new Set<number>();
     await expect

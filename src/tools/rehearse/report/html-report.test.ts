@@ -47,9 +47,10 @@ describe('the HTML report', () => {
       startedAt: HOSTILE,
       made: HOSTILE,
       servers: 3,
+      differences: [{ name: HOSTILE, servedBy: HOSTILE, exercises: [], reason: HOSTILE }],
+      notes: [HOSTILE],
       halves: [
         half(false, {
-          skewed: HOSTILE,
           steps: [{ name: HOSTILE, beginMs: 0, endMs: 80_000 }],
           examples: [{ atMs: 0, kind: 'wrong-404', text: HOSTILE }],
           exec: [{ beginMs: 0, endMs: 1, exitCode: 1, output: HOSTILE }],
@@ -60,6 +61,16 @@ describe('the HTML report', () => {
     expect(hostile).toContain('&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;');
     expect(hostile).toContain('&amp;amp;');
     expect(unbalanced(hostile)).toEqual([]);
+  });
+
+  it('lists what differs, how it is exercised, and why the rest is not', () => {
+    expect(page).toContain(
+      '<th scope="row"><code>podcertificaterequests.v1.certificates.k8s.io</code></th><td>1.37</td><td>requests, watches, owners, namespaces</td>',
+    );
+    expect(page).toContain('<td>not exercised: 1.37 refuses an object of it (422 spec.target: Required value)');
+    expect(htmlReport(rehearsal({ notes: ['No namespaced resource differs.'] }))).toContain(
+      '<p class="lead">No namespaced resource differs.</p>',
+    );
   });
 
   it('draws both halves with the same scales', () => {
@@ -124,9 +135,9 @@ describe('the HTML report', () => {
   });
 
   it('names each step in the ribbon and lists it with its number', () => {
-    expect(page).toContain('<title>2 upgrade server-1 to 1.36, 0:10–0:13</title>');
+    expect(page).toContain('<title>2 upgrade server-1 to 1.37, 0:10–0:13</title>');
     expect(page).toMatch(
-      /<td class="number">2<\/td><th scope="row">upgrade server-1 to 1\.36<\/th><td>0:10–0:13.*<b>\d+ wrong 404s<\/b>/,
+      /<td class="number">2<\/td><th scope="row">upgrade server-1 to 1\.37<\/th><td>0:10–0:13.*<b>\d+ wrong 404s<\/b>/,
     );
   });
 

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Example, ExecResult, HalfResult, RehearsalResult } from '../rehearsal-result.js';
+import { useText } from './difference-lines.js';
 import { type FindingCell, findingRows, type Standing } from './finding-rows.js';
 import { sentenceCase, timelineSection } from './html-timeline.js';
 import { Markup, markup } from './markup.js';
@@ -31,6 +32,7 @@ export function htmlReport(result: RehearsalResult): string {
 </head>
 <body><main>
 ${header(result)}
+${differencesSection(result)}
 ${findingsSection(result)}
 ${halves.length === 0 ? undefined : [timelineSection(halves), stepsSection(halves), examplesSection(halves), execSection(halves)]}
 ${wordsSection(result)}
@@ -61,6 +63,18 @@ const ICONS = {
 function verdict(result: RehearsalResult): Markup {
   const { tone, headline, sentence } = verdictOf(result);
   return markup`<div class="verdict ${tone}"><svg viewBox="0 0 34 34" aria-hidden="true">${ICONS[tone]}</svg><div><strong>${headline}</strong><p>${sentence}</p></div></div>`;
+}
+
+function differencesSection({ from, to, differences, notes }: RehearsalResult): Markup | undefined {
+  if (differences.length === 0) return undefined;
+  return markup`<section aria-labelledby="differs"><h2 id="differs">What differs</h2>
+<div class="scroll"><table class="differences"><caption>Everything that only one of ${from} and ${to} serves, and what was done with it.</caption>
+<thead><tr><th scope="col">Resource</th><th scope="col">Only in</th><th scope="col">Exercised by</th></tr></thead>
+<tbody>
+${differences.map(
+  (use) => markup`<tr><th scope="row"><code>${use.name}</code></th><td>${use.servedBy}</td><td>${useText(use)}</td></tr>
+`,
+)}</tbody></table></div>${notes.map((note) => markup`<p class="lead">${note}</p>`)}</section>`;
 }
 
 function findingsSection(result: RehearsalResult): Markup | undefined {
@@ -156,11 +170,10 @@ function execRun({ beginMs, endMs, exitCode, output }: ExecResult): Markup {
   return markup`<p>${clockText(beginMs)}–${clockText(endMs)} ${outcome}</p>${exitCode === 0 ? undefined : markup`<pre>${output}</pre>`}`;
 }
 
-function wordsSection({ from, to, halves }: RehearsalResult): Markup {
-  const skewed = [...new Set(halves.map((half) => half.skewed))];
+function wordsSection({ from, to }: RehearsalResult): Markup {
   return markup`<section aria-labelledby="words"><h2 id="words">How to read this</h2>
 <dl>
-<dt>What was rehearsed</dt><dd>All servers begin with ${from}; one after the other is replaced by one with ${to}, then all go back, while clients list, get, create, watch and read discovery at the load balancer, and namespaces and owners are deleted.${skewed.length === 0 ? undefined : markup` What only ${to} serves is tried with <code>${skewed.join(', ')}</code>.`}</dd>
+<dt>What was rehearsed</dt><dd>All servers begin with ${from}; one after the other is replaced by one with ${to}, then all go back, while clients list, get, create, watch and read discovery at the load balancer, and namespaces and owners are deleted. Some of it concerns what only ${to} serves: these resources are under “What differs”.</dd>
 <dt>Proxy off</dt><dd>Each server answers for itself. A request that the load balancer gives to a server that does not know the resource gets a 404.</dd>
 <dt>Proxy on</dt><dd>The mixed version proxy carries such a request to a server that serves it, and shows the same complete discovery everywhere. Where nobody can serve it at the moment the answer is 503, never a wrong 404.</dd>
 <dt>Plain controllers</dt><dd>A namespace and a garbage collecting controller that believe what they are told, as those in the field do: they run at the load balancer in both halves and show what a wrong 404 leads to.</dd>

@@ -1,4 +1,4 @@
-import { printable } from './words.js';
+import { printable } from '../../../base/printable.js';
 
 /** HTML or SVG text; made by `markup`. */
 export class Markup {

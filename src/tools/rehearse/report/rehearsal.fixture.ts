@@ -1,4 +1,5 @@
 import type {
+  DifferenceUse,
   Example,
   HalfFindings,
   HalfResult,
@@ -7,10 +8,24 @@ import type {
   SecondSample,
 } from '../rehearsal-result.js';
 
+const DIFFERENCES: readonly DifferenceUse[] = [
+  {
+    name: 'podcertificaterequests.v1.certificates.k8s.io',
+    servedBy: '1.37',
+    exercises: ['requests', 'watches', 'owners', 'namespaces'],
+  },
+  { name: 'csinodes.v1.storage.k8s.io/status', servedBy: '1.37', exercises: ['requests'] },
+  {
+    name: 'evictionrequests.v1.coordination.k8s.io',
+    servedBy: '1.37',
+    exercises: [],
+    reason: '1.37 refuses an object of it (422 spec.target: Required value); put one into --manifests',
+  },
+];
 const HOLD_MS = 10_000;
 const REPLACE_MS = 3_400;
-const FROM = '1.35';
-const TO = '1.36';
+const FROM = '1.36';
+const TO = '1.37';
 
 /** Always the same sequence, so that a picture can be compared with the last one. */
 function chance(seed: number): () => number {
@@ -29,6 +44,8 @@ export function rehearsal(changes: Partial<RehearsalResult> = {}): RehearsalResu
     startedAt: '2026-11-16T07:10:02.123Z',
     servers: 3,
     made: 'straddle apiserver',
+    differences: DIFFERENCES,
+    notes: [],
     halves: [half(false), half(true)],
     ...changes,
   };
@@ -41,7 +58,6 @@ export function half(proxy: boolean, changes: Partial<HalfResult> = {}): HalfRes
   return {
     proxy,
     durationMs,
-    skewed: 'podgroups.v1alpha2.scheduling.k8s.io',
     steps,
     seconds,
     findings: findingsOf(proxy, seconds),
@@ -116,21 +132,29 @@ const EXAMPLES_OFF: readonly Example[] = [
   {
     atMs: 11_210,
     kind: 'wrong-404',
-    text: 'GET /apis/scheduling.k8s.io/v1alpha2/namespaces/rehearsal-3/podgroups/train: 404, "the server could not find the requested resource"',
+    text: 'GET /apis/certificates.k8s.io/v1/namespaces/rehearsal-3/podcertificaterequests/train: 404, "the server could not find the requested resource"',
   },
-  { atMs: 11_402, kind: 'wrong-404', text: 'LIST /apis/scheduling.k8s.io/v1alpha2/podgroups: 404 at server-2 (1.35)' },
   {
     atMs: 11_402,
     kind: 'wrong-404',
-    text: 'POST /apis/scheduling.k8s.io/v1alpha2/namespaces/rehearsal-1/podgroups: 404',
+    text: 'LIST /apis/certificates.k8s.io/v1/podcertificaterequests: 404 at server-2 (1.36)',
   },
-  { atMs: 14_800, kind: 'discovery-flap', text: '/apis lost scheduling.k8s.io/v1alpha2, which was there 1.0 s before' },
+  {
+    atMs: 11_402,
+    kind: 'wrong-404',
+    text: 'POST /apis/certificates.k8s.io/v1/namespaces/rehearsal-1/podcertificaterequests: 404',
+  },
+  { atMs: 14_800, kind: 'discovery-flap', text: '/apis lost certificates.k8s.io/v1, which was there 1.0 s before' },
   {
     atMs: 17_100,
     kind: 'collected-by-mistake',
-    text: 'ConfigMap rehearsal-2/of-train-4: its owner PodGroup train-4 exists',
+    text: 'ConfigMap rehearsal-2/of-train-4: its owner PodCertificateRequest train-4 exists',
   },
-  { atMs: 25_310, kind: 'namespace-ended-early', text: 'Namespace passing-2: 3 PodGroups of it are still stored' },
+  {
+    atMs: 25_310,
+    kind: 'namespace-ended-early',
+    text: 'Namespace passing-2: 3 PodCertificateRequests of it are still stored',
+  },
   { atMs: 80_400, kind: 'namespace-stuck', text: 'Namespace passing-5: NamespaceDeletionDiscoveryFailure for 21 s' },
   {
     atMs: 24_020,
@@ -140,7 +164,7 @@ const EXAMPLES_OFF: readonly Example[] = [
   {
     atMs: 27_900,
     kind: 'broken-watch',
-    text: 'WATCH /apis/scheduling.k8s.io/v1alpha2/podgroups ended with 404 after it was resumed',
+    text: 'WATCH /apis/certificates.k8s.io/v1/podcertificaterequests ended with 404 after it was resumed',
   },
   {
     atMs: 23_950,

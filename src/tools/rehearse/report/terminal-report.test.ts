@@ -19,6 +19,19 @@ describe('the terminal report', () => {
     expect(new Set(columns).size).toBe(1);
   });
 
+  it('lists what differs, how it is exercised, and why the rest is not', () => {
+    const text = terminalReport(rehearsal({ notes: ['No namespaced resource differs.'] }), plain);
+    expect(text).toContain(
+      `
+Only 1.37 serves
+  podcertificaterequests.v1.certificates.k8s.io   requests, watches, owners, namespaces
+  csinodes.v1.storage.k8s.io/status               requests
+  evictionrequests.v1.coordination.k8s.io         not exercised: 1.37 refuses an object of it (422 spec.target: Required value); put one into --manifests
+No namespaced resource differs.
+`,
+    );
+  });
+
   it('prints the meaning of a row only if it has a finding', () => {
     const off = terminalReport(rehearsal({ halves: [half(false)] }), plain);
     expect(off).toContain('a garbage collector was told 404');
@@ -36,7 +49,7 @@ describe('the terminal report', () => {
     }));
     const text = terminalReport(rehearsal({ halves: [half(false, { seconds }), half(true)] }), plain);
     // From 10.0 to 13.4 s: 10, 11 and 12 are its seconds, and 13 is that of the hold after it.
-    expect(lineOf(text, 'upgrade server-1 to 1.36')).toMatch(
+    expect(lineOf(text, 'upgrade server-1 to 1.37')).toMatch(
       /0:10–0:13 {2}111 wrong 404s {2}2 × 503 {2}1 flap +0:10–0:13/,
     );
     expect(text).toMatch(/^hold +0:13–0:23 {2}1,000 wrong 404s +0:13–0:23/m);
@@ -60,9 +73,10 @@ describe('the terminal report', () => {
     const text = terminalReport(
       rehearsal({
         made: hostile,
+        differences: [{ name: hostile, servedBy: hostile, exercises: [], reason: hostile }],
+        notes: [hostile],
         halves: [
           half(false, {
-            skewed: hostile,
             steps: [{ name: hostile, beginMs: 0, endMs: 1 }],
             examples: [{ atMs: 0, kind: 'other-error', text: hostile }],
             exec: [{ beginMs: 0, endMs: 1, exitCode: 3, output: hostile }],

@@ -1,9 +1,11 @@
 import pc from 'picocolors';
+import { printable, printableLine } from '../../../base/printable.js';
 import type { ExecResult, HalfResult, RehearsalResult } from '../rehearsal-result.js';
+import { differenceLines } from './difference-lines.js';
 import { type FindingCell, type FindingRow, findingRows, type Standing } from './finding-rows.js';
 import { type StepCell, stepRows } from './step-rows.js';
 import { verdictOf } from './verdict.js';
-import { clockText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural, printable } from './words.js';
+import { clockText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural } from './words.js';
 
 type Colors = ReturnType<typeof pc.createColors>;
 
@@ -19,6 +21,7 @@ export function terminalReport(result: RehearsalResult, { color }: { readonly co
   const colors = pc.createColors(color);
   const sections = [
     heading(result, colors),
+    differences(result, colors),
     findings(result, colors),
     steps(result, colors),
     ...result.halves.map((half) => examples(half, colors)),
@@ -30,12 +33,14 @@ export function terminalReport(result: RehearsalResult, { color }: { readonly co
 
 function heading({ from, to, servers, made, startedAt, halves }: RehearsalResult, colors: Colors): string {
   const duration = halves.reduce((total, { durationMs }) => total + durationMs, 0);
-  const skewed = [...new Set(halves.map((half) => half.skewed))].map((each) => ` · tried with ${each}`);
   const facts = `${plural(servers, 'server')}: ${made} · ${momentText(startedAt)} · ${durationText(duration)}`;
-  return [
-    colors.bold(printable(`Rehearsal: ${from} → ${to} and back`)),
-    colors.dim(printable(`${facts}${skewed.join('')}`)),
-  ].join('\n');
+  return [colors.bold(printable(`Rehearsal: ${from} → ${to} and back`)), colors.dim(printable(facts))].join('\n');
+}
+
+function differences(result: RehearsalResult, colors: Colors): string {
+  return differenceLines(result)
+    .map((line) => (line.startsWith('Only ') ? colors.bold(line) : line))
+    .join('\n');
 }
 
 /** Returns the table of findings. The meaning of a row is printed only if it has a finding. */
@@ -101,7 +106,7 @@ function examples({ proxy, examples: all }: HalfResult, colors: Colors): string 
 }
 
 function oneLine(text: string): string {
-  const line = printable(text).replace(/\s+/g, ' ').trim();
+  const line = printableLine(text);
   return line.length > EXAMPLE_CHARACTERS_MAX ? `${line.slice(0, EXAMPLE_CHARACTERS_MAX - 1)}…` : line;
 }
 

@@ -1,7 +1,9 @@
 import { type HalfResult, harmOf, type RehearsalResult } from '../rehearsal-result.js';
 import { plural } from './words.js';
 
+/** Also in `-o json`, as `verdict`. */
 export interface ReportVerdict {
+  /** `good`: no harm with the proxy on; `harm`: harm with it; `open`: it was not rehearsed with the proxy. */
   readonly tone: 'good' | 'harm' | 'open';
   readonly headline: string;
   readonly sentence: string;
