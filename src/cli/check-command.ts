@@ -1,10 +1,12 @@
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';
+import { fileProblem } from '../base/file-problem.js';
 import { ConfigError } from '../compose/config/config-error.js';
-import { kubeconfigPath } from '../compose/config/kubeconfig.js';
 import { inspectCheck } from '../tools/inspect/check-inspection.js';
 import { checkText, exitCodeOf } from '../tools/inspect/check-report.js';
 import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
+import { chosenKubeconfig } from './kube-access.js';
+import { COMPONENTS_DIR, localClients } from './local-clients.js';
 import type { Surroundings } from './surroundings.js';
 
 const EXAMPLES = `
@@ -12,6 +14,9 @@ Is the protection on, on every server? One line for each thing that was looked a
 cannot be seen with these rights; below each FAIL, how to mend it. Works with Straddle, with kube-apiserver's own mixed
 version proxy, and with neither. Servers are dialled from this machine; what they see of each other is their own word.
 Exit code: 0 all is well, 1 something failed, 2 it could not be found out.
+
+Where a Straddle is, the ways of clients are followed: the addresses of Service kubernetes, this kubeconfig, and those of
+kube-controller-manager, kube-scheduler and kubelet if this runs on a control-plane node. A way past Straddle is a FAIL.
 
 The front-proxy certificate is looked at too if it is at hand: by default pki/front-proxy-client.crt beside the kubeconfig.
 
@@ -24,6 +29,7 @@ Examples:
 
 interface CheckFlags extends InspectFlags {
   readonly frontProxyCertFile?: string;
+  readonly componentsDir?: string;
 }
 
 const COULD_NOT_CHECK = 2;
@@ -37,11 +43,17 @@ export function addCheckCommand(
     program.command('check').description('Check that a control plane is protected, and say how to mend it'),
   )
     .option('--front-proxy-cert-file <path>', 'certificate that servers show to each other, to check it too')
+    .option(
+      '--components-dir <path>',
+      `folder with controller-manager.conf, scheduler.conf and kubelet.conf (default: ${COMPONENTS_DIR}, on a node of this control plane)`,
+    )
     .addHelpText('after', EXAMPLES)
     .action(async (flags: CheckFlags) => {
       try {
-        const frontProxy = frontProxyFile(flags, surroundings);
-        const report = await inspectCheck(inspectOptions(flags, surroundings), frontProxy);
+        const named = { ...flags, kubeconfig: await chosenKubeconfig(flags, surroundings) };
+        const frontProxy = frontProxyFile(named, surroundings);
+        const clients = localClients(flags.componentsDir, surroundings);
+        const report = await inspectCheck(await inspectOptions(named, surroundings), frontProxy, clients);
         surroundings.stdout(printed(report, flags.output, checkText));
         exitWith(exitCodeOf(report));
       } catch (error) {
@@ -53,15 +65,16 @@ export function addCheckCommand(
     });
 }
 
-function frontProxyFile({ frontProxyCertFile, kubeconfig }: CheckFlags, surroundings: Surroundings) {
-  const { environment, homeDirectory, readFile } = surroundings;
-  const beside = dirname(kubeconfigPath(kubeconfig, environment, homeDirectory));
-  const path = frontProxyCertFile ?? join(beside, 'pki', 'front-proxy-client.crt');
+/** Returns the front-proxy certificate of the flag, else the one in `pki` beside the kubeconfig if there is one. */
+export function frontProxyFile(
+  { frontProxyCertFile, kubeconfig }: Pick<CheckFlags, 'frontProxyCertFile'> & { readonly kubeconfig: string },
+  { readFile }: Surroundings,
+) {
+  const path = frontProxyCertFile ?? join(dirname(kubeconfig), 'pki', 'front-proxy-client.crt');
   try {
     return { path, pem: readFile(path) };
   } catch (error) {
     if (frontProxyCertFile === undefined) return undefined;
-    const why = (error as NodeJS.ErrnoException).code ?? error;
-    throw new ConfigError([`--front-proxy-cert-file ${path} cannot be read (${why}).`]);
+    throw new ConfigError([`--front-proxy-cert-file ${path} cannot be read (${fileProblem(error)}).`]);
   }
 }

@@ -1,14 +1,19 @@
 import type { Command } from 'commander';
 import type { BuiltInSurface } from '../apiserver/surfaces/built-in-surface.js';
 import { loadSurface, loadSurfaceFile } from '../apiserver/surfaces/load-surface.js';
+import { parseRuntimeConfig } from '../apiserver/surfaces/runtime-config.js';
 import { notShipped, shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
+import { surfaceDiscovery } from '../apiserver/surfaces/surface-discovery.js';
 import { ConfigError } from '../compose/config/config-error.js';
-import type { ServedResource, Surface } from '../kube/surface.js';
+import { type Surface, servedResources } from '../kube/surface.js';
 import { inspectDiff } from '../tools/inspect/diff-inspection.js';
 import { type VersionChange, versionChange } from '../tools/inspect/diff-report.js';
 import { changeText, diffText } from '../tools/inspect/diff-text.js';
 import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
 import type { Surroundings } from './surroundings.js';
+import { minorOf } from './version-argument.js';
+
+const [BEFORE, NEWEST] = shippedVersions().slice(-2);
 
 const EXAMPLES = `
 Which server serves what by itself, down to subresource and verb; what was added and removed between the versions that are
@@ -22,8 +27,8 @@ Examples:
   $ straddle diff
   $ straddle diff -o wide --context=prod
   $ straddle diff -o json | jq '.clients[] | select(.uncovered != [])'
-  $ straddle diff --from=1.35 --to=1.36
-  $ straddle diff --from=1.35 --to=./prod.json --all
+  $ straddle diff --from=${BEFORE} --to=${NEWEST}
+  $ straddle diff --from=${BEFORE} --to=./prod.json --all
 `;
 
 interface DiffFlags extends InspectFlags {
@@ -46,7 +51,7 @@ export function addDiffCommand(program: Command, surroundings: Surroundings): vo
 
 async function diff({ from, to, all = false, ...flags }: DiffFlags, surroundings: Surroundings): Promise<string> {
   if (from === undefined && to === undefined) {
-    const report = await inspectDiff(inspectOptions(flags, surroundings), all);
+    const report = await inspectDiff(await inspectOptions(flags, surroundings), all);
     return printed(report, flags.output, diffText);
   }
   if (from === undefined || to === undefined) throw new ConfigError(['Give both --from and --to, or neither.']);
@@ -64,9 +69,9 @@ async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {
       throw new ConfigError([`${flag}: ${error.message}`]);
     });
   }
-  const version = text.replace(/^v/, '').split('.').slice(0, 2).join('.');
-  const problem = notShipped(version);
-  if (problem === undefined) return loadSurface(version);
+  const version = minorOf(text);
+  const problem = notShipped(version ?? text);
+  if (version !== undefined && problem === undefined) return loadSurface(version);
   throw new ConfigError([
     `${flag}: ${problem}; another version can be captured with \`straddle surface capture\` and its file named here.`,
   ]);
@@ -74,18 +79,6 @@ async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {
 
 /** Returns the surface of a version without --runtime-config, or with everything on. */
 function servedBy(version: BuiltInSurface, all: boolean): Surface {
-  const resources = new Map<string, ServedResource>();
-  for (const group of version.groups) {
-    for (const each of group.versions) {
-      if (each.offByDefault && !all) continue;
-      for (const resource of each.resources) {
-        if (resource.offByDefault && !all) continue;
-        resources.set(`${group.name}/${each.version}/${resource.name}`, {
-          verbs: new Set(resource.verbs),
-          subresources: new Map((resource.subresources ?? []).map(({ name, verbs }) => [name, new Set(verbs)])),
-        });
-      }
-    }
-  }
-  return { resources, core: [], groups: [], kubernetesVersion: version.capturedFrom };
+  const groups = surfaceDiscovery(version, parseRuntimeConfig(all ? ['api/all=true'] : []));
+  return { resources: servedResources(groups), core: [], groups: [], kubernetesVersion: version.capturedFrom };
 }

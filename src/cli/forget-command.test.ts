@@ -19,11 +19,24 @@ let server: Server | undefined;
 
 afterEach(() => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve())));
 
+/** A Straddle that is alive, as its identity lease shows it. */
+function straddleLease(hostname: string, renewTime = '2026-03-01T09:59:50.000000Z'): [string, Lease] {
+  const labels = { 'apiserver.kubernetes.io/identity': 'straddle', 'kubernetes.io/hostname': hostname };
+  return [
+    `straddle-${hostname}`,
+    { metadata: { name: `straddle-${hostname}`, labels }, spec: { leaseDurationSeconds: 40, renewTime } },
+  ];
+}
+
+const alive = (): Map<string, Lease> => new Map([straddleLease('cp1')]);
+
 interface Api {
   readonly leases: Map<string, Lease>;
   /** Writes answered with a conflict before one succeeds. */
   conflicts?: number;
   forbidden?: boolean;
+  /** Names in the metrics; default: cp2. Null: /metrics is forbidden. */
+  readonly departed?: readonly string[] | null;
   readonly tokens: string[];
 }
 
@@ -33,6 +46,12 @@ async function start(api: Api): Promise<KubeconfigAccess> {
     api.tokens.push(request.headers.authorization ?? '');
     let text = '';
     for await (const chunk of request) text += chunk;
+    if (request.url === '/metrics') {
+      const { departed = ['cp2'] } = api;
+      response.writeHead(departed === null ? 403 : 200);
+      const samples = (departed ?? []).map((name) => `straddle_departed_since_seconds{server="${name}"} 1700000000\n`);
+      return void response.end(`# TYPE straddle_departed_since_seconds gauge\n${samples.join('')}`);
+    }
     const [status, body] = answer(api, request.method ?? '', request.url ?? '', text);
     response.writeHead(status, { 'content-type': 'application/json', date: new Date(SERVER_TIME).toUTCString() });
     response.end(JSON.stringify(body));
@@ -73,7 +92,7 @@ const surroundings = { readFile: () => 'secret\n', nowMs: () => 0 };
 
 describe('straddle forget', () => {
   it('writes the lease with the time of the server, also over an earlier one', async () => {
-    const api: Api = { leases: new Map(), tokens: [] };
+    const api: Api = { leases: alive(), tokens: [] };
     const access = await start(api);
     const said = await forget('cp2', { access, namespace: 'kube-system', surroundings });
     expect(said).toContain('to forget cp2 (lease kube-system/straddle-forget-cp2)');
@@ -92,33 +111,66 @@ describe('straddle forget', () => {
   });
 
   it('retries after a conflict, a bounded number of times', async () => {
-    const api: Api = { leases: new Map(), tokens: [], conflicts: 2 };
+    const api: Api = { leases: alive(), tokens: [], conflicts: 2 };
     const access = await start(api);
     await forget('cp2', { access, namespace: 'kube-system', surroundings });
-    expect(api.leases.size).toBe(1);
+    expect([...api.leases.keys()]).toEqual(['straddle-cp1', 'straddle-forget-cp2']);
     api.conflicts = 1_000;
     await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(/try again/);
   });
 
   it('fails with the message of the server if the write is forbidden', async () => {
-    const access = await start({ leases: new Map(), tokens: [], forbidden: true });
+    const access = await start({ leases: alive(), tokens: [], forbidden: true });
     await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(/403.*alice/);
   });
 
   it('notes that a server still has a valid lease', async () => {
-    const labels = { 'apiserver.kubernetes.io/identity': 'straddle', 'kubernetes.io/hostname': 'cp2' };
-    const alive: Lease = {
-      metadata: { name: 'a', labels },
-      spec: { leaseDurationSeconds: 40, renewTime: '2026-03-01T09:59:50.000000Z' },
-    };
-    const access = await start({ leases: new Map([['a', alive]]), tokens: [] });
+    const access = await start({ leases: new Map([straddleLease('cp2')]), tokens: [] });
     expect(await forget('cp2', { access, namespace: 'kube-system', surroundings })).toContain(
       'still has a valid lease',
     );
   });
 
+  it('knows a server by a name that is too long for the label of its lease', async () => {
+    const long = `${'x'.repeat(70)}.example`;
+    const [name, lease] = straddleLease('', '2026-03-01T09:00:00Z');
+    const named = { ...lease, metadata: { ...lease.metadata, annotations: { 'straddle.dev/server-name': long } } };
+    const access = await start({ leases: new Map([straddleLease('cp1'), [name, named]]), tokens: [] });
+    expect(await forget(long, { access, namespace: 'kube-system', surroundings })).toContain(`to forget ${long}`);
+  });
+
+  it('rejects for a name that no Straddle knows, and writes nothing', async () => {
+    const api: Api = {
+      leases: new Map([straddleLease('cp1'), straddleLease('cp4', '2026-03-01T09:00:00Z')]),
+      tokens: [],
+    };
+    const access = await start(api);
+    await expect(forget('cp3', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(
+      'No Straddle remembers a server cp3: departed: cp2; with a lease: cp1, cp4.',
+    );
+    expect(api.leases.size).toBe(2);
+    // Its lease has expired, so it may have departed.
+    expect(await forget('cp4', { access, namespace: 'kube-system', surroundings })).toContain('to forget cp4');
+  });
+
+  it('rejects in a cluster without Straddle, and writes nothing', async () => {
+    const api: Api = { leases: new Map([straddleLease('cp2', '2026-03-01T09:00:00Z')]), tokens: [] };
+    const access = await start(api);
+    await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(
+      /^No Straddle has a valid lease in kube-system at https:.*: check --kubeconfig, --context and --namespace\.$/,
+    );
+    expect(api.leases.size).toBe(1);
+  });
+
+  it('notes that the name was not checked if no metrics may be read', async () => {
+    const access = await start({ leases: alive(), tokens: [], departed: null });
+    expect(await forget('cp3', { access, namespace: 'kube-system', surroundings })).toContain(
+      'the name was not checked',
+    );
+  });
+
   it('sends no token to a server whose certificate does not verify', async () => {
-    const api: Api = { leases: new Map(), tokens: [] };
+    const api: Api = { leases: alive(), tokens: [] };
     const access = { ...(await start(api)), ca: undefined };
     await expect(forget('cp2', { access, namespace: 'kube-system', surroundings })).rejects.toThrow(
       /cannot be reached/,

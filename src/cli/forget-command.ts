@@ -1,13 +1,14 @@
 import type { Command } from 'commander';
 import { ConfigError } from '../compose/config/config-error.js';
 import type { KubeconfigAccess } from '../compose/config/kubeconfig.js';
-import { type AccessOptions, type KubeAnswer, kubeRequest, readAccess } from './kube-access.js';
+import { IDENTITY_LABEL } from '../proxy/peers/lease-source.js';
+import { type IdentityLease, identityLeases, type LeaseShape, rememberedServers } from './known-servers.js';
+import { type AccessOptions, KUBECONFIG_HELP, type KubeAnswer, kubeRequest, readAccess } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
 
 const FORGET_LEASE_SECONDS = 3_600;
 /** Bound on retries after conflicts with another operator who writes the same lease. */
 const CONFLICT_ATTEMPTS_MAX = 4;
-const IDENTITY_LABEL = 'apiserver.kubernetes.io/identity';
 
 const EXAMPLES = `
 When an API server goes away, Straddle remembers what only that server served: such requests are answered 503 (wait),
@@ -15,7 +16,8 @@ not 404 (it does not exist), until the server is back or --departed-grace is ove
 will not come back and nobody should wait for it, for example after a rollback or after a node was removed.
 
 It writes a lease that every Straddle watches. A server that is alive is not affected, nor is one that departs later.
-<server> is the server's name as in Straddle's logs: its host name, or its address (ip:port) if that is not known.
+<server> is the server's name as in Straddle's logs and in straddle_departed_since_seconds of its metrics: its host name, or its
+address (ip:port) if that is not known. A name that no Straddle knows is an error.
 
 Examples:
   $ straddle forget control-plane-2
@@ -31,13 +33,13 @@ export function addForgetCommand(program: Command, surroundings: Surroundings): 
     .command('forget')
     .description('Tell every Straddle that a departed server is gone for good')
     .argument('<server>', 'host name or address of the server')
-    .option('--kubeconfig <path>', 'kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)')
+    .option('--kubeconfig <path>', KUBECONFIG_HELP)
     .option('--context <name>', 'context in it (default: its current one)')
-    .option('--namespace <namespace>', 'where the leases are, as in --lease-namespace of the proxy', 'kube-system')
+    .option('--namespace <namespace>', 'where the leases are', 'kube-system')
     .option('--insecure-skip-tls-verify', 'obey a kubeconfig that says not to verify the server')
     .addHelpText('after', EXAMPLES)
     .action(async (server: string, options: ForgetOptions) => {
-      const access = readAccess(options, surroundings);
+      const access = await readAccess(options, surroundings);
       surroundings.stdout(await forget(server, { access, namespace: options.namespace, surroundings }));
     });
 }
@@ -55,7 +57,7 @@ export async function forget(server: string, context: ForgetContext): Promise<st
   const leases = `/apis/coordination.k8s.io/v1/namespaces/${encodeURIComponent(context.namespace)}/leases`;
   const ask = (method: 'GET' | 'POST' | 'PUT', path: string, body?: object) =>
     kubeRequest(context.access, context.surroundings, { method, path, body });
-  const alive = isAlive(await ask('GET', leases), server, context.surroundings.nowMs());
+  const notes = await checkKnown(server, await ask('GET', leases), context);
   for (let attempt = 1; attempt <= CONFLICT_ATTEMPTS_MAX; attempt++) {
     const current = await ask('GET', `${leases}/${name}`);
     if (current.status !== 200 && current.status !== 404) throw refused(current, `read the lease ${name}`);
@@ -77,7 +79,7 @@ export async function forget(server: string, context: ForgetContext): Promise<st
     };
     const written =
       version === undefined ? await ask('POST', leases, lease) : await ask('PUT', `${leases}/${name}`, lease);
-    if (written.status === 200 || written.status === 201) return told(server, name, context, alive);
+    if (written.status === 200 || written.status === 201) return told(server, name, context) + notes;
     if (written.status !== 409) throw refused(written, `write the lease ${name}`);
   }
   throw new Error(
@@ -85,11 +87,8 @@ export async function forget(server: string, context: ForgetContext): Promise<st
   );
 }
 
-function told(server: string, name: string, { access, namespace }: ForgetContext, alive: boolean): string {
-  const note = alive
-    ? `Note: ${server} still has a valid lease. If it is alive nothing changes; if it departs later, it will be remembered.\n`
-    : '';
-  return `Told every Straddle at ${access.server} to forget ${server} (lease ${namespace}/${name}).\n${note}`;
+function told(server: string, name: string, { access, namespace }: ForgetContext): string {
+  return `Told every Straddle at ${access.server} to forget ${server} (lease ${namespace}/${name}).\n`;
 }
 
 /** Returns `straddle-forget-10.0.0.2-6443` for `10.0.0.2:6443`; undefined for no valid name. */
@@ -113,25 +112,37 @@ function renewTime(answer: KubeAnswer, { surroundings }: ForgetContext): string 
   return new Date(timeMs).toISOString().replace(/(\.\d{3})Z$/, '$1000Z');
 }
 
-interface LeaseShape {
-  readonly metadata?: { readonly labels?: Readonly<Record<string, string>> };
-  readonly spec?: {
-    readonly holderIdentity?: string;
-    readonly leaseDurationSeconds?: number;
-    readonly renewTime?: string;
-  };
-}
-
-/** Returns whether the server has a valid lease; false if leases may not be listed. */
-function isAlive(answer: KubeAnswer, server: string, nowMs: number): boolean {
+/**
+ * Returns notes for the operator. Throws if nobody would read the lease, or if the name is that of no server that a Straddle
+ * knows: a mistyped name must not look like a success.
+ */
+async function checkKnown(server: string, answer: KubeAnswer, context: ForgetContext): Promise<string> {
+  const { access, namespace, surroundings } = context;
   const items = (answer.body as { readonly items?: readonly LeaseShape[] } | null)?.items;
-  if (answer.status !== 200 || !Array.isArray(items)) return false;
-  return (items as readonly LeaseShape[]).some(({ metadata, spec }) => {
-    const kind = metadata?.labels?.[IDENTITY_LABEL];
-    if (kind !== 'kube-apiserver' && kind !== 'straddle') return false;
-    const endMs = Date.parse(spec?.renewTime ?? '') + (spec?.leaseDurationSeconds ?? 0) * 1_000;
-    return metadata?.labels?.['kubernetes.io/hostname'] === server && endMs > (answer.serverTimeMs ?? nowMs);
-  });
+  if (answer.status !== 200 || !Array.isArray(items)) {
+    return `Note: leases in ${namespace} may not be listed (${answer.status}), so the name was not checked.\n`;
+  }
+  const leases = identityLeases(items as readonly LeaseShape[], answer.serverTimeMs ?? surroundings.nowMs());
+  if (!leases.some(({ isStraddle, isValid }) => isStraddle && isValid)) {
+    throw new Error(
+      `No Straddle has a valid lease in ${namespace} at ${access.server}, so nobody would be told: check --kubeconfig, --context and --namespace.`,
+    );
+  }
+  const isMeant = ({ hostname, address }: IdentityLease): boolean => server === hostname || server === address;
+  const meant = leases.filter(isMeant);
+  if (meant.some(({ isValid }) => isValid)) {
+    return `Note: ${server} still has a valid lease. If it is alive nothing changes; if it departs later, it will be remembered.\n`;
+  }
+  if (meant.length > 0) return '';
+  const remembered = await rememberedServers(leases, { access, surroundings });
+  if (remembered === undefined) {
+    return 'Note: no Straddle let us read its /metrics, so the name was not checked.\n';
+  }
+  if (remembered.has(server)) return '';
+  const alive = [...new Set(leases.flatMap(({ hostname }) => hostname ?? []))];
+  throw new Error(
+    `No Straddle remembers a server ${server}: ${remembered.size === 0 ? 'none has departed' : `departed: ${[...remembered].join(', ')}`}; with a lease: ${alive.join(', ')}.`,
+  );
 }
 
 function resourceVersionOf(body: unknown): string | undefined {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dump } from 'js-yaml';
 import type { InspectOptions } from '../tools/inspect/inspection.js';
-import { type AccessOptions, askerOptions, readAccess, readNamed } from './kube-access.js';
+import { type AccessOptions, askerOptions, KUBECONFIG_HELP, readAccess, readNamed } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
 
 export const OUTPUTS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -14,13 +14,24 @@ export interface InspectFlags extends AccessOptions {
   readonly peerCaFile?: string;
 }
 
-export function addInspectFlags(command: Command): Command {
+/** What a command has otherwise than `status`. */
+interface Otherwise {
+  /** The first one is the default. */
+  readonly outputs?: readonly [string, ...string[]];
+  /** Name of the flag `--server`, where that means something else. */
+  readonly addressFlag?: string;
+}
+
+export function addInspectFlags(
+  command: Command,
+  { outputs = OUTPUTS, addressFlag = '--server' }: Otherwise = {},
+): Command {
   return command
-    .option('--kubeconfig <path>', 'kubeconfig to use (default: $KUBECONFIG, then ~/.kube/config)')
+    .option('--kubeconfig <path>', KUBECONFIG_HELP)
     .option('--context <name>', 'context in it (default: its current one)')
-    .addOption(new Option('-o, --output <form>', 'how to print it').choices(OUTPUTS).default('table'))
+    .addOption(new Option('-o, --output <form>', 'how to print it').choices(outputs).default(outputs[0]))
     .addOption(
-      new Option('--server <address>', 'a server that the cluster does not tell of, host:port; may be repeated')
+      new Option(`${addressFlag} <address>`, 'a server that the cluster does not tell of, host:port; may be repeated')
         .argParser((text: string, before: readonly string[]) => [...before, address(text)])
         .default([], 'none'),
     )
@@ -38,10 +49,10 @@ function address(text: string): string {
 }
 
 /** Returns the options of an inspection, with all files read. */
-export function inspectOptions(flags: InspectFlags, surroundings: Surroundings): InspectOptions {
+export async function inspectOptions(flags: InspectFlags, surroundings: Surroundings): Promise<InspectOptions> {
   const { peerCaFile, server } = flags;
   return {
-    ...askerOptions(readAccess(flags, surroundings), surroundings),
+    ...askerOptions(await readAccess(flags, surroundings), surroundings),
     peerCa: peerCaFile === undefined ? undefined : readNamed(peerCaFile, '--peer-ca-file', surroundings),
     given: server,
   };

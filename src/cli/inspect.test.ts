@@ -1,70 +1,21 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { FakePlane } from '../tools/inspect/inspected-plane.fixture.js';
-import { runStraddle } from './program.js';
+import { InspectCommands } from './inspect-command.fixture.js';
 
 const plane = new FakePlane();
-const dir = mkdtempSync(join(tmpdir(), 'straddle-inspect-'));
-const kubeconfig = join(dir, 'config');
+const commands = new InspectCommands(plane);
 
 beforeAll(async () => {
   await plane.start({ name: 'a', kind: 'straddle' }, { name: 'b', kind: 'straddle', gate: false });
-  const cluster = {
-    server: `https://${plane.address('a')}`,
-    'certificate-authority-data': Buffer.from(plane.ca.pem).toString('base64'),
-  };
-  const contexts = ['good', 'gone'].map((name) => ({ name, context: { cluster: name, user: 'u' } }));
-  writeFileSync(
-    kubeconfig,
-    JSON.stringify({
-      kind: 'Config',
-      'current-context': 'good',
-      clusters: [
-        { name: 'good', cluster },
-        { name: 'gone', cluster: { ...cluster, server: 'https://127.0.0.99:9' } },
-      ],
-      users: [{ name: 'u', user: { token: 't' } }],
-      contexts,
-    }),
-  );
+  commands.writeKubeconfig();
 });
 
-afterAll(async () => {
-  await plane.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+afterAll(() => commands.close());
 
-async function run(...argv: string[]) {
-  let out = '';
-  let err = '';
-  const never = () => Promise.reject(new Error('not expected'));
-  const code = await runStraddle(
-    argv,
-    {
-      stdout: (text) => {
-        out += text;
-      },
-      stderr: (text) => {
-        err += text;
-      },
-      stderrIsTerminal: false,
-      environment: { KUBECONFIG: kubeconfig },
-      homeDirectory: '/nowhere',
-      hostname: 'here',
-      addresses: [],
-      readFile: (path) => readFileSync(path, 'utf8'),
-      writeFile: () => {},
-      nowMs: Date.now,
-      onStopSignal: () => () => {},
-      exitNow: () => {},
-    },
-    { proxy: never, apiServer: never, controlPlane: never, rehearse: never },
-  );
-  return { code, out, err };
-}
+const run = (...argv: string[]) => commands.run(argv);
 
 describe('straddle status, diff and check', () => {
   it.each(['status', 'diff', 'check'])('%s has help with examples', async (command) => {
@@ -107,7 +58,7 @@ describe('straddle status, diff and check', () => {
   });
 
   it('diff refuses a captured file that is cut off in a sentence with the flag, the file and the next step', async () => {
-    const file = join(dir, 'cut.json');
+    const file = join(commands.dir, 'cut.json');
     writeFileSync(file, '{"format":1,"capturedFrom":"v1.37.1","groups":[');
     const { code, err } = await run('diff', '--from=1.35', `--to=${file}`);
     expect(code).toBe(1);
@@ -119,10 +70,18 @@ describe('straddle status, diff and check', () => {
   it.each([
     [['diff', '--from=1.35'], 'Give both --from and --to, or neither.'],
     [['diff', '--from=1.2', '--to=1.36'], '--from: 1.2 does not come with Straddle'],
-    [['diff', '--from=1.35', '--to=/nowhere/x.json'], '--to: /nowhere/x.json cannot be used (ENOENT).'],
+    [['diff', '--from=1.35', '--to=newest'], '--to: newest does not come with Straddle'],
+    [['diff', '--from=36', '--to=1.37'], '--from: 36 does not come with Straddle'],
+    [
+      ['diff', '--from=1.35', '--to=/nowhere/x.json'],
+      '--to: /nowhere/x.json cannot be used (no such file or directory, ENOENT).',
+    ],
     [['status', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml.'],
     [['status', '--server=nonsense'], 'Give it as host:port'],
-    [['status', '--peer-ca-file=/nowhere/ca'], '--peer-ca-file /nowhere/ca cannot be read (ENOENT).'],
+    [
+      ['status', '--peer-ca-file=/nowhere/ca'],
+      '--peer-ca-file /nowhere/ca cannot be read (no such file or directory, ENOENT).',
+    ],
   ])('%s fails with one sentence and exit code 1', async (argv, sentence) => {
     const { code, err } = await run(...argv);
     expect(code).toBe(1);

@@ -1,4 +1,6 @@
+import { join, resolve } from 'node:path';
 import { hostPortOf } from '../base/address.js';
+import { fileProblem } from '../base/file-problem.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import {
   type KubeconfigAccess,
@@ -8,7 +10,12 @@ import {
   readPem,
 } from '../compose/config/kubeconfig.js';
 import { Asker, type AskerOptions, type Question } from '../tools/inspect/ask.js';
+import { PLANE_DATA_DIR, PLANE_KUBECONFIG } from '../tools/plane/control-plane-options.js';
+import { steeredFolder } from '../tools/plane/control-socket.js';
 import type { Surroundings } from './surroundings.js';
+
+export const KUBECONFIG_HELP =
+  'kubeconfig to use (default: $KUBECONFIG, then that of a running `straddle up` in ./straddle-data, then ~/.kube/config)';
 
 /** The flags of every command that sends requests on behalf of the operator. */
 export interface AccessOptions {
@@ -17,14 +24,15 @@ export interface AccessOptions {
   readonly insecureSkipTlsVerify?: boolean;
 }
 
-export function readAccess(options: AccessOptions, surroundings: Surroundings): KubeconfigAccess {
-  const path = kubeconfigPath(options.kubeconfig, surroundings.environment, surroundings.homeDirectory);
+export async function readAccess(options: AccessOptions, surroundings: Surroundings): Promise<KubeconfigAccess> {
+  const path = await chosenKubeconfig(options, surroundings);
   let text: string;
   try {
     text = surroundings.readFile(path);
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code ?? error;
-    throw new ConfigError([`The kubeconfig ${path} cannot be read (${why}); name another with --kubeconfig.`]);
+    throw new ConfigError([
+      `The kubeconfig ${path} cannot be read (${fileProblem(error)}); name another with --kubeconfig.`,
+    ]);
   }
   const access = parseKubeconfig(text, { path, context: options.context });
   if (access.insecureSkipTlsVerify && !options.insecureSkipTlsVerify) {
@@ -33,6 +41,24 @@ export function readAccess(options: AccessOptions, surroundings: Surroundings): 
     ]);
   }
   return access;
+}
+
+/**
+ * Returns the kubeconfig that is named by the flag or by $KUBECONFIG, else that of a control plane that `straddle up` runs
+ * in this folder, which is said, else ~/.kube/config.
+ */
+export async function chosenKubeconfig(
+  { kubeconfig }: AccessOptions,
+  { environment, homeDirectory, stderr }: Pick<Surroundings, 'environment' | 'homeDirectory' | 'stderr'>,
+  folder = process.cwd(),
+): Promise<string> {
+  const isNamed = kubeconfig !== undefined || Boolean(environment['KUBECONFIG']);
+  const dataDir = isNamed ? undefined : await steeredFolder(resolve(folder, PLANE_DATA_DIR));
+  if (dataDir !== undefined) {
+    stderr(`straddle: the control plane of ${PLANE_DATA_DIR} (another one: --kubeconfig)\n`);
+    return join(dataDir, PLANE_KUBECONFIG);
+  }
+  return kubeconfigPath(kubeconfig, environment, homeDirectory);
 }
 
 /** Returns how to reach the server of a kubeconfig, with all files read. */
@@ -61,7 +87,7 @@ export function readNamed(path: string, what: string, { readFile }: Pick<Surroun
   try {
     return readFile(path);
   } catch (error) {
-    throw new ConfigError([`${what} ${path} cannot be read (${(error as NodeJS.ErrnoException).code ?? error}).`]);
+    throw new ConfigError([`${what} ${path} cannot be read (${fileProblem(error)}).`]);
   }
 }
 
@@ -92,7 +118,11 @@ export async function kubeRequest(
   }
 }
 
+/** What an API server says of a path that it does not know, as plain text. */
+const UNKNOWN_PATH = '404 page not found';
+
 function parsed(server: string, status: number, text: string): unknown {
+  if (status === 404 && text.trim() === UNKNOWN_PATH) return { message: UNKNOWN_PATH };
   try {
     return JSON.parse(text);
   } catch {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, networkInterfaces } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
+import { ENDS_WITH_PARENT } from '../tools/plane/server-process.js';
 import { runStraddle, type Starters } from './program.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -12,7 +13,10 @@ import type { Surroundings } from './surroundings.js';
 const HEAP_GROWTH_PERCENT = 200;
 setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
 
-const STOP_SIGNALS = ['SIGTERM', 'SIGINT'] as const;
+const stopSignals: NodeJS.Signals[] = ['SIGTERM', 'SIGINT'];
+let outlastsTerminal = false;
+/** A server process of `straddle up` stops when that one is gone, however it ended. */
+const endsWithParent = process.env[ENDS_WITH_PARENT] !== undefined && process.send !== undefined;
 
 const surroundings: Surroundings = {
   stdout: (text) => process.stdout.write(text),
@@ -27,10 +31,21 @@ const surroundings: Surroundings = {
   writeFile: (path, text) => writeFileSync(path, text),
   nowMs: Date.now,
   onStopSignal(listener) {
-    for (const signal of STOP_SIGNALS) process.on(signal, listener);
+    const orphaned = (): void => listener('SIGTERM');
+    for (const signal of stopSignals) process.on(signal, listener);
+    if (endsWithParent) {
+      process.on('disconnect', orphaned);
+      if (!process.connected) setImmediate(orphaned);
+    }
     return () => {
-      for (const signal of STOP_SIGNALS) process.off(signal, listener);
+      for (const signal of stopSignals) process.off(signal, listener);
+      process.off('disconnect', orphaned);
     };
+  },
+  outlastTerminal() {
+    outlastsTerminal = true;
+    stopSignals.push('SIGHUP');
+    process.stderr.on('error', () => {});
   },
   exitNow: (code) => process.exit(code),
 };
@@ -46,6 +61,7 @@ const start: Starters = {
     (await import('../compose/start-proxy.js')).startProxy(config, { ...io, program: workerProgram }),
   apiServer: async (config, io) => (await import('../compose/start-api-server.js')).startApiServer(config, io),
   controlPlane: async (options) => (await import('../tools/plane/control-plane.js')).startControlPlane(options),
+  testControlPlane: async (options) => (await import('../tools/testing/index.js')).startControlPlane(options),
   rehearse: async (options, places) => {
     const [{ rehearse }, { startRehearsalPlane }] = await Promise.all([
       import('../tools/rehearse/rehearse.js'),
@@ -56,7 +72,9 @@ const start: Starters = {
 };
 
 // A pipe that its reader closes early (`straddle rbac | head`) is not a failure.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (!outlastsTerminal) process.exit(error.code === 'EPIPE' ? 0 : 1);
+});
 
 const code = isWorker
   ? await (await import('../compose/proxy-worker.js')).runProxyWorker(surroundings)

@@ -92,7 +92,9 @@ describe('files of --manifests', () => {
   });
 
   it('that are missing, empty or cyclic are refused with one sentence', () => {
-    expect(problems(join(dir, 'nowhere'))).toEqual(['--manifests: DIR/nowhere cannot be read (ENOENT).']);
+    expect(problems(join(dir, 'nowhere'))).toEqual([
+      '--manifests: DIR/nowhere cannot be read (no such file or directory, ENOENT).',
+    ]);
     expect(problems()).toEqual(['--manifests: DIR holds no objects; give files that end in .yaml, .yml or .json.']);
     symlinkSync(dir, join(dir, 'again'));
     expect(problems()[0]).toMatch(/is too deep; at most 16 folders may be nested\.$/);

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { loadAll } from 'js-yaml';
+import { fileProblem } from '../base/file-problem.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import { isObject, type JsonObject } from '../kube/json.js';
 
@@ -50,8 +51,8 @@ function filesUnder(path: string): string[] {
     throw new ConfigError([`--manifests: ${path} has more than ${FILES_MAX} files; name a smaller folder.`]);
   } catch (error) {
     if (error instanceof ConfigError) throw error;
-    const { code, path: where = path } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`--manifests: ${where} cannot be read (${code ?? error}).`]);
+    const { path: where = path } = error as NodeJS.ErrnoException;
+    throw new ConfigError([`--manifests: ${where} cannot be read (${fileProblem(error)}).`]);
   }
 }
 
@@ -81,7 +82,7 @@ function readFile(file: string, reading: Reading): void {
     }
     text = readFileSync(file, 'utf8');
   } catch (error) {
-    reading.problems.push(`--manifests: ${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? error}).`);
+    reading.problems.push(`--manifests: ${file} cannot be read (${fileProblem(error)}).`);
     return;
   }
   for (const document of documentsOf(text)) readDocument(file, document, reading);

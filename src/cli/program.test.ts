@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { load, loadAll } from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import type { ProxyConfig } from '../compose/config/proxy-config.js';
@@ -55,6 +56,7 @@ function run(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    outlastTerminal: () => {},
     exitNow: (code) => result.exits.push(code),
   };
   result.code = runStraddle(argv, surroundings, {
@@ -62,12 +64,17 @@ function run(
     apiServer: async () => Promise.reject(new Error('not started here')),
     controlPlane: async () => Promise.reject(new Error('not started here')),
     rehearse: async () => Promise.reject(new Error('not started here')),
+    testControlPlane: async () => Promise.reject(new Error('not started here')),
   });
   return result;
 }
 
 function fakeServer(close: () => Promise<void>, closed: Promise<void> = new Promise(() => {})): RunningServer {
   return { address: '127.0.0.1', port: 1234, close, closed };
+}
+
+async function settled(started: Run): Promise<{ code: number; err: string }> {
+  return { code: await started.code, err: started.err };
 }
 
 describe('straddle', () => {
@@ -90,6 +97,30 @@ describe('straddle', () => {
     const flag = run(['proxy', '--peer-ca-fil=x']);
     expect(await flag.code).toBe(1);
     expect(flag.err).toContain('Unknown flag --peer-ca-fil. Did you mean --peer-ca-file?');
+  });
+
+  it('prints help for `help`, for `help` with a command, and for a command that only has others', async () => {
+    const all = run(['help']);
+    expect(await all.code).toBe(0);
+    expect(all.out).toContain('Usage: straddle ');
+    const one = run(['help', 'forget']);
+    expect(await one.code).toBe(0);
+    expect(one.out).toContain('Usage: straddle forget ');
+    expect(one.out).not.toContain('--lease-namespace');
+    const surface = run(['surface']);
+    expect(await surface.code).toBe(0);
+    expect([surface.out, surface.err]).toEqual([expect.stringContaining('Usage: straddle surface '), '']);
+  });
+
+  it('says without names of system calls why a file cannot be used', async () => {
+    const missing = async () => void (await readFile('/nowhere/file'));
+    const { code, err } = await settled(
+      run(PROXY, async () => Promise.reject(await missing().catch((error) => error))),
+    );
+    expect(code).toBe(1);
+    expect(err).toBe(
+      'straddle: /nowhere/file cannot be used (no such file or directory, ENOENT); check that it exists and that this user may use it.\n',
+    );
   });
 
   it('prints its version', async () => {
@@ -180,6 +211,12 @@ describe('straddle proxy', () => {
     expect(await proxy.code).toBe(1);
     expect(proxy.err).toContain('without having been asked');
   });
+});
+
+it('prints no terminal sequences in the sentence of an error, a part of which may be of a server', async () => {
+  const get = run(['get', 'pods', '--kubeconfig=a\x1b[2Jb\x08']);
+  expect(await get.code).toBe(1);
+  expect(get.err).toContain('straddle: The kubeconfig ab\ufffd cannot be read');
 });
 
 describe('straddle rbac', () => {

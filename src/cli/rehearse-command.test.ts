@@ -60,6 +60,7 @@ async function run(
         listeners.add(listener);
         return () => listeners.delete(listener);
       },
+      outlastTerminal: () => {},
       exitNow: (exit) => exits.push(exit),
     },
     {
@@ -67,13 +68,15 @@ async function run(
       apiServer: never,
       controlPlane: never,
       rehearse: (options, places) => rehearse(options, places, signal),
+      testControlPlane: async () => Promise.reject(new Error('not started here')),
     },
   );
   expect(listeners.size).toBe(0);
   return { code, out, err, exits };
 }
 
-const VERSIONS = ['--from=1.35', '--to=1.36'];
+const VERSIONS = ['--from=1.36', '--to=1.37'];
+const RESOURCE = 'podcertificaterequests.v1.certificates.k8s.io';
 const report = () => join(dir, 'rehearsal.html');
 
 /** Answers for the one half that is asked for. */
@@ -97,13 +100,41 @@ describe('straddle rehearse', () => {
     const { code, out, err } = await run([...VERSIONS, `--report=${report()}`], rehearse);
     expect(code).toBe(0);
     expect(asked.map(({ options }) => options.halves)).toEqual([['off'], ['on']]);
+    expect(asked.map(({ options }) => options.halvesToFollow)).toEqual([1, 0]);
     expect(out).toContain('✓ The proxy takes the harm out of this upgrade.');
     expect(out).not.toContain('\x1b');
-    expect(err).toContain(' 0:00  proxy off  upgrade server-1 to 1.36\n');
+    expect(err).toContain(' 0:00  proxy off  upgrade server-1 to 1.37\n');
     expect(err).toMatch(new RegExp(`The report with plots: ${report()}\\n$`));
     const page = readFileSync(report(), 'utf8');
     expect(page).toContain('Proxy off');
     expect(page).toContain('Proxy on');
+  });
+
+  it('is from the second newest to the newest version by default, or to the given one from the one before', async () => {
+    const shipped = shippedVersions();
+    const { asked, rehearse } = answering();
+    await run(['--no-report', '--proxy=on'], rehearse);
+    await run(['--no-report', '--proxy=on', `--to=${shipped.at(-2)}`], rehearse);
+    await run(['--no-report', '--proxy=on', `--from=${shipped[0]}`], rehearse);
+    expect(asked.map(({ options }) => [options.from, options.to])).toEqual([
+      shipped.slice(-2),
+      shipped.slice(-3, -1),
+      [shipped[0], shipped.at(-1)],
+    ]);
+    expect(asked[0]!.places.runtimeConfig).toEqual([]);
+  });
+
+  it('lists what differs and how it is exercised before it starts anything', async () => {
+    const { rehearse } = answering();
+    const { err } = await run([...VERSIONS, '--no-report', '--proxy=on'], rehearse);
+    expect(err).toMatch(/^Only 1\.37 serves\n/);
+    expect(err).toMatch(
+      /^ {2}podcertificaterequests\.v1\.certificates\.k8s\.io +requests, watches, owners, namespaces$/m,
+    );
+    expect(err).toMatch(/^ {2}csinodes\.v1\.storage\.k8s\.io\/status +requests$/m);
+    expect(err.indexOf('Only 1.37')).toBeLessThan(err.indexOf('upgrade server-1'));
+    const clusterScoped = await run(['--from=1.35', '--to=1.36', '--no-report', '--proxy=on'], rehearse);
+    expect(clusterScoped.err).toContain('No namespaced resource differs between 1.35 and 1.36: ');
   });
 
   it('passes the flags to the rehearsal', async () => {
@@ -116,7 +147,7 @@ describe('straddle rehearse', () => {
       '--clients=9',
       '--exec=npm test',
       '--proxy=on',
-      '--resource=workloads.v1alpha2.scheduling.k8s.io',
+      `--resource=${RESOURCE}`,
       '--controllers=none',
       `--manifests=${dir}`,
       `--data-dir=${join(dir, 'data')}`,
@@ -125,15 +156,15 @@ describe('straddle rehearse', () => {
     expect(code).toBe(0);
     expect(asked).toHaveLength(1);
     expect(asked[0]!.options).toMatchObject({
-      from: '1.35',
-      to: '1.36',
+      from: '1.36',
+      to: '1.37',
       servers: 5,
       made: 'straddle apiserver',
       halves: ['on'],
       secondsPerStep: 90,
       load: { requestsPerSecond: 200, clients: 9 },
       exec: 'npm test',
-      skewed: 'workloads.v1alpha2.scheduling.k8s.io',
+      skewed: RESOURCE,
       controllers: 'none',
       manifests: [{ metadata: { name: 'mine' } }],
     });
@@ -170,7 +201,12 @@ describe('straddle rehearse', () => {
     const seconds = [{ ...gap.seconds[0]!, p50Ms: undefined, p99Ms: undefined }];
     const { rehearse } = answering({ on: { ...gap, seconds } });
     const { out } = await run([...VERSIONS, '--no-report', '-o', form], rehearse);
-    const result = (form === 'json' ? JSON.parse(out) : load(out)) as RehearsalResult;
+    const result = (form === 'json' ? JSON.parse(out) : load(out)) as RehearsalResult & { verdict: unknown };
+    expect(result.verdict).toEqual({
+      tone: 'good',
+      headline: 'The proxy takes the harm out of this upgrade',
+      sentence: expect.stringContaining('762 wrong 404s'),
+    });
     expect(result.halves.map(({ proxy }) => proxy)).toEqual([false, true]);
     expect(result.halves[0]!.findings.wrong404s).toBe(762);
   });
@@ -198,7 +234,8 @@ describe('straddle rehearse', () => {
       writeFileSync(join(workDir, 'left'), 'x');
       throw new Error('server-1 could not start.');
     });
-    expect({ code, out, err }).toEqual({ code: 2, out: '', err: 'straddle: server-1 could not start.\n' });
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/\nstraddle: server-1 could not start\.\n$/);
     expect(folders).toHaveLength(1);
     expect(existsSync(folders[0]!)).toBe(false);
     expect(existsSync(report())).toBe(false);
@@ -227,22 +264,38 @@ describe('straddle rehearse', () => {
       signal();
       throw aborted.reason;
     });
-    expect(stopped).toMatchObject({ code: 2, out: '', err: 'straddle: stopped\n', exits: [2] });
+    expect(stopped).toMatchObject({ code: 2, out: '', exits: [2] });
+    expect(stopped.err).toMatch(/\nstraddle: stopped\n$/);
     expect(calls).toBe(1);
   });
 
   it.each([
-    [['--to=1.36'], "Required option '--from <version>' not specified."],
-    [['--from=1.35', '--to=newest'], 'Give a minor version, such as 1.36.'],
-    [['--from=1.2', '--to=1.36'], `--from: 1.2 does not come with Straddle; ${shippedVersions().join(', ')} do.`],
+    [['--to=1.33'], '--from and --to are both 1.33: nothing would be mixed; give two versions.'],
+    [['--from=1.35', '--to=newest'], 'Give a minor version, such as 1.37.'],
+    [['--from=1'], 'Give a minor version, such as 1.37.'],
+    [['--from=./prod.json'], 'a captured surface is for `straddle apiserver --surface-file` and `straddle diff`.'],
+    [
+      ['--from=1.34', '--to=1.35'],
+      '1.34 and 1.35 serve the same, so no request can reach a server that lacks something: turn an API on that only one of them has, such as --runtime-config=',
+    ],
+    [['--resource=pods.v1'], '--resource: pods.v1 is nothing that 1.37 serves and 1.36 does not; these are: '],
+    [['--runtime-config=x=y=z'], '--runtime-config: "x=y=z" is not like batch/v1=false'],
+    [['--upstream=https://a,https://b', '--roll-command=x'], '--upstream: give --from and --to'],
+    [['--from=1.2', '--to=1.37'], `--from: 1.2 does not come with Straddle; ${shippedVersions().join(', ')} do.`],
     [['--from=1.36', '--to=1.36'], '--from and --to are both 1.36: nothing would be mixed; give two versions.'],
     [['--from=1.36', '--to=1.35'], '--to=1.35 is older than --from=1.36: give the older one first'],
     [[...VERSIONS, '--servers=1'], 'Give a whole number from 2 to 9.'],
     [[...VERSIONS, '--hold=10'], 'Give a duration from 1s to 1h, such as 10s.'],
     [[...VERSIONS, '--rate=0'], 'Give a whole number from 1 to 10000.'],
     [[...VERSIONS, '--proxy=maybe'], 'Allowed choices are both, off, on.'],
-    [[...VERSIONS, '--manifests=/nowhere/at/all'], '--manifests: /nowhere/at/all cannot be read (ENOENT).'],
-    [[...VERSIONS, '--report=/nowhere/at/all.html'], '--report: /nowhere/at cannot be written to (ENOENT).'],
+    [
+      [...VERSIONS, '--manifests=/nowhere/at/all'],
+      '--manifests: /nowhere/at/all cannot be read (no such file or directory, ENOENT).',
+    ],
+    [
+      [...VERSIONS, '--report=/nowhere/at/all.html'],
+      '--report: /nowhere/at cannot be written to (no such file or directory, ENOENT).',
+    ],
     [[...VERSIONS, '--upstream=http://a'], 'Give addresses such as https://10.0.0.1:6443.'],
     [[...VERSIONS, '--upstream=https://a', '--roll-command=x'], 'with one API server nothing is ever mixed'],
     [[...VERSIONS, '--upstream=https://a,https://b'], '--upstream needs --roll-command'],
@@ -262,7 +315,7 @@ describe('straddle rehearse', () => {
   it('has help with examples', async () => {
     const { code, out } = await run(['--help'], refused);
     expect(code).toBe(0);
-    expect(out).toContain('$ straddle rehearse --from=1.35 --to=1.36\n');
+    expect(out).toContain('$ straddle rehearse\n');
     expect(out).toContain('--roll-command <command>');
   });
 });

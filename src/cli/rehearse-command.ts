@@ -1,23 +1,29 @@
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { dump } from 'js-yaml';
 import pc from 'picocolors';
-import { notShipped } from '../apiserver/surfaces/shipped-versions.js';
+import { notShipped, shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { systemClock } from '../base/clock.js';
+import { fileProblem } from '../base/file-problem.js';
 import { createLogger } from '../base/logger.js';
+import { makeFolder } from '../base/make-folder.js';
+import { printable } from '../base/printable.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import type { RehearsalPlaces } from '../tools/plane/start-rehearsal-plane.js';
+import { checkUses, choose, notesOf, usesOf } from '../tools/rehearse/choice.js';
 import { REHEARSAL_DEFAULTS, type RehearsalOptions } from '../tools/rehearse/rehearsal-options.js';
 import type { HalfResult, RehearsalResult } from '../tools/rehearse/rehearsal-result.js';
+import { differenceLines } from '../tools/rehearse/report/difference-lines.js';
 import { htmlReport } from '../tools/rehearse/report/html-report.js';
 import { terminalReport } from '../tools/rehearse/report/terminal-report.js';
-import { isHarmful } from '../tools/rehearse/report/verdict.js';
-import { clockText, printable } from '../tools/rehearse/report/words.js';
+import { isHarmful, verdictOf } from '../tools/rehearse/report/verdict.js';
+import { clockText } from '../tools/rehearse/report/words.js';
 import { readManifests } from './manifests.js';
 import { addRehearseFlags, halvesOf, type RehearseFlags } from './rehearse-flags.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
+import { adviceToDiffer, versionDifferences } from './version-differences.js';
 
 /** Runs a rehearsal; `places` has the options of its control planes. */
 export type Rehearse = (options: Omit<RehearsalOptions, 'start'>, places: RehearsalPlaces) => Promise<RehearsalResult>;
@@ -31,20 +37,25 @@ const HARM = 1;
 /** A code of its own: scripts must be able to tell harm from a rehearsal that failed. */
 const COULD_NOT_REHEARSE = 2;
 
+const [OLDEST] = shippedVersions();
+const [BEFORE_NEWEST, NEWEST] = shippedVersions().slice(-2);
+
 const EXAMPLES = `
 A whole rolling upgrade and the way back, on this machine, under load: clients list, get, create, watch and read discovery at
-a load balancer while namespaces and owners are deleted; once with the mixed version proxy off and once with it on. The report
-is printed, and written as one HTML file with plots.
+a load balancer while namespaces and owners are deleted; once with the mixed version proxy off and once with it on. What is
+exercised is what only the newer version serves: it is listed at the start and in the report. The report is printed, and
+written as one HTML file with plots.
 Exit code: 0 no harm with the proxy on, 1 harm with it on (or --exec failed there), 2 it could not be found out.
 
 Examples:
-  $ straddle rehearse --from=1.35 --to=1.36
+  $ straddle rehearse
+  $ straddle rehearse --from=${OLDEST} --to=${NEWEST}
   With your own definitions and objects, and your own client, which finds the load balancer by KUBECONFIG:
-  $ straddle rehearse --from=1.35 --to=1.36 --manifests=./deploy --exec='npm test'
+  $ straddle rehearse --manifests=./deploy --exec='npm test'
   Longer and heavier, for a script:
-  $ straddle rehearse --from=1.35 --to=1.36 --servers=5 --hold=1m --rate=300 -o json > rehearsal.json
+  $ straddle rehearse --servers=5 --hold=1m --rate=300 -o json > rehearsal.json
   With the real API servers of a test cluster:
-  $ straddle rehearse --from=1.35 --to=1.36 --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 \\
+  $ straddle rehearse --from=${BEFORE_NEWEST} --to=${NEWEST} --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 \\
       --pki-dir=/etc/kubernetes/pki --roll-command='./set-version.sh "$STRADDLE_SERVER" "$STRADDLE_VERSION"'
 `;
 
@@ -78,8 +89,10 @@ interface Running {
 
 async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, running: Running): Promise<number> {
   const { colors } = running;
-  checkFlags(flags);
-  const options = rehearsalOptions(flags);
+  const versions = versionsOf(flags);
+  checkFlags({ ...flags, ...versions });
+  const options = rehearsalOptions(flags, versions);
+  if (flags.upstream.length === 0) await announce(options, flags, surroundings);
   // The first signal ends the rehearsal in order, the second one the process.
   const stop = stopSignal(surroundings, () => surroundings.exitNow(COULD_NOT_REHEARSE));
   const { workDir, forget } = workFolder(flags.dataDir);
@@ -99,8 +112,23 @@ async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, runni
   return result.halves.some((half) => half.proxy && isHarmful(half)) ? HARM : 0;
 }
 
+interface Versions {
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Returns the versions that were given, and by default the newest one and the one before. */
+function versionsOf({ from, to, upstream }: RehearseFlags): Versions {
+  if (upstream.length > 0 && (from === undefined || to === undefined))
+    throw new ConfigError(['--upstream: give --from and --to, the versions that --roll-command is asked for.']);
+  const shipped = shippedVersions();
+  // A version that does not come with Straddle, or the oldest, has none before it: it is refused later.
+  const newer = to ?? NEWEST!;
+  return { from: from ?? shipped[shipped.indexOf(newer) - 1] ?? newer, to: newer };
+}
+
 /** Throws ConfigError with all problems that can be found before anything is started. */
-function checkFlags({ from, to, servers, upstream, rollCommand, report }: RehearseFlags): void {
+function checkFlags({ from, to, servers, upstream, rollCommand, report }: RehearseFlags & Versions): void {
   const problems: string[] = [];
   const [older, newer] = [from, to].map((version) => version.split('.').map(Number) as [number, number]);
   const order = newer![0] - older![0] || newer![1] - older![1];
@@ -131,14 +159,27 @@ function folderProblems(report: string): string[] {
     accessSync(dirname(report), constants.W_OK);
     return [];
   } catch (error) {
-    return [`--report: ${dirname(report)} cannot be written to (${(error as NodeJS.ErrnoException).code ?? error}).`];
+    return [`--report: ${dirname(report)} cannot be written to (${fileProblem(error)}).`];
   }
 }
 
-type HalfOptions = Omit<RehearsalOptions, 'start' | 'halves' | 'progress' | 'signal' | 'clock'>;
+type HalfOptions = Omit<RehearsalOptions, 'start' | 'halves' | 'halvesToFollow' | 'progress' | 'signal' | 'clock'>;
 
-function rehearsalOptions(flags: RehearseFlags): HalfOptions {
-  const { from, to, servers, manifests, exec, hold, rate, clients, controllers, resource, upstream } = flags;
+/** Writes what differs between the versions and is exercised. Throws before anything is started if that is nothing. */
+async function announce(
+  { from, to, manifests, skewed }: HalfOptions,
+  { runtimeConfig }: RehearseFlags,
+  { stderr }: Surroundings,
+): Promise<void> {
+  const differences = await versionDifferences({ from, to, runtimeConfig });
+  const choice = choose({ from, to, differences, manifests, wanted: skewed });
+  const uses = usesOf(choice);
+  checkUses(choice, uses, await adviceToDiffer({ from, to, runtimeConfig }));
+  stderr(`${differenceLines({ differences: uses, notes: notesOf(choice, uses) }).join('\n')}\n`);
+}
+
+function rehearsalOptions(flags: RehearseFlags, { from, to }: Versions): HalfOptions {
+  const { servers, manifests, exec, hold, rate, clients, controllers, resource, upstream } = flags;
   const isReal = upstream.length > 0;
   return {
     from,
@@ -161,11 +202,11 @@ function workFolder(dataDir: string | undefined): { workDir: string; forget: () 
       return { workDir, forget: () => rmSync(workDir, { recursive: true, force: true }) };
     }
     // A folder that the user named stays; each half removes the one that it made below.
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(resolve(dataDir));
     return { workDir: resolve(dataDir), forget: () => {} };
   } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException;
-    throw new ConfigError([`--data-dir: ${path ?? dataDir} cannot be made (${code ?? error}).`]);
+    const { path } = error as NodeJS.ErrnoException;
+    throw new ConfigError([`--data-dir: ${path ?? dataDir} cannot be made (${fileProblem(error)}).`]);
   }
 }
 
@@ -187,7 +228,8 @@ async function eachHalf(flags: RehearseFlags, surroundings: Surroundings, run: H
   const halves: HalfResult[] = [];
   let first: RehearsalResult | undefined;
   const outcome = (failure: unknown): Outcome => ({ result: first && { ...first, halves }, failure });
-  for (const half of halvesOf(flags)) {
+  const all = halvesOf(flags);
+  for (const [index, half] of all.entries()) {
     const say = (sentence: string) => {
       const time = clockText(surroundings.nowMs() - beganMs).padStart(5);
       const words = printable(sentence.replace(/^proxy (on|off): /, ''));
@@ -196,7 +238,14 @@ async function eachHalf(flags: RehearseFlags, surroundings: Surroundings, run: H
     try {
       run.signal.throwIfAborted();
       const result = await run.rehearse(
-        { ...run.options, halves: [half], progress: say, signal: run.signal, clock: systemClock },
+        {
+          ...run.options,
+          halves: [half],
+          halvesToFollow: all.length - 1 - index,
+          progress: say,
+          signal: run.signal,
+          clock: systemClock,
+        },
         places(flags, surroundings, { ...run, say }),
       );
       first ??= result;
@@ -229,7 +278,7 @@ function places(
 function publish(result: RehearsalResult, { output, report }: RehearseFlags, surroundings: Surroundings): void {
   const { stdout, stderr, stdoutIsTerminal, environment, writeFile } = surroundings;
   const color = stdoutIsTerminal === true && environment['NO_COLOR'] === undefined;
-  const json = JSON.stringify(result, null, 2);
+  const json = JSON.stringify({ verdict: verdictOf(result), ...result }, null, 2);
   if (output === 'json') stdout(`${json}\n`);
   // Through JSON, so that both forms omit the same members: YAML would write undefined ones.
   else if (output === 'yaml') stdout(dump(JSON.parse(json), { lineWidth: 120, noRefs: true }));
@@ -239,7 +288,7 @@ function publish(result: RehearsalResult, { output, report }: RehearseFlags, sur
   try {
     writeFile(path, htmlReport(result));
   } catch (error) {
-    throw new ConfigError([`--report: ${path} cannot be written (${(error as NodeJS.ErrnoException).code ?? error}).`]);
+    throw new ConfigError([`--report: ${path} cannot be written (${fileProblem(error)}).`]);
   }
   stderr(`The report with plots: ${path}\n`);
 }

@@ -2,7 +2,8 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { parseGoDurationMs } from '../compose/config/go-duration.js';
 import { type HalfName, REHEARSAL_DEFAULTS } from '../tools/rehearse/rehearsal-options.js';
-import { list, SHOWN } from './up-command.js';
+import { list } from './up-command.js';
+import { minorVersion } from './version-argument.js';
 
 export const REHEARSE_OUTPUTS = ['text', 'json', 'yaml'] as const;
 const PROXIES = ['both', 'off', 'on'] as const;
@@ -13,8 +14,8 @@ const RATE_MAX = 10_000;
 const CLIENTS_MAX = 1_000;
 
 export interface RehearseFlags {
-  readonly from: string;
-  readonly to: string;
+  readonly from?: string;
+  readonly to?: string;
   readonly servers?: number;
   readonly manifests?: string;
   readonly exec?: string;
@@ -40,13 +41,18 @@ export function halvesOf({ proxy }: Pick<RehearseFlags, 'proxy'>): readonly Half
 
 export function addRehearseFlags(command: Command): Command {
   const { servers, secondsPerStep, load, controllers } = REHEARSAL_DEFAULTS;
+  const shipped = shippedVersions();
   return command
-    .requiredOption(
+    .option(
       '--from <version>',
-      `minor version that all servers begin with; Straddle's own servers have ${shippedVersions().join(', ')}`,
+      `minor version that all servers begin with; Straddle's own servers have ${shipped.join(', ')} (default: the one before --to)`,
       minorVersion,
     )
-    .requiredOption('--to <version>', 'minor version that they are upgraded to, and rolled back from', minorVersion)
+    .option(
+      '--to <version>',
+      `minor version that they are upgraded to, and rolled back from (default: ${shipped.at(-1)})`,
+      minorVersion,
+    )
     .addOption(
       new Option('--servers <number>', `how many (default: ${servers}, or one for each --upstream)`).argParser(
         whole(2, SERVERS_MAX),
@@ -80,12 +86,12 @@ export function addRehearseFlags(command: Command): Command {
     )
     .option(
       '--resource <name>',
-      'what only --to serves and everything is tried with, such as podgroups.v1alpha2.scheduling.k8s.io (default: found out)',
+      'the only one to exercise of what only --to serves, as `straddle diff` names it (default: all that can be)',
     )
     .addOption(
       new Option('--runtime-config <list>', 'versions to turn on or off, on servers that know them')
         .argParser(list)
-        .default(SHOWN, SHOWN.join(',')),
+        .default([], 'none'),
     )
     .addOption(
       new Option(
@@ -104,12 +110,6 @@ export function addRehearseFlags(command: Command): Command {
     .option('--no-report', 'no HTML report')
     .addOption(new Option('-o, --output <form>', 'how to print the report').choices(REHEARSE_OUTPUTS).default('text'))
     .option('--data-dir <path>', 'where the control planes keep their data meanwhile (default: a temporary folder)');
-}
-
-function minorVersion(text: string): string {
-  const [, minor] = /^v?(\d+\.\d+)(\.\d+)?$/.exec(text) ?? [];
-  if (minor === undefined) throw new InvalidArgumentError('Give a minor version, such as 1.36.');
-  return minor;
 }
 
 function whole(lowest: number, highest: number): (text: string) => number {

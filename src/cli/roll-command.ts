@@ -1,9 +1,11 @@
 import { resolve } from 'node:path';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import pc from 'picocolors';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
+import { PLANE_DATA_DIR } from '../tools/plane/control-plane-options.js';
 import { controlSocketPath, isSteered, sendRoll } from '../tools/plane/control-socket.js';
 import type { Surroundings } from './surroundings.js';
+import { minorVersion } from './version-argument.js';
 
 interface RollFlags {
   readonly to: string;
@@ -11,14 +13,16 @@ interface RollFlags {
   readonly dataDir: string;
 }
 
+const [BEFORE, NEWEST] = shippedVersions().slice(-2);
+
 const EXAMPLES = `
 Each server is stopped, started in the other version at the same address, and must be ready and agree with the others on
 what is served before the next one goes. The control plane that \`straddle up\` runs does it; ending this command does not.
 
 Examples:
-  $ straddle roll --to=1.36
+  $ straddle roll --to=${NEWEST}
   Back again, one server only:
-  $ straddle roll --to=1.35 --server=server-1
+  $ straddle roll --to=${BEFORE} --server=server-1
 `;
 
 export function addRollCommand(program: Command, surroundings: Surroundings): void {
@@ -28,10 +32,10 @@ export function addRollCommand(program: Command, surroundings: Surroundings): vo
     .requiredOption(
       '--to <version>',
       `minor version; Straddle's own servers have ${shippedVersions().join(', ')}`,
-      version,
+      minorVersion,
     )
     .option('--server <name>', 'only this one, such as server-1')
-    .option('--data-dir <path>', 'the one that was given to `straddle up`', './straddle-data')
+    .option('--data-dir <path>', 'the one that was given to `straddle up`', PLANE_DATA_DIR)
     .addHelpText('after', EXAMPLES)
     .action((flags: RollFlags) => rollServers(flags, surroundings));
 }
@@ -47,9 +51,4 @@ async function rollServers({ to, server, dataDir }: RollFlags, surroundings: Sur
   const replaced = await sendRoll(path, order, (sentence) => surroundings.stderr(`${colors.dim(sentence)}\n`));
   const which = server ?? 'every server';
   surroundings.stdout(replaced === 0 ? `${which} runs ${to} already\n` : `${which} runs ${to} now\n`);
-}
-
-function version(text: string): string {
-  if (!/^v?\d+\.\d+$/.test(text)) throw new InvalidArgumentError('Give a minor version, such as 1.36.');
-  return text.replace(/^v/, '');
 }

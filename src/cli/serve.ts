@@ -1,7 +1,8 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { startTimer } from '../base/clock.js';
 import { type Logger, serverLogger } from '../base/logger.js';
-import { type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../compose/config/flag.js';
+import { defaultOf, type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../compose/config/flag.js';
 import { type FlagName, flagsOf } from '../compose/config/flags.js';
 import type { ServerConfig } from '../compose/config/server-config.js';
 import type { RunningServer } from '../compose/start-server.js';
@@ -38,27 +39,31 @@ export function addServerCommand<Config extends ServerConfig>(
     .configureHelp({ minWidthToWrap: 20 })
     .addHelpOption(new Option('-h, --help', 'print this help').helpGroup('General:'))
     .addHelpText('after', examples);
-  for (const flag of flagsOf(name)) for (const option of commandOptions(flag, given)) command.addOption(option);
+  for (const flag of flagsOf(name)) for (const option of commandOptions(flag, given, name)) command.addOption(option);
   command.action(async () => exitWith(await runServer(load(given, surroundings), surroundings, start)));
 }
 
 /** Returns the options of a flag, which keep values as text for the configuration. */
-function commandOptions(flag: Flag & { readonly name: FlagName }, given: Map<FlagName, readonly string[]>): Option[] {
+function commandOptions(
+  flag: Flag & { readonly name: FlagName },
+  given: Map<FlagName, readonly string[]>,
+  command: FlagCommand,
+): Option[] {
   const repeatable = REPEATABLE_KINDS.has(flag.kind);
   const keep = (value: string) => {
     given.set(flag.name, repeatable ? [...(given.get(flag.name) ?? []), value] : [value]);
     return value;
   };
   const spelling = flag.short ? `-${flag.short}, --${flag.name}` : `--${flag.name}`;
-  const shown = new Option(`${spelling} <${placeholder(flag)}>`, helpText(flag))
+  const shown = new Option(`${spelling} <${placeholder(flag)}>`, helpText(flag, command))
     .argParser(keep)
     .helpGroup(`${flag.section}:`);
   const aliases = (flag.aliases ?? []).map((alias) => new Option(`--${alias} <value>`).argParser(keep).hideHelp());
   return [shown, ...aliases];
 }
 
-function helpText(flag: Flag): string {
-  const standard = flag.default || flag.defaultNote;
+function helpText(flag: Flag, command: FlagCommand): string {
+  const standard = defaultOf(flag, command) || flag.defaultNote;
   const also = flag.aliases ? ` Also --${flag.aliases.join(', --')}.` : '';
   return `${flag.description}${also}${standard ? ` (default: ${standard})` : ''}`;
 }
@@ -84,10 +89,16 @@ async function runServer<Config extends ServerConfig>(
       address: server.address,
       port: server.port,
     });
+    if (server.kubeconfig !== undefined) surroundings.stdout(kubeconfigLine(server.kubeconfig));
     return await untilStopped(server, stop.first, { config, logger, surroundings });
   } finally {
     stop.forget();
   }
+}
+
+/** The one line of a server on standard output: everything else is its log. */
+function kubeconfigLine(path: string): string {
+  return `ready; its kubeconfig is written anew: ${resolve(path)}\n`;
 }
 
 async function untilStopped(

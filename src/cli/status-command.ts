@@ -21,7 +21,7 @@ export function addStatusCommand(program: Command, surroundings: Surroundings): 
   addInspectFlags(program.command('status').description('Show the API servers of a control plane, and how they are'))
     .addHelpText('after', EXAMPLES)
     .action(async (flags: InspectFlags) => {
-      const report = statusReport(await inspect(inspectOptions(flags, surroundings)));
+      const report = statusReport(await inspect(await inspectOptions(flags, surroundings)));
       surroundings.stdout(printed(report, flags.output, statusText));
     });
 }

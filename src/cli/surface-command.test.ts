@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { parseDescriptions } from '../apiserver/descriptions/parse-descriptions.js';
 import { readSurface } from '../apiserver/surfaces/built-in-surface.js';
 import { makeCa, makeServer } from '../http/tls/pki.fixture.js';
 import { runStraddle } from './program.js';
@@ -123,6 +124,7 @@ async function capture(documents: Readonly<Record<string, object | null>>, ...fl
     apiServer: notStarted,
     controlPlane: notStarted,
     rehearse: notStarted,
+    testControlPlane: notStarted,
   });
   return { code, out, err, files, accepts };
 }
@@ -139,6 +141,18 @@ describe('straddle surface capture', () => {
     expect(err).toContain('leaving out example.com/v1, metrics.example/v1');
     expect(err).toContain('2 resources, 2 types');
     expect(accepts.get('/apis')).toMatch(/v=v2;as=APIGroupDiscoveryList;profile=nopeer/);
+  });
+
+  it('writes the descriptions of built-in types in place of the surface with --descriptions', async () => {
+    const { code, out, err } = await capture(DOCUMENTS, '--descriptions');
+    expect(code).toBe(0);
+    const descriptions = parseDescriptions(out, { file: 'standard output', remedy: 'read the test' });
+    expect(descriptions).toMatchObject({ version: '1.37', capturedFrom: 'v1.37.1-cloud.4' });
+    expect(descriptions.types).toEqual({
+      'io.k8s.api.apps.v1.Deployment': { text: 'some prose about it' },
+      'io.k8s.api.core.v1.Pod': { text: 'some prose about it' },
+    });
+    expect(err).toContain('descriptions of v1.37.1-cloud.4: 2 types, 0 fields');
   });
 
   it('writes to the file of --output', async () => {

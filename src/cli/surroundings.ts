@@ -14,6 +14,11 @@ export interface Surroundings {
   readonly nowMs: () => number;
   /** Calls back for each SIGTERM and SIGINT; returns a function that removes the listener. */
   readonly onStopSignal: (listener: (signal: string) => void) => () => void;
+  /**
+   * Prepares for work that must not end halfway: from now on, output that cannot be written is dropped instead of ending the
+   * process, and SIGHUP is a stop signal too for listeners that are added later.
+   */
+  readonly outlastTerminal: () => void;
   /** Ends the process at once: for a second stop signal, and for stops that hang. */
   readonly exitNow: (code: number) => void;
 }

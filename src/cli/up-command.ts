@@ -1,4 +1,5 @@
-import { delimiter, join, resolve } from 'node:path';
+import { lstatSync, unlinkSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import pc from 'picocolors';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
@@ -8,10 +9,13 @@ import {
   BALANCES,
   type Balance,
   type ControlPlaneOptions,
-  DEFAULT_VERSIONS,
+  defaultVersions,
+  PLANE_DATA_DIR,
 } from '../tools/plane/control-plane-options.js';
-import { newResource } from './new-resource.js';
+import { exampleText, firstSteps, shownSkew, versionsOf } from './first-steps.js';
+import { isOnPath } from './on-path.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
+import { minorVersion } from './version-argument.js';
 
 export type StartControlPlane = (options: ControlPlaneOptions) => Promise<RunningControlPlane>;
 
@@ -23,6 +27,7 @@ interface UpFlags {
   readonly proxy: boolean;
   readonly etcdServers: readonly string[];
   readonly runtimeConfig: readonly string[];
+  readonly descriptionsFile: readonly string[];
   readonly upstream: readonly string[];
   readonly pkiDir: string;
   readonly rollCommand?: string;
@@ -32,6 +37,10 @@ export interface UpCommandOptions {
   readonly start: StartControlPlane;
   readonly exitWith: (code: number) => void;
 }
+
+const SERVERS_MAX = 9;
+/** In the data directory: an object of a resource that only the newest server serves. */
+const EXAMPLE_FILE = 'example.yaml';
 
 const EXAMPLES = `
 Several API servers of different Kubernetes versions on one store, each with the mixed version proxy, and a load balancer
@@ -43,13 +52,10 @@ Examples:
   See what clients meet without the proxy:
   $ straddle up --no-proxy
   Upgrade it, from another terminal:
-  $ straddle roll --to=1.36
+  $ straddle roll --to=${shippedVersions().at(-1)}
   Before real API servers, with the certificates that kubeadm made:
   $ straddle up --upstream=https://10.0.0.1:6443,https://10.0.0.2:6443 --pki-dir=/etc/kubernetes/pki
 `;
-
-/** Default of --runtime-config: an API that 1.35 lacks, and StorageVersions. */
-export const SHOWN = ['scheduling.k8s.io/v1alpha2=true', 'internal.apiserver.k8s.io/v1alpha1=true'];
 
 export function addUpCommand(program: Command, surroundings: Surroundings, options: UpCommandOptions): void {
   program
@@ -58,10 +64,10 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
     .addOption(
       new Option(
         '--versions <list>',
-        `one server for each, oldest first or not; there are ${shippedVersions().join(', ')} (default: those of the last run, else ${DEFAULT_VERSIONS.join(',')})`,
+        `one server for each, oldest first or not; there are ${shippedVersions().join(', ')} (default: those of the last run, else ${defaultVersions().join(',')})`,
       ).argParser(versions),
     )
-    .option('--data-dir <path>', 'store, certificates, logs and the kubeconfig', './straddle-data')
+    .option('--data-dir <path>', 'store, certificates, logs and the kubeconfig', PLANE_DATA_DIR)
     .addOption(
       new Option('--port <number>', 'of the front door; servers take the following ones').argParser(port).default(7440),
     )
@@ -77,7 +83,15 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
     .addOption(
       new Option('--runtime-config <list>', 'versions to turn on or off, on servers that know them')
         .argParser(list)
-        .default(SHOWN, SHOWN.join(',')),
+        .default([], 'none'),
+    )
+    .addOption(
+      new Option(
+        '--descriptions-file <paths>',
+        'files of `straddle surface capture --descriptions`, each for the servers of its version',
+      )
+        .argParser(list)
+        .default([], 'descriptions of Straddle’s own'),
     )
     .addOption(
       new Option('--upstream <urls>', 'real API servers, each of which gets a sidecar, instead of our own')
@@ -97,13 +111,19 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
   const mayColor = surroundings.environment['NO_COLOR'] === undefined;
   const colors = pc.createColors(surroundings.stderrIsTerminal && mayColor);
   const stop = stopSignal(surroundings, () => surroundings.exitNow(1));
-  const { upstream, pkiDir, rollCommand, dataDir, ...rest } = flags;
+  const { upstream, pkiDir, rollCommand, dataDir, descriptionsFile, ...rest } = flags;
+  if (upstream.length > 0 && descriptionsFile.length > 0) {
+    throw new Error(
+      '--descriptions-file is for servers of Straddle’s own: --upstream servers have their descriptions.',
+    );
+  }
   const starting = start({
     ...rest,
     versions: flags.versions,
     controllers: true,
     restart: true,
     dataDir: resolve(dataDir),
+    descriptionsFiles: descriptionsFile.map((file) => resolve(file)),
     upstream: upstream.length === 0 ? undefined : { urls: upstream, pkiDir: resolve(pkiDir), rollCommand },
     self: [...process.execArgv, process.argv[1]!],
     machine: surroundings,
@@ -115,8 +135,7 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
   const plane = await starting;
   if (!stop.signal.aborted) {
     const screenColors = pc.createColors(surroundings.stdoutIsTerminal === true && mayColor);
-    const shown = await onlyNewestServes(plane, flags);
-    surroundings.stdout(screen(plane, flags, { colors: screenColors, self: selfAsTyped(surroundings), shown }));
+    surroundings.stdout(await screen(plane, flags, { colors: screenColors, surroundings }));
   }
   await stop.first;
   surroundings.stderr(`${colors.dim('stopping')}\n`);
@@ -124,41 +143,51 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
   return 0;
 }
 
-/** Returns the command that runs this program in another terminal. */
-function selfAsTyped({ environment, readFile }: Surroundings): string {
-  const isOnPath = (environment['PATH'] ?? '').split(delimiter).some((dir) => {
-    try {
-      return readFile(join(dir, 'straddle')) !== '';
-    } catch {
-      return false;
-    }
-  });
-  return isOnPath ? 'straddle' : `node ${resolve(process.argv[1] ?? 'bin/straddle.js')}`;
-}
-
 interface ScreenOptions {
   readonly colors: ReturnType<typeof pc.createColors>;
-  readonly self: string;
-  /** A resource that only the newest servers serve. */
-  readonly shown: string | undefined;
+  readonly surroundings: Surroundings;
 }
 
-function versionsOf({ servers }: RunningControlPlane): string[] {
-  const minorOf = (version: string): number => Number(version.split('.')[1]);
-  return [...new Set(servers.map(({ version }) => version))].sort((left, right) => minorOf(left) - minorOf(right));
-}
-
-async function onlyNewestServes(plane: RunningControlPlane, flags: UpFlags): Promise<string | undefined> {
-  if (flags.upstream.length > 0) return undefined;
-  const versions = versionsOf(plane);
-  return newResource({
-    older: versions.at(-2) ?? versions[0]!,
-    newer: versions.at(-1)!,
-    runtimeConfig: flags.runtimeConfig,
+async function screen(
+  plane: RunningControlPlane,
+  { proxy, upstream, dataDir, runtimeConfig }: UpFlags,
+  { colors, surroundings }: ScreenOptions,
+): Promise<string> {
+  const isOwn = upstream.length === 0;
+  const shown = isOwn ? await shownSkew(plane, runtimeConfig) : undefined;
+  const exampleFile = join(resolve(dataDir), EXAMPLE_FILE);
+  if (shown !== undefined) {
+    unlinkIfLink(exampleFile);
+    surroundings.writeFile(exampleFile, exampleText(shown));
+  }
+  const folder = process.cwd();
+  const steps = firstSteps({
+    kubeconfig: plane.kubeconfig,
+    dataDir: resolve(dataDir),
+    folder,
+    newest: versionsOf(plane).at(-1)!,
+    isOwn,
+    proxy,
+    shown,
+    exampleFile,
+    self: isOnPath('straddle', surroundings) ? 'straddle' : `node ${shortPath(process.argv[1] ?? 'bin/straddle.js')}`,
+    hasKubectl: isOnPath('kubectl', surroundings),
+    comment: colors.dim,
   });
+  return `
+${colors.bold(`A control plane is up${proxy ? '' : ', without the mixed version proxy'}.`)}
+
+${table(plane)}
+
+Try it in another terminal:
+
+${steps}
+
+Ctrl-C stops everything${isOwn ? '; the data stays' : ' but the API servers themselves'}.
+`;
 }
 
-function screen(plane: RunningControlPlane, flags: UpFlags, { colors, self, shown }: ScreenOptions): string {
+function table(plane: RunningControlPlane): string {
   const rows = [
     ['', 'version', 'address', 'process'],
     ['front door', '', plane.front, String(process.pid)],
@@ -170,67 +199,30 @@ function screen(plane: RunningControlPlane, flags: UpFlags, { colors, self, show
     ]),
   ];
   const widths = [0, 1, 2].map((column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const table = rows.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`.trimEnd(),
-  );
-  return `
-${colors.bold(`A control plane is up${flags.proxy ? '' : ', without the mixed version proxy'}.`)}
-
-${table.join('\n')}
-
-Try, in another terminal:
-
-${things(plane, flags, { self, shown })
-  .map(({ line, why }) => `  ${line}${why === '' ? '' : `   ${colors.dim(`# ${why}`)}`}`)
-  .join('\n')}
-
-Ctrl-C stops everything${flags.upstream.length === 0 ? '; the data stays' : ' but the API servers themselves'}.
-`;
+  return rows
+    .map((row) => `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('   ')}`.trimEnd())
+    .join('\n');
 }
 
-interface Thing {
-  readonly line: string;
-  readonly why: string;
+/** A data directory of others, as in a checked-out repository, may have a link to any file of this user. */
+function unlinkIfLink(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) unlinkSync(path);
 }
 
-/** Returns commands to try next; each works as it is printed. */
-function things(
-  plane: RunningControlPlane,
-  { proxy, upstream, dataDir }: UpFlags,
-  { self, shown }: Pick<ScreenOptions, 'self' | 'shown'>,
-): Thing[] {
-  const { servers, kubeconfig } = plane;
-  const first = servers[0]!.name;
-  const newest = versionsOf(plane).at(-1)!;
-  const setting: Thing = { line: `export KUBECONFIG=${kubeconfig}`, why: '' };
-  const looks: Thing[] = [
-    { line: `${self} status`, why: 'who runs, and who knows whom' },
-    { line: `${self} diff`, why: 'which server serves what' },
-  ];
-  if (upstream.length > 0) return [setting, { line: `kubectl --context=front get nodes`, why: '' }, ...looks];
-  const skew: Thing = {
-    line: `kubectl --context=${first} get ${shown} -A`,
-    why: proxy ? `only ${newest} serves it, every server answers` : 'a 404 where it is unknown',
-  };
-  return [
-    setting,
-    ...(shown === undefined ? [] : [skew]),
-    { line: 'kubectl create deployment web --image=nginx', why: 'through the front door' },
-    {
-      line: `curl --cacert ${join(resolve(dataDir), 'pki', 'ca.crt')} https://${plane.front}/version`,
-      why: 'each answer from the next server',
-    },
-    { line: `${self} roll --to=${newest} --data-dir=${resolve(dataDir)}`, why: 'upgrades one server after the other' },
-    ...looks,
-  ];
+/** Returns a path as it is typed in the current folder. */
+function shortPath(path: string): string {
+  const below = relative(process.cwd(), resolve(path));
+  return below.startsWith('..') ? resolve(path) : below;
 }
 
 function versions(text: string): string[] {
   const found = list(text);
-  if (found.length === 0 || found.length > 9 || !found.every((each) => /^\d+\.\d+$/.test(each))) {
-    throw new InvalidArgumentError('Give one to nine minor versions, such as 1.35,1.35,1.36.');
+  if (found.length === 0 || found.length > SERVERS_MAX) {
+    throw new InvalidArgumentError(
+      `Give one to ${SERVERS_MAX} minor versions, such as ${defaultVersions().join(',')}.`,
+    );
   }
-  return found;
+  return found.map(minorVersion);
 }
 
 function urls(text: string, before: readonly string[] = []): string[] {
