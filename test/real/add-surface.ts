@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { captureShippedSurface } from './capture-surface.js';
 import { ensureBinaries, serverBinaries } from './rig/binaries.js';
 import { pinVersion } from './rig/pin-version.js';
-import { type KubeVersion, pinnedVersions } from './rig/pinned-versions.js';
+import { type KubeVersion, pinnedRelease } from './rig/pinned-versions.js';
 import { stopEverything } from './rig/process.js';
 
 /** Facts of the types of all versions together, made anew because of the version that was added. */
@@ -25,9 +25,7 @@ Examples:
 `;
 
 function release(wanted: string, say: (line: string) => void): KubeVersion {
-  const pinned = pinnedVersions().get(wanted.replace(/^v/, ''));
-  const isPinned = [...pinnedVersions().values()].some((each) => each.slice(1) === wanted.replace(/^v/, ''));
-  return pinned ?? (isPinned ? (`v${wanted.replace(/^v/, '')}` as KubeVersion) : pinVersion(wanted, say));
+  return pinnedRelease(wanted) ?? pinVersion(wanted, say);
 }
 
 async function main(args: readonly string[]): Promise<number> {

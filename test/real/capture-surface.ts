@@ -20,12 +20,16 @@ const GATES: Readonly<Record<string, readonly string[]>> = {
   '1.37': ['CompositePodGroup', 'EvictionRequestAPI', 'GenericWorkload', 'TopologyAwareWorkloadScheduling'],
 };
 
+/** Flags with which a kube-apiserver of that release serves every resource that it knows. */
+export function flagsForEverything(release: KubeVersion): string[] {
+  return [ALL_VERSIONS, ...(GATES[minorOf(release)] ?? []).map((name) => `--feature-gates=${name}=true`)];
+}
+
 /** Captures the surface of a real kube-apiserver of that release into the file that ships with Straddle; returns its size. */
 export async function captureShippedSurface(release: KubeVersion): Promise<number> {
   const version = minorOf(release);
-  const gates = (GATES[version] ?? []).map((name) => `--feature-gates=${name}=true`);
   const byDefault = await read(release, [], false);
-  const everything = await read(release, [ALL_VERSIONS, ...gates], true);
+  const everything = await read(release, flagsForEverything(release), true);
   if (everything.version !== version || everything.gitVersion !== release) {
     throw new Error(`wanted ${release}, the server says ${everything.gitVersion} (${everything.version})`);
   }

@@ -8,6 +8,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { OWN_DESCRIPTIONS } from '../../src/apiserver/descriptions/descriptions.js';
 import { OpenApiV3, openApiV3Reply } from '../../src/apiserver/documents/openapi-v3.js';
 import { customType, exchangeFor, servedOf } from '../../src/apiserver/documents/served.fixture.js';
 import { DiscoveryDocuments, discoveryReply } from '../../src/apiserver/documents/served-discovery.js';
@@ -112,7 +113,7 @@ async function oursWith(
     gitVersion: `v${SURFACE}.0+straddle`,
     otherPaths: [],
   });
-  const v3 = new OpenApiV3({ surface, customSchema: () => WIDGET_SCHEMA });
+  const v3 = new OpenApiV3({ surface, descriptions: OWN_DESCRIPTIONS, customSchema: () => WIDGET_SCHEMA });
   v3.update(served);
   const v2 = new OpenApiV2(v3);
   const answer: Ours = async (exchange) =>

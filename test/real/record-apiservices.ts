@@ -1,19 +1,27 @@
 /**
- * Records the APIServices that a real kube-apiserver makes for itself, and what it says of remote ones that can or can't be
- * reached, into the fixture that the tests of src/apiserver/aggregation replay: `tsx test/real/record-apiservices.ts`.
+ * Records the APIServices that a real kube-apiserver 1.36 makes for itself, and what it says of remote ones that can or can't
+ * be reached, and the priorities that each version gives to its own group-versions, into the fixtures that the tests of
+ * src/apiserver/aggregation replay: `tsx test/real/record-apiservices.ts` for all of it, `… 1.38` for the priorities of one
+ * version.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startRemoteServer } from '../../src/apiserver/aggregation/remote-server.fixture.js';
 import { makeCa, makeServer } from '../../src/http/tls/pki.fixture.js';
 import type { Json, JsonObject } from '../../src/kube/json.js';
+import { flagsForEverything } from './capture-surface.js';
 import { call, type Endpoint } from './rig/http-client.js';
 import { withKubeApiserver } from './rig/lone-apiserver.js';
+import { type KubeVersion, pinnedVersions } from './rig/pinned-versions.js';
 import { stopEverything } from './rig/process.js';
 
-const FIXTURE = fileURLToPath(new URL('../../src/apiserver/aggregation/apiservices.recorded.json', import.meta.url));
+const BASE: KubeVersion = 'v1.36.4';
+const fixture = (name: string): string =>
+  fileURLToPath(new URL(`../../src/apiserver/aggregation/${name}`, import.meta.url));
+const FIXTURE = fixture('apiservices.recorded.json');
+const PRIORITIES = fixture('apiservice-priorities.recorded.json');
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 const SERVICES = '/api/v1/namespaces/default/services';
 const SLICES = '/apis/discovery.k8s.io/v1/namespaces/default/endpointslices';
@@ -104,16 +112,58 @@ async function record(admin: Endpoint): Promise<JsonObject> {
   return { local: local as Json, remotes, order, groups: wardle };
 }
 
-const dir = mkdtempSync(join(tmpdir(), 'straddle-record-'));
-try {
-  const recorded = await withKubeApiserver(dir, { version: 'v1.36.4', flags: [] }, record);
+async function recordAll(): Promise<void> {
+  const recorded = await withServer(BASE, [], record);
   const lists = Object.entries(recorded).map(
     ([name, items]) => `"${name}":[\n${(items as Json[]).map((each) => JSON.stringify(each)).join(',\n')}\n]`,
   );
-  const text = `{"from":"v1.36.4",${lists.join(',')}}\n`.replaceAll(`:${remote.port}`, ':$PORT');
+  const text = `{"from":"${BASE}",${lists.join(',')}}\n`.replaceAll(`:${remote.port}`, ':$PORT');
   writeFileSync(FIXTURE, text);
+}
+
+async function withServer<T>(
+  version: KubeVersion,
+  flags: readonly string[],
+  use: (admin: Endpoint) => Promise<T>,
+): Promise<T> {
+  const dir = mkdtempSync(join(tmpdir(), 'straddle-record-'));
+  try {
+    return await withKubeApiserver(dir, { version, flags }, use);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** `groupPriorityMinimum` and `versionPriority` by the name of the APIService. */
+async function priorities(admin: Endpoint): Promise<JsonObject> {
+  const { items } = (await call(admin, API_SERVICES)).json<{ items: JsonObject[] }>();
+  const entries = items.map(({ metadata, spec }) => {
+    const { groupPriorityMinimum, versionPriority } = spec as Record<string, number>;
+    return [String((metadata as JsonObject)['name']), [groupPriorityMinimum!, versionPriority!]];
+  });
+  return Object.fromEntries(entries) as JsonObject;
+}
+
+async function recordPriorities(minors: readonly string[]): Promise<void> {
+  const recorded = JSON.parse(readFileSync(PRIORITIES, 'utf8')) as Record<string, JsonObject>;
+  for (const minor of minors) {
+    const release = pinnedVersions().get(minor);
+    if (release === undefined) throw new Error(`${minor} is not one of the pinned versions`);
+    const services = await withServer(release, flagsForEverything(release), priorities);
+    recorded[minor] = { from: release, services };
+    process.stdout.write(`recorded ${Object.keys(services).length} priorities of ${release}\n`);
+  }
+  const lines = Object.keys(recorded)
+    .sort((left, right) => Number(left.split('.')[1]) - Number(right.split('.')[1]))
+    .map((minor) => `${JSON.stringify(minor)}:${JSON.stringify(recorded[minor])}`);
+  writeFileSync(PRIORITIES, `{\n${lines.join(',\n')}\n}\n`);
+}
+
+try {
+  const wanted = process.argv.slice(2);
+  if (wanted.length === 0) await recordAll();
+  await recordPriorities(wanted.length > 0 ? wanted : [...pinnedVersions().keys()]);
 } finally {
   await remote.close();
   await stopEverything();
-  rmSync(dir, { recursive: true, force: true });
 }

@@ -20,6 +20,14 @@ function inDefault(path: string, ...objects: JsonObject[]): TableObjects {
   return { ...rest, resource, path: place.replace(`/${resource}`, `/namespaces/default/${resource}`) };
 }
 
+const definition = (plural: string, scope: string, names: JsonObject, versions: JsonObject[]): JsonObject =>
+  spec(`${plural}.tables.test`, {
+    group: 'tables.test',
+    scope,
+    names: { plural, ...names },
+    versions: versions.map((each) => ({ ...each, schema: { openAPIV3Schema: { type: 'object' } } })),
+  });
+
 const addresses = (...ips: string[]): JsonObject[] => ips.map((ip) => ({ ip }));
 const scaleTargetRef = { kind: 'Deployment', name: 'd', apiVersion: 'apps/v1' };
 const resource = (name: string, target: JsonObject): JsonObject => ({ type: 'Resource', resource: { name, target } });
@@ -247,5 +255,18 @@ export const MORE_TABLE_OBJECTS: readonly TableObjects[] = [
     spec('c', { devices: { requests: [{ name: 'r', exactly: { deviceClassName: 'c.test' } }] } }),
   ),
   of('resource.k8s.io/v1/deviceclasses', spec('d.test', {})),
-  of('apiextensions.k8s.io/v1/customresourcedefinitions'),
+  of(
+    'apiextensions.k8s.io/v1/customresourcedefinitions',
+    definition('widgets', 'Namespaced', { kind: 'Widget', shortNames: ['wi', 'wid'] }, [
+      { name: 'v1', served: true, storage: true },
+      { name: 'v1beta1', served: true, storage: false },
+      { name: 'v1alpha1', served: false, storage: false },
+    ]),
+    definition('places', 'Cluster', { kind: 'Place' }, [
+      { name: 'v1beta2', served: true, storage: false },
+      { name: 'v1alpha3', served: true, storage: true },
+    ]),
+    // Its kind is taken by another one of the group.
+    definition('wodgets', 'Namespaced', { kind: 'Widget' }, [{ name: 'v1', served: true, storage: true }]),
+  ),
 ];

@@ -3,70 +3,84 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ensureBinaries } from './rig/binaries.js';
+import { ensureBinaries, planeBinaries } from './rig/binaries.js';
+import {
+  chooseServers,
+  DEFAULT_SERVERS,
+  parseServers,
+  ServersError,
+  type ServerVersions,
+} from './rig/chosen-servers.js';
 import { ControlPlane, layoutOf } from './rig/control-plane.js';
 import { ensureBuilt } from './rig/ensure-built.js';
 import { requireNamespaces, stopEverything } from './rig/process.js';
-import { isSkew, SKEWS, type Skew } from './rig/skew.js';
+import { isSkew, SKEWS, type Skew, skewText } from './rig/skew.js';
+import { newerApiOf } from './rig/version-facts.js';
 
-const USAGE = `Usage: npm run real:up -- [--dir <folder>] [--skew ${Object.keys(SKEWS).join('|')}]
+const DEFAULTS = parseServers(DEFAULT_SERVERS);
 
-Starts etcd, kube-apiservers A (1.35.8), B and C (1.36.4) and a Straddle before each, writes <folder>/kubeconfig
-and stays up until Ctrl-C. Needs Linux and root (each server gets its own host name).
+const USAGE = `Usage: npm run real:up -- [--servers <a>,<b>,<c>] [--dir <folder>] [--skew ${SKEWS.join('|')}]
 
-  --dir <folder>   where kubeconfig, certificates, logs and data go (default: a new temporary folder)
-  --skew <name>    how A differs:
-${Object.entries(SKEWS)
-  .map(([name, { text }]) => `                     ${name.padEnd(8)} ${text}`)
-  .join('\n')}
+Starts etcd, kube-apiservers A, B and C and a Straddle before each, writes <folder>/kubeconfig and stays up until Ctrl-C.
+Needs Linux and root (each server gets its own host name).
+
+  --servers <a>,<b>,<c>  versions of the servers, each a minor version or a pinned release; A is the older one
+                         (default: ${DEFAULT_SERVERS})
+  --dir <folder>         where kubeconfig, certificates, logs and data go (default: a new temporary folder)
+  --skew <name>          how A differs; with the default servers:
+${SKEWS.map((skew) => `                           ${skew.padEnd(8)} ${skewText(skew, DEFAULTS)}`).join('\n')}
 
 Examples:
   npm run real:up
+  npm run real:up -- --servers 1.33,1.37,1.37
   npm run real:up -- --dir .straddle/rig --skew batch
 `;
 
 class UsageError extends Error {}
 
-function options(args: string[]): { help: boolean; dir: string | undefined; skew: Skew } {
-  let values: { dir?: string | undefined; skew?: string | undefined; help?: boolean | undefined };
+interface UpOptions {
+  readonly help: boolean;
+  readonly servers: ServerVersions;
+  readonly dir: string | undefined;
+  readonly skew: Skew;
+}
+
+function options(args: string[]): UpOptions {
+  let values: {
+    servers?: string | undefined;
+    dir?: string | undefined;
+    skew?: string | undefined;
+    help?: boolean | undefined;
+  };
   try {
     values = parseArgs({
       args,
-      options: { dir: { type: 'string' }, skew: { type: 'string' }, help: { type: 'boolean', short: 'h' } },
+      options: {
+        servers: { type: 'string' },
+        dir: { type: 'string' },
+        skew: { type: 'string' },
+        help: { type: 'boolean', short: 'h' },
+      },
     }).values;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
   const skew = values.skew ?? 'default';
-  if (!isSkew(skew)) throw new UsageError(`unknown --skew ${skew}; known are ${Object.keys(SKEWS).join(', ')}`);
-  return { help: values.help === true, dir: values.dir, skew };
+  if (!isSkew(skew)) throw new UsageError(`unknown --skew ${skew}; known are ${SKEWS.join(', ')}`);
+  const servers = parseServers(values.servers ?? DEFAULT_SERVERS);
+  return { help: values.help === true, servers, dir: values.dir, skew };
 }
 
-function hints(plane: ControlPlane, skew: Skew): string {
+function hints(plane: ControlPlane, skew: Skew, servers: ServerVersions): string {
   const kubectl = `kubectl --kubeconfig ${plane.kubeconfig}`;
-  const trial = {
-    default: [
-      `${kubectl} --context raw-a get podgroups.scheduling.k8s.io          # A alone does not know it`,
-      `${kubectl} --context straddle-a get podgroups.scheduling.k8s.io     # through A's Straddle`,
-    ],
-    batch: [
-      `${kubectl} --context raw-a get jobs                                 # A alone does not know it`,
-      `${kubectl} --context straddle-a create job hello --image=busybox -- true`,
-      `${kubectl} --context straddle-a get jobs`,
-    ],
-    wide: [
-      `${kubectl} --context raw-a get --raw /api/v1 | grep pods/resize     # nothing: A emulates 1.32`,
-      `${kubectl} --context straddle-a get --raw /apis/resource.k8s.io/v1/deviceclasses`,
-    ],
-  }[skew];
   return [
     '',
-    `Everything is up. ${SKEWS[skew].text}.`,
+    `Everything is up. ${skewText(skew, servers)}.`,
     `Contexts: ${plane.all.map(({ name }) => `straddle-${name} raw-${name}`).join(' ')}; users: admin (default), alice (no rights).`,
     `Logs and certificates: ${plane.dir}`,
     '',
     'Try:',
-    ...trial.map((line) => `  ${line}`),
+    ...trials(kubectl, skew, servers).map((line) => `  ${line}`),
     `  ${kubectl} --context straddle-a --user alice get pods               # 403 that names alice`,
     `  kill ${plane.a.kube.process?.pid}; ${kubectl} --context straddle-a get nodes   # A's kube-apiserver goes, nobody notices`,
     '',
@@ -75,15 +89,27 @@ function hints(plane: ControlPlane, skew: Skew): string {
   ].join('\n');
 }
 
+function trials(kubectl: string, skew: Skew, servers: ServerVersions): string[] {
+  const api = newerApiOf(servers);
+  const resource = skew === 'batch' || api === undefined ? 'jobs' : `${api.resource}.${api.version}.${api.group}`;
+  if (skew !== 'batch' && api === undefined) return [`${kubectl} --context straddle-a api-resources`];
+  return [
+    `${kubectl} --context raw-a get ${resource}   # A alone does not know it`,
+    `${kubectl} --context straddle-a get ${resource}   # through A's Straddle`,
+    ...(skew === 'batch' ? [`${kubectl} --context straddle-a create job hello --image=busybox -- true`] : []),
+  ];
+}
+
 async function main(args: string[]): Promise<number> {
-  const { help, dir, skew } = options(args);
+  const { help, servers, dir, skew } = options(args);
   if (help) {
     process.stdout.write(USAGE);
     return 0;
   }
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  chooseServers(servers);
   requireNamespaces();
-  await ensureBinaries(say);
+  await ensureBinaries(say, planeBinaries(servers));
   ensureBuilt(say);
   const interrupted = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => resolve());
@@ -92,7 +118,7 @@ async function main(args: string[]): Promise<number> {
   // A signal during the start ends it, too.
   const plane = await Promise.race([started, interrupted]);
   if (plane) {
-    process.stdout.write(hints(plane, skew));
+    process.stdout.write(hints(plane, skew, servers));
     await interrupted;
     say('stopping …');
     await plane.stop();
@@ -111,7 +137,7 @@ try {
   code = await main(process.argv.slice(2));
 } catch (error) {
   process.stderr.write(error instanceof UsageError ? `${error.message}\n\n${USAGE}` : `${(error as Error).message}\n`);
-  code = error instanceof UsageError ? 2 : 1;
+  code = error instanceof UsageError || error instanceof ServersError ? 2 : 1;
 }
 await stopEverything();
 process.exit(code);

@@ -8,7 +8,7 @@ interface Deliberate {
 export const DELIBERATE: readonly Deliberate[] = [
   {
     commands: /^explain/,
-    reason: 'surfaces are facts without prose: descriptions of built-in kinds are not served',
+    reason: 'descriptions are in Straddle’s own words, and for the most used kinds only',
     alike: withoutProse,
   },
   {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { eventually } from '../rig/eventually.js';
 import { Kubectl, type KubectlResult, type RunningKubectl } from '../rig/kubectl.js';
+import { PAIR_VERSION } from './pair.js';
 import { argumentsOf } from './step.js';
 
 const MANIFESTS = fileURLToPath(new URL('./manifests/', import.meta.url));
@@ -24,7 +25,7 @@ export class KubectlSide {
   readonly #folder: string;
 
   constructor({ kubeconfig, context, dir }: SideOptions) {
-    this.#kubectl = new Kubectl(kubeconfig, join(dir, context));
+    this.#kubectl = new Kubectl(kubeconfig, join(dir, context), PAIR_VERSION);
     this.#context = context;
     this.#folder = join(dir, context, 'manifests');
     cpSync(MANIFESTS, this.#folder, { recursive: true });

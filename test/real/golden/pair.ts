@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Binary, kubeProgram, serverBinaries } from '../rig/binaries.js';
 import { startEtcd } from '../rig/etcd.js';
 import { freePort } from '../rig/free-port.js';
 import { KubeApiserver } from '../rig/kube-apiserver.js';
+import type { KubeVersion } from '../rig/pinned-versions.js';
 import { createPki, type Pki } from '../rig/pki.js';
 import { StraddleApiserver } from '../rig/straddle-apiserver.js';
 
@@ -17,6 +19,13 @@ export interface Pair {
 
 const REAL_ADDRESS = '127.0.0.21';
 const OUR_ADDRESS = '127.0.0.22';
+
+/** Both servers and kubectl are of this release, whatever servers the rig runs else. */
+export const PAIR_VERSION: KubeVersion = 'v1.36.4';
+
+export function pairPrograms(): readonly Binary[] {
+  return [...serverBinaries(PAIR_VERSION), kubeProgram('kubectl', PAIR_VERSION)];
+}
 
 export async function startPair(parent: string): Promise<Pair> {
   const dir = join(parent, `pair-${Date.now().toString(36)}`);
@@ -39,7 +48,8 @@ export async function startPair(parent: string): Promise<Pair> {
     await etcd.process.stop();
   };
   try {
-    await Promise.all([real.start({ version: 'v1.36.4', flags: [] }), ours.start()]);
+    const settings = { version: PAIR_VERSION, flags: [] };
+    await Promise.all([real.start(settings), ours.start(settings)]);
   } catch (error) {
     await stop();
     throw error;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { newestOf, type ServerVersions } from './chosen-servers.js';
 import { type KubeVersion, MODULES_DIR, minorOf, moduleOf } from './pinned-versions.js';
 
 /** One program of the rig: a package of an ordinary Go module, built with that module's own go.sum. */
@@ -40,15 +41,10 @@ const informer = (version: InformerVersion): Binary => ({
 
 const ETCD: Binary = { name: 'etcd', module: 'etcd', package: 'go.etcd.io/etcd/server/v3' };
 
-/** The programs of a control plane. */
-export const BINARIES: readonly Binary[] = [
-  ETCD,
-  ...programs('kubectl', 'v1.36.4'),
-  ...programs('kube-apiserver', 'v1.36.4', 'v1.35.8'),
-  kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4'),
-  ...programs('kube-controller-manager', 'v1.36.4', 'v1.37.1'),
-  ...INFORMER_VERSIONS.map(informer),
-];
+/** An aggregated API server; of one version for all. */
+export const SAMPLE_APISERVER = kubernetes('sample-apiserver', 'k8s.io/sample-apiserver', 'v1.36.4');
+
+export const INFORMERS: readonly Binary[] = INFORMER_VERSIONS.map(informer);
 
 /** The clients of `npm run test:interop`. */
 export const INTEROP_BINARIES: readonly Binary[] = [
@@ -72,21 +68,31 @@ function kubernetes(name: string, packagePath: string, version: KubeVersion): Bi
 }
 
 /** Programs of a release of Kubernetes that are built for more than one release, hence the release in their names. */
-export type KubeProgram = 'kube-apiserver' | 'kube-controller-manager' | 'kubectl';
+export const KUBE_PROGRAMS = [
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubeadm',
+  'kubectl',
+] as const;
+export type KubeProgram = (typeof KUBE_PROGRAMS)[number];
 
 export function programName(program: KubeProgram, version: KubeVersion): string {
   return `${program}-${version}`;
 }
 
-function programs(program: KubeProgram, ...versions: KubeVersion[]): Binary[] {
-  return versions.map((version) =>
-    kubernetes(programName(program, version), `k8s.io/kubernetes/cmd/${program}`, version),
-  );
+export function kubeProgram(program: KubeProgram, version: KubeVersion): Binary {
+  return kubernetes(programName(program, version), `k8s.io/kubernetes/cmd/${program}`, version);
 }
 
 /** One kube-apiserver and its etcd. */
 export function serverBinaries(version: KubeVersion): readonly Binary[] {
-  return [ETCD, ...programs('kube-apiserver', version)];
+  return [ETCD, kubeProgram('kube-apiserver', version)];
+}
+
+/** A control plane of these servers, and its kubectl. */
+export function planeBinaries(servers: ServerVersions): readonly Binary[] {
+  return [kubeProgram('kubectl', newestOf(servers)), ...Object.values(servers).flatMap(serverBinaries)];
 }
 
 /** Where what is missing gets built. */
@@ -103,7 +109,8 @@ export function binaryPath(name: string): string {
 }
 
 function missing(binaries: readonly Binary[]): Binary[] {
-  return binaries.filter((binary) => !isExecutable(binaryPath(binary.name)));
+  const byName = new Map(binaries.map((binary) => [binary.name, binary]));
+  return [...byName.values()].filter((binary) => !isExecutable(binaryPath(binary.name)));
 }
 
 export function isExecutable(path: string): boolean {
@@ -116,7 +123,7 @@ export function isExecutable(path: string): boolean {
 }
 
 /** Builds what is missing, one after another: a Kubernetes link step alone needs gigabytes. */
-export async function ensureBinaries(say: (line: string) => void, binaries = BINARIES): Promise<void> {
+export async function ensureBinaries(say: (line: string) => void, binaries: readonly Binary[]): Promise<void> {
   const toBuild = missing(binaries);
   if (toBuild.length === 0) return;
   requireGo();

@@ -11,7 +11,15 @@ import { createPki, type Pki } from './pki.js';
 import { FURTHER_NAMES, type FurtherName, type Layout, type Plane, SERVER_NAMES, type ServerName } from './plane.js';
 import { runStraddle, Straddle } from './straddle.js';
 
-export { AGGREGATED_V2, type Layout, layoutOf, layoutOfFive, SERVER_NAMES, type ServerName } from './plane.js';
+export {
+  AGGREGATED_V2,
+  type Layout,
+  layoutOf,
+  layoutOfFive,
+  SERVER_NAMES,
+  type ServerName,
+  withNative,
+} from './plane.js';
 
 /** One server: a kube-apiserver and the Straddle before it, on one address as on one machine. */
 export interface Server<Name extends ServerName | FurtherName = ServerName> {
@@ -30,6 +38,8 @@ export class ControlPlane implements Plane {
   readonly isOneProcess = false;
   readonly kubeconfig: string;
   readonly kubectl: Kubectl;
+  /** The layouts that were asked for, the present one last; the runner takes them out. */
+  readonly arranged: Layout[] = [];
   private hasRights = false;
 
   private constructor(
@@ -100,10 +110,14 @@ export class ControlPlane implements Plane {
 
   /** Brings the control plane to the layout, whatever a scenario left behind, and waits until all Straddles agree. */
   async arrange(layout: Layout): Promise<void> {
+    this.arranged.push(layout);
     await this.arrangeKube(layout);
     if (!this.hasRights) await this.grantRights();
     await this.arrangeStraddles(layout);
     const present = this.every.filter(({ name }) => layout.straddle[name] !== undefined);
+    // A Straddle that has not seen yet that its server is back sends to peers what that server should get.
+    const served = present.filter(({ name }) => layout.kube[name] !== undefined);
+    await Promise.all(served.map(({ straddle }) => straddle.servesLocally()));
     if (present.length > 1) await this.converged(present);
   }
 

@@ -21,7 +21,8 @@ export interface ControllerManagerOptions {
   readonly contentType?: string;
 }
 
-const CONTROLLER_MANAGER_VERSION: KubeVersion = 'v1.36.4';
+/** The one that runs where no other is asked for. */
+export const CONTROLLER_MANAGER_VERSION: KubeVersion = 'v1.36.4';
 
 const READY_TIMEOUT_MS = 60_000;
 

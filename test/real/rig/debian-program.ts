@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process';
 
 /** Debian keeps servers where only root looks. */
 const SEARCHED = `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/local/sbin`;
+/** Another program may hold the lock of dpkg meanwhile. */
+const LOCK_SECONDS_MAX = 120;
+const APT_MS_MAX = 300_000;
 
 export function isInstalled(program: string): boolean {
   return pathOf(program) !== undefined;
@@ -14,6 +17,34 @@ export function requireProgram(program: string, debianPackage: string): string {
     throw new Error(`${program} is not installed; on Debian: apt-get install -y ${debianPackage}`);
   }
   return path;
+}
+
+/** Where the program is, after an installation if it is missing. Throws with the end of what apt-get said if that fails. */
+export function installedProgram(program: string, debianPackage: string, progress: (line: string) => void): string {
+  if (isInstalled(program)) return requireProgram(program, debianPackage);
+  progress(`installing ${debianPackage}, which has ${program}`);
+  let said = aptGet('install', '-y', '--no-install-recommends', debianPackage);
+  if (said !== undefined) {
+    said = aptGet('update') ?? aptGet('install', '-y', '--no-install-recommends', debianPackage);
+  }
+  if (said === undefined) return requireProgram(program, debianPackage);
+  throw new Error(`${program} is missing, and apt-get cannot install ${debianPackage}:\n${said}`);
+}
+
+/** Returns undefined, or why it failed. */
+function aptGet(...args: readonly string[]): string | undefined {
+  const { status, error, stdout, stderr } = spawnSync(
+    'apt-get',
+    ['-o', `DPkg::Lock::Timeout=${LOCK_SECONDS_MAX}`, ...args],
+    // In runlevel 1 the scripts of packages start no servers.
+    {
+      encoding: 'utf8',
+      timeout: APT_MS_MAX,
+      env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' },
+    },
+  );
+  if (status === 0) return undefined;
+  return error?.message ?? `${stdout}${stderr}`.trim().split('\n').slice(-5).join('\n');
 }
 
 function pathOf(program: string): string | undefined {

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { chosenServers } from './chosen-servers.js';
 import { converged } from './converged.js';
 import { EmbeddedServer } from './embedded-server.js';
 import type { Etcd } from './etcd.js';
@@ -9,7 +10,7 @@ import { writeKubeconfig } from './kubeconfig.js';
 import { Kubectl } from './kubectl.js';
 import { adoptAuthority, type Pki } from './pki.js';
 import { type Layout, type Plane, SERVER_NAMES, type ServerName } from './plane.js';
-import { SKEWS } from './skew.js';
+import { olderSettings } from './skew.js';
 
 /** One server twice: as it is run, and by itself with the mixed version proxy switched off, on the same store. */
 export interface EmbeddedPair {
@@ -83,7 +84,7 @@ export class EmbeddedPlane implements Plane {
       return { name, kube: await server('raw-', false), straddle: await server('', true) };
     };
     const servers = { a: await pair('a', 0), b: await pair('b', 1), c: await pair('c', 2) };
-    await servers.a.straddle.startFirst(SKEWS.default.settings);
+    await servers.a.straddle.startFirst(olderSettings(chosenServers().a));
     say(`straddle apiserver a is ready at ${servers.a.straddle.url}`);
     return new EmbeddedPlane(dir, pki(), etcd, servers, say);
   }

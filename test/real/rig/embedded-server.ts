@@ -124,6 +124,8 @@ export class EmbeddedServer {
       'kubernetes-version': version.slice(1, version.lastIndexOf('.')),
       'etcd-servers': etcdUrl,
       'feature-gates': withPeers ? undefined : 'UnknownVersionInteroperabilityProxy=false',
+      // Scenarios that want controllers name them.
+      controllers: '',
       'log-format': 'json',
     };
   }

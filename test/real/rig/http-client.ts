@@ -7,7 +7,7 @@ import type { KeyPair } from './pki.js';
 export interface Endpoint {
   readonly url: string;
   readonly ca: string;
-  readonly clientCert?: KeyPair;
+  readonly clientCert?: Pick<KeyPair, 'certPem' | 'keyPem'>;
   readonly token?: string;
 }
 

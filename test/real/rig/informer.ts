@@ -1,7 +1,17 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { binaryPath, type InformerVersion, informerName } from './binaries.js';
 import { eventually, GiveUp } from './eventually.js';
+import { MODULES_DIR } from './pinned-versions.js';
 import { RigProcess } from './process.js';
+
+/** The release of client-go that this informer is built with: `0.35.8`. */
+export function clientGoVersion(version: InformerVersion): string {
+  const text = readFileSync(join(MODULES_DIR, 'informer', `client-go-${version}.mod`), 'utf8');
+  const release = /^\s*k8s\.io\/client-go v(\S+)/m.exec(text)?.[1];
+  if (release === undefined) throw new Error(`client-go-${version}.mod does not pin k8s.io/client-go`);
+  return release;
+}
 
 export const JSON_TYPE = 'application/json';
 export const PROTOBUF_TYPE = 'application/vnd.kubernetes.protobuf';

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { binaryPath, programName } from './binaries.js';
 import { eventually, GiveUp } from './eventually.js';
 import { call, type Endpoint } from './http-client.js';
-import { type KubeVersion, minorOf } from './pinned-versions.js';
+import type { KubeVersion } from './pinned-versions.js';
 import { type KeyPair, type Pki, servingHosts } from './pki.js';
 import { type Exit, RigProcess } from './process.js';
+import { isSince, NATIVE_BY_DEFAULT_SINCE } from './version-facts.js';
 
 /** Options that may differ between two runs of one kube-apiserver. */
 export interface KubeSettings {
@@ -161,7 +162,7 @@ export class KubeApiserver {
       `--service-account-signing-key-file=${pki.serviceAccountKey.privateFile}`,
       '--service-cluster-ip-range=10.96.0.0/16',
       '--allow-privileged=true',
-      // Loopback addresses are not allowed in EndpointSlices.
+      // Loopback addresses are not allowed in EndpointSlices, and 1.37 does not start with another reconciler on one.
       '--endpoint-reconciler-type=none',
       // A graceful stop must not take longer than a scenario.
       '--shutdown-delay-duration=0s',
@@ -176,8 +177,9 @@ export class KubeApiserver {
   private nativeFlags({ version }: KubeSettings): string[] {
     const { address, port, pki } = this.options;
     return [
-      // On by default from 1.36.
-      ...(Number(minorOf(version).slice(2)) < 36 ? ['--feature-gates=UnknownVersionInteroperabilityProxy=true'] : []),
+      ...(isSince(version, NATIVE_BY_DEFAULT_SINCE)
+        ? []
+        : ['--feature-gates=UnknownVersionInteroperabilityProxy=true']),
       `--peer-ca-file=${pki.ca.certFile}`,
       `--peer-advertise-ip=${address}`,
       `--peer-advertise-port=${port}`,

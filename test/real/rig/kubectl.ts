@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { binaryPath, programName } from './binaries.js';
+import { chosenServers, newestOf } from './chosen-servers.js';
 import type { KubeVersion } from './pinned-versions.js';
 
 export interface KubectlOptions {
@@ -28,13 +29,13 @@ export interface RunningKubectl {
 }
 
 const TIMEOUT_MS = 30_000;
-const KUBECTL_VERSION: KubeVersion = 'v1.36.4';
 
+/** kubectl of the newest of the servers, if not of another version. */
 export class Kubectl {
   constructor(
     private readonly kubeconfig: string,
     private readonly dir: string,
-    readonly version: KubeVersion = KUBECTL_VERSION,
+    readonly version: KubeVersion = newestOf(chosenServers()),
   ) {}
 
   /** Runs it and answers its output; a code other than 0 is an error that shows what kubectl said. */

@@ -44,6 +44,14 @@ export function oldKubectl({ kubeconfig, dir }: ControlPlane): OldKubectl {
   };
 }
 
+/** What it says of itself: `1.20.2`. */
+export function oldKubectlVersion(): string {
+  ensureOldKubectl();
+  const said = spawnSync(binaryPath(BINARY), ['version', '--client', '-o', 'json'], { encoding: 'utf8' }).stdout;
+  const { clientVersion } = JSON.parse(said) as { clientVersion: { gitVersion: string } };
+  return clientVersion.gitVersion.replace(/^v|[+-].*$/g, '');
+}
+
 function ensureOldKubectl(): void {
   if (existsSync(binaryPath(BINARY))) return;
   mkdirSync(cacheDir(), { recursive: true });

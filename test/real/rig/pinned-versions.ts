@@ -15,6 +15,12 @@ export function pinnedVersions(): ReadonlyMap<string, KubeVersion> {
   return new Map(byAge.map((minor) => [minor, pinnedIn(minor)]));
 }
 
+/** The release that is meant by `1.36`, `1.36.4` or `v1.36.4`; undefined where that is not pinned. */
+export function pinnedRelease(text: string): KubeVersion | undefined {
+  const wanted = text.replace(/^v/, '');
+  return [...pinnedVersions()].find(([minor, release]) => minor === wanted || release.slice(1) === wanted)?.[1];
+}
+
 function pinnedIn(minor: string): KubeVersion {
   const text = readFileSync(join(MODULES_DIR, moduleOf(minor), 'go.mod'), 'utf8');
   const version = /^\s*k8s\.io\/kubernetes (v1\.\d+\.\d+)$/m.exec(text)?.[1];
@@ -30,4 +36,9 @@ export function moduleOf(minor: string): string {
 /** `1.36` of `v1.36.4`. */
 export function minorOf(version: KubeVersion): string {
   return version.slice(1, version.lastIndexOf('.'));
+}
+
+/** 36 of `v1.36.4`. */
+export function minorNumber(version: KubeVersion): number {
+  return Number(version.split('.')[1]);
 }

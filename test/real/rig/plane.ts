@@ -1,9 +1,10 @@
+import { chosenServers } from './chosen-servers.js';
 import type { Etcd } from './etcd.js';
 import type { Endpoint } from './http-client.js';
 import type { KubeSettings } from './kube-apiserver.js';
 import type { Kubectl } from './kubectl.js';
 import type { Pki } from './pki.js';
-import { NEWER, SKEWS, type Skew } from './skew.js';
+import { newerSettings, olderSettings, type Skew } from './skew.js';
 import type { StraddleFlags } from './straddle.js';
 
 export const SERVER_NAMES = ['a', 'b', 'c'] as const;
@@ -23,16 +24,24 @@ export interface Layout {
 type LayoutOf<T> = Readonly<Record<ServerName, T | undefined> & Partial<Record<FurtherName, T>>>;
 
 export function layoutOf(skew: Skew, straddleFlags: StraddleFlags = {}): Layout {
+  const { a, b, c } = chosenServers();
   return {
-    kube: { a: SKEWS[skew].settings, b: NEWER, c: NEWER },
+    kube: { a: olderSettings(a, skew), b: newerSettings(b), c: newerSettings(c) },
     straddle: { a: straddleFlags, b: straddleFlags, c: straddleFlags },
   };
 }
 
-/** The same with two more of the newer servers. */
+/** The same with two more servers like C. */
 export function layoutOfFive(skew: Skew): Layout {
   const { kube, straddle } = layoutOf(skew);
-  return { kube: { ...kube, d: NEWER, e: NEWER }, straddle: { ...straddle, d: {}, e: {} } };
+  const further = newerSettings(chosenServers().c);
+  return { kube: { ...kube, d: further, e: further }, straddle: { ...straddle, d: {}, e: {} } };
+}
+
+/** The same with kube-apiserver's own mixed version proxy on in all of them. */
+export function withNative({ kube, straddle }: Layout): Layout {
+  const on = (settings: KubeSettings | undefined) => settings && { ...settings, native: true };
+  return { kube: { a: on(kube.a), b: on(kube.b), c: on(kube.c) }, straddle };
 }
 
 /** One server, as a scenario asks it. */

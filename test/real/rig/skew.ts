@@ -1,29 +1,46 @@
+import type { ServerVersions } from './chosen-servers.js';
 import type { KubeSettings } from './kube-apiserver.js';
+import type { KubeVersion } from './pinned-versions.js';
+import { flagsForNewerApis, newerApiText, oldestEmulated } from './version-facts.js';
 
-/** How server A differs from B and C. */
-export const SKEWS = {
-  default: {
-    text: 'A is 1.35.8 with default flags: no scheduling.k8s.io/v1alpha2 podgroups',
-    settings: { version: 'v1.35.8', flags: [] },
-  },
-  batch: {
-    text: 'A is 1.35.8 without batch/v1: no jobs, no cronjobs',
-    settings: { version: 'v1.35.8', flags: ['--runtime-config=batch/v1=false'] },
-  },
-  wide: {
-    text: 'A is 1.35.8 that emulates 1.32: no pods/resize, no podgroups, older surfaces',
-    settings: { version: 'v1.35.8', flags: ['--emulated-version=1.32'] },
-  },
-} as const satisfies Record<string, { text: string; settings: KubeSettings }>;
-
-export type Skew = keyof typeof SKEWS;
-
-export function isSkew(name: string): name is Skew {
-  return Object.hasOwn(SKEWS, name);
+interface SkewKind {
+  flags(version: KubeVersion): readonly string[];
+  text(servers: ServerVersions): string;
 }
 
-/** Servers B and C: the newer version, with an API that no older server knows. */
-export const NEWER: KubeSettings = {
-  version: 'v1.36.4',
-  flags: ['--feature-gates=GenericWorkload=true', '--runtime-config=scheduling.k8s.io/v1alpha2=true'],
-};
+/** How server A differs from B and C. */
+const KINDS = {
+  default: {
+    flags: () => [],
+    text: (servers) => `A is ${servers.a.slice(1)} with default flags: ${newerApiText(servers)}`,
+  },
+  batch: {
+    flags: () => ['--runtime-config=batch/v1=false'],
+    text: ({ a }) => `A is ${a.slice(1)} without batch/v1: no jobs, no cronjobs`,
+  },
+  wide: {
+    flags: (version) => [`--emulated-version=1.${oldestEmulated(version)}`],
+    text: ({ a }) => `A is ${a.slice(1)} that emulates 1.${oldestEmulated(a)}: what came since is missing`,
+  },
+} as const satisfies Record<string, SkewKind>;
+
+export type Skew = keyof typeof KINDS;
+export const SKEWS = Object.keys(KINDS) as Skew[];
+
+export function isSkew(name: string): name is Skew {
+  return Object.hasOwn(KINDS, name);
+}
+
+export function skewText(skew: Skew, servers: ServerVersions): string {
+  return KINDS[skew].text(servers);
+}
+
+/** Server A. */
+export function olderSettings(version: KubeVersion, skew: Skew = 'default'): KubeSettings {
+  return { version, flags: KINDS[skew].flags(version) };
+}
+
+/** Servers B and C, with APIs switched on that no older server knows. */
+export function newerSettings(version: KubeVersion): KubeSettings {
+  return { version, flags: flagsForNewerApis(version) };
+}

@@ -95,6 +95,19 @@ export class Straddle {
     );
   }
 
+  /** Waits until it sends requests to its own server again; `/readyz` is good as soon as a peer can take them. */
+  async servesLocally(): Promise<void> {
+    await this.ready();
+    await eventually(
+      `straddle ${this.options.name} uses its own server`,
+      async () => {
+        const metrics = await call(this.admin, '/metrics', { timeoutMs: 3_000 });
+        return /^straddle_host_ready 1$/m.test(metrics.text);
+      },
+      { timeoutMs: READY_TIMEOUT_MS },
+    );
+  }
+
   async stop(): Promise<Exit | undefined> {
     return this.process?.stop();
   }

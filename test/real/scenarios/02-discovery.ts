@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Answer, call, type Endpoint } from '../rig/http-client.js';
 import { AGGREGATED_V2, layoutOf, type Plane } from '../rig/plane.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
+import { newerGroupVersion } from './newer-api.js';
 
 const V2BETA1 = AGGREGATED_V2.replace('v=v2', 'v=v2beta1');
 const NOPEER = `${AGGREGATED_V2};profile=nopeer`;
@@ -25,7 +26,7 @@ export const mergedDiscovery = {
       }
     }
     const merged = await ask(plane.a.straddle.admin, '/apis', AGGREGATED_V2);
-    assert.ok(versionsOf(merged).includes('scheduling.k8s.io/v1alpha2'), 'merged discovery lacks podgroups');
+    assert.ok(versionsOf(merged).includes(newerGroupVersion()), `merged discovery lacks ${newerGroupVersion()}`);
     await localViewIsTheServersOwn(plane.all.map(({ straddle, kube }) => [straddle.admin, kube.admin]));
     await conditionalAndCompressed(plane.a.straddle.admin, merged);
     await negotiation(plane.a.straddle.admin, merged);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { SAMPLE_APISERVER } from '../rig/binaries.js';
 import { eventually } from '../rig/eventually.js';
 import { call, type KubeObject } from '../rig/http-client.js';
 import { AGGREGATED_V2, layoutOf, type Plane, type ServerName } from '../rig/plane.js';
@@ -13,6 +14,7 @@ const APISERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 export const cameAndWent = {
   number: 5,
   name: 'a CRD and an APIService (real sample-apiserver) show through all Straddles within 5 s, go within 5 s, no wrong answer between',
+  programs: () => [SAMPLE_APISERVER],
   async run(context: ScenarioContext<Plane>) {
     const { plane } = context;
     await plane.arrange(layoutOf('default'));

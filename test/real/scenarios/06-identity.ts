@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type ControlPlane, layoutOf } from '../rig/control-plane.js';
 import { call, type Endpoint } from '../rig/http-client.js';
 import type { Scenario } from '../scenario.js';
-import { createPodGroup, podGroupsIn } from './podgroups.js';
+import { createNewer, newerIn, newerResource } from './newer-api.js';
 
 const SPOOFED = {
   'x-remote-user': 'rig-admin',
@@ -17,7 +17,7 @@ export const identity: Scenario = {
   async run({ plane, namespace }) {
     await plane.arrange(layoutOf('default'));
     const ns = await namespace();
-    const podGroupPath = await createPodGroup(plane.b.kube.admin, ns, 'seen');
+    const newerObjectPath = await createNewer(plane.b.kube.admin, ns, 'seen');
     const users = await everyKindOfUser(plane, ns);
 
     for (const [name, { token, clientCert, groups }] of Object.entries(users)) {
@@ -31,21 +31,21 @@ export const identity: Scenario = {
       await sameWhoAmI(straddle, as(plane.a.kube.url), name);
       const local = `/api/v1/namespaces/${ns}/configmaps`;
       await sameVerdict(straddle, as(plane.a.kube.url), local);
-      await sameVerdict(straddle, as(plane.b.kube.url), podGroupPath);
+      await sameVerdict(straddle, as(plane.b.kube.url), newerObjectPath);
       const positions = [plane.b, plane.c].map(({ kube }) => kube.auditPosition());
-      await call(straddle, podGroupPath);
+      await call(straddle, newerObjectPath);
       const seen = [plane.b, plane.c]
         .flatMap(({ kube }, index) => kube.auditSince(positions[index] ?? 0))
-        .filter(({ requestURI }) => requestURI === podGroupPath);
+        .filter(({ requestURI }) => requestURI === newerObjectPath);
       assert.equal(seen.length, 1, `${name}: the rerouted request was served ${seen.length} times`);
       assert.equal(seen[0]?.user.username, name);
       for (const group of groups) assert.ok(seen[0]?.user.groups?.includes(group), `${name} lost group ${group}`);
     }
     await forbiddenNamesTheUser(plane, ns);
-    await impersonation(plane, podGroupPath);
+    await impersonation(plane, newerObjectPath);
     const wrongToken = { ...plane.a.straddle.anonymous, token: 'not-a-token' };
     assert.equal((await call(wrongToken, '/api/v1/namespaces')).status, 401);
-    assert.equal((await call(wrongToken, podGroupPath)).status, 401);
+    assert.equal((await call(wrongToken, newerObjectPath)).status, 401);
   },
 };
 
@@ -61,7 +61,7 @@ async function everyKindOfUser(plane: ControlPlane, ns: string): Promise<Record<
   const serviceAccount = `system:serviceaccount:${ns}:robot`;
   await plane.kubectl.run(
     raw,
-    ...['-n', ns, 'create', 'role', 'reader', '--verb=get,list', '--resource=configmaps,podgroups.scheduling.k8s.io'],
+    ...['-n', ns, 'create', 'role', 'reader', '--verb=get,list', `--resource=configmaps,${newerResource()}`],
   );
   await plane.kubectl.run(
     raw,
@@ -104,31 +104,33 @@ async function sameVerdict(straddle: Endpoint, kube: Endpoint, path: string): Pr
 }
 
 async function forbiddenNamesTheUser(plane: ControlPlane, ns: string): Promise<void> {
-  for (const path of [`/api/v1/namespaces/${ns}/configmaps`, podGroupsIn(ns)]) {
+  for (const path of [`/api/v1/namespaces/${ns}/configmaps`, newerIn(ns)]) {
     const answer = await call(plane.a.straddle.alice, path);
     assert.equal(answer.status, 403, answer.text);
     assert.match(answer.json()['message'], /User "alice" cannot list resource/);
   }
   const { stderr } = await plane.kubectl.try(
     { context: 'straddle-a', user: 'alice' },
-    ...['-n', ns, 'get', 'podgroups.scheduling.k8s.io'],
+    ...['-n', ns, 'get', newerResource()],
   );
   assert.match(stderr, /Forbidden.*"alice"/);
 }
 
-async function impersonation(plane: ControlPlane, podGroupPath: string): Promise<void> {
+async function impersonation(plane: ControlPlane, newerObjectPath: string): Promise<void> {
   const asBob = { headers: { 'impersonate-user': 'bob', 'impersonate-group': ['painters'] } };
   const position = [plane.b, plane.c].map(({ kube }) => kube.auditPosition());
-  const rerouted = await call(plane.a.straddle.admin, podGroupPath, asBob);
+  const rerouted = await call(plane.a.straddle.admin, newerObjectPath, asBob);
   assert.equal(rerouted.status, 403);
   assert.match(rerouted.json()['message'], /User "bob" cannot get/);
   const seen = [plane.b, plane.c]
     .flatMap(({ kube }, index) => kube.auditSince(position[index] ?? 0))
-    .find(({ requestURI }) => requestURI === podGroupPath);
+    .find(({ requestURI }) => requestURI === newerObjectPath);
   assert.equal(seen?.user.username, 'rig-admin');
   assert.equal(seen?.impersonatedUser?.username, 'bob');
 
-  const notAllowed = await call(plane.a.straddle.alice, podGroupPath, { headers: { 'impersonate-user': 'rig-admin' } });
+  const notAllowed = await call(plane.a.straddle.alice, newerObjectPath, {
+    headers: { 'impersonate-user': 'rig-admin' },
+  });
   assert.equal(notAllowed.status, 403);
   assert.match(notAllowed.json()['message'], /User "alice" cannot impersonate/);
 }

@@ -6,11 +6,11 @@ import { type Answer, call, keepAliveAgent } from '../rig/http-client.js';
 import { Load, summary } from '../rig/load.js';
 import { runStraddle } from '../rig/straddle.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { createPodGroup } from './podgroups.js';
+import { createNewer, newerApi } from './newer-api.js';
 
 const RATE_PER_SECOND = 200;
 const GRACE_SECONDS = 25;
-const LAYOUT = layoutOf('default', { 'departed-grace': `${GRACE_SECONDS}s` });
+const layout = () => layoutOf('default', { 'departed-grace': `${GRACE_SECONDS}s` });
 
 export const peersGone: Scenario = {
   number: 7,
@@ -18,8 +18,8 @@ export const peersGone: Scenario = {
   timeoutMs: 240_000,
   async run(context) {
     const { plane } = context;
-    await plane.arrange(LAYOUT);
-    const path = await createPodGroup(plane.b.kube.admin, await context.namespace(), 'wanted');
+    await plane.arrange(layout());
+    const path = await createNewer(plane.b.kube.admin, await context.namespace(), 'wanted');
     await oneOfTwoIsKilled(context, path);
 
     await Promise.all([plane.b, plane.c].flatMap(({ kube, straddle }) => [kube.kill(), straddle.kill()]));
@@ -32,7 +32,7 @@ export const peersGone: Scenario = {
     assert.ok(Date.now() - departedMs < GRACE_SECONDS * 1000, 'the steps before took longer than the grace period');
     await becomesNotFound(plane, path, GRACE_SECONDS * 1000 + 10_000);
 
-    await plane.arrange(LAYOUT);
+    await plane.arrange(layout());
     await stopGracefully([plane.b, plane.c]);
     await waitsAndStaysListed(plane, path);
     for (const { hostname } of [plane.b, plane.c]) {
@@ -56,8 +56,8 @@ async function oneOfTwoIsKilled({ plane, defer }: ScenarioContext, path: string)
   await Promise.all([plane.b.kube.kill(), plane.b.straddle.kill()]);
   await eventually('the load went on for 5 s', () => load.count() >= before + 5 * RATE_PER_SECOND * 0.8);
 
-  await plane.b.kube.start(LAYOUT.kube.b ?? assert.fail());
-  await plane.b.straddle.start(LAYOUT.straddle.b);
+  await plane.b.kube.start(layout().kube.b ?? assert.fail());
+  await plane.b.straddle.start(layout().straddle.b);
   const position = plane.b.kube.auditPosition();
   await eventually('B takes traffic again', () => reroutedTo(plane.b, path, position) > 20, { timeoutMs: 30_000 });
   const outcomes = await load.stop();
@@ -82,7 +82,7 @@ async function waitsAndStaysListed(plane: ControlPlane, path: string): Promise<v
   const untilMs = Date.now() + 9_000;
   while (Date.now() < untilMs) {
     await isUnavailable(plane, path);
-    assert.ok((await schedulingVersions(plane)).includes('v1alpha2'), 'the API fell out of merged discovery');
+    assert.ok(await isListed(plane), 'the API fell out of merged discovery');
     await delay(100);
   }
   await isStale(plane);
@@ -93,37 +93,46 @@ async function isUnavailable(plane: ControlPlane, path: string): Promise<void> {
   assert.equal(answer.status, 503, answer.text);
   assert.equal(answer.json().kind, 'Status');
   assert.equal(answer.json()['reason'], 'ServiceUnavailable');
-  assert.match(answer.json()['message'], /podgroups/);
+  assert.ok(answer.json()['message'].includes(newerApi().resource), answer.text);
   assert.match(String(answer.headers['retry-after']), /^\d+$/);
 }
 
 async function becomesNotFound(plane: ControlPlane, path: string, timeoutMs: number): Promise<void> {
   await eventually(
-    'podgroups are a 404 and out of discovery',
+    'the resource is a 404 and out of discovery',
     async () => {
       const { status } = await call(plane.a.straddle.admin, path);
       assert.ok(status === 503 || status === 404, `status ${status}`);
-      return status === 404 && !(await schedulingVersions(plane)).includes('v1alpha2');
+      return status === 404 && !(await isListed(plane));
     },
     { timeoutMs },
   );
 }
 
 async function isStale(plane: ControlPlane): Promise<void> {
-  await eventually('podgroups are marked stale', async () => {
-    const version = (await schedulingGroup(plane)).find((each) => each.version === 'v1alpha2');
-    return version?.freshness === 'Stale';
+  const { group, version } = newerApi();
+  await eventually('what only departed servers serve is marked stale', async () => {
+    return (await freshness(plane, group, version)) === 'Stale';
   });
-  const version = (await schedulingGroup(plane)).find((each) => each.version === 'v1');
-  assert.equal(version?.freshness, 'Current', 'what A serves itself is not stale');
+  assert.equal(await freshness(plane, 'apps', 'v1'), 'Current', 'what A serves itself is not stale');
 }
 
-async function schedulingVersions(plane: ControlPlane): Promise<string[]> {
-  return (await schedulingGroup(plane)).map(({ version }) => version);
+async function isListed(plane: ControlPlane): Promise<boolean> {
+  const { group, version } = newerApi();
+  return (await discovered(plane, group, version)) !== undefined;
 }
 
-async function schedulingGroup(plane: ControlPlane): Promise<{ version: string; freshness?: string }[]> {
+async function freshness(plane: ControlPlane, group: string, version: string): Promise<string | undefined> {
+  return (await discovered(plane, group, version))?.freshness;
+}
+
+interface DiscoveredVersion {
+  readonly version: string;
+  readonly freshness?: string;
+}
+
+async function discovered(plane: ControlPlane, group: string, version: string): Promise<DiscoveredVersion | undefined> {
   const answer: Answer = await call(plane.a.straddle.admin, '/apis', { headers: { accept: AGGREGATED_V2 } });
-  const { items } = answer.json<{ items: { metadata: { name: string }; versions: { version: string }[] }[] }>();
-  return items.find(({ metadata }) => metadata.name === 'scheduling.k8s.io')?.versions ?? [];
+  const { items } = answer.json<{ items: { metadata: { name: string }; versions: DiscoveredVersion[] }[] }>();
+  return items.find(({ metadata }) => metadata.name === group)?.versions.find((each) => each.version === version);
 }

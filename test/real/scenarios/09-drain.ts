@@ -5,7 +5,7 @@ import { eventually, within } from '../rig/eventually.js';
 import { call, type Endpoint, keepAliveAgent, openWatch } from '../rig/http-client.js';
 import { Load, summary } from '../rig/load.js';
 import type { Scenario } from '../scenario.js';
-import { podGroupsIn } from './podgroups.js';
+import { newerIn } from './newer-api.js';
 
 const EXIT_WITHIN_MS = 15_000;
 
@@ -24,7 +24,7 @@ export const drain: Scenario = {
 
     const agent = keepAliveAgent(20);
     defer(() => agent.destroy());
-    const load = new Load({ ratePerSecond: 100, send: () => call(straddle.admin, podGroupsIn(ns), { agent }) });
+    const load = new Load({ ratePerSecond: 100, send: () => call(straddle.admin, newerIn(ns), { agent }) });
     defer(() => load.stop());
     await eventually('the load runs', () => load.count() > 100);
     const watch = await openWatch(straddle.admin, `/api/v1/namespaces/${ns}/configmaps?watch=1`);

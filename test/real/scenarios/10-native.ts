@@ -1,24 +1,25 @@
 import assert from 'node:assert/strict';
+import { chosenServers } from '../rig/chosen-servers.js';
 import { AGGREGATED_V2, type Layout } from '../rig/control-plane.js';
 import { eventually, GiveUp } from '../rig/eventually.js';
 import { call, type Endpoint } from '../rig/http-client.js';
-import { NEWER } from '../rig/skew.js';
+import { newerSettings, olderSettings } from '../rig/skew.js';
 import type { Scenario } from '../scenario.js';
-import { createPodGroup } from './podgroups.js';
+import { createNewer } from './newer-api.js';
 
 /** A and B with kube-apiserver's own mixed version proxy on; only A behind a Straddle; only A serves batch/v1. */
-const LAYOUT: Layout = {
-  kube: {
-    a: { version: 'v1.35.8', flags: [], native: true },
-    b: {
-      version: 'v1.36.4',
-      native: true,
-      flags: [NEWER.flags[0] ?? '', '--runtime-config=scheduling.k8s.io/v1alpha2=true,batch/v1=false'],
+function layout(): Layout {
+  const { a, b } = chosenServers();
+  const newer = newerSettings(b);
+  return {
+    kube: {
+      a: { ...olderSettings(a), native: true },
+      b: { ...newer, native: true, flags: [...newer.flags, '--runtime-config=batch/v1=false'] },
+      c: undefined,
     },
-    c: undefined,
-  },
-  straddle: { a: {}, b: undefined, c: undefined },
-};
+    straddle: { a: {}, b: undefined, c: undefined },
+  };
+}
 
 /** The native feature looks at its peers at its own pace. */
 const NATIVE_TIMEOUT_MS = 60_000;
@@ -27,13 +28,13 @@ export const nativeInterplay: Scenario = {
   number: 10,
   name: 'native feature on in A and B, only A behind Straddle: both reroute, no loops, merged discovery of both kinds agrees',
   async run({ plane, namespace }) {
-    await plane.arrange(LAYOUT);
+    await plane.arrange(layout());
     const ns = await namespace();
     const jobs = `/apis/batch/v1/namespaces/${ns}/jobs`;
     const straddle = plane.a.straddle.admin;
-    const podGroupPath = await createPodGroup(plane.b.kube.admin, ns, 'on-b');
+    const newerObjectPath = await createNewer(plane.b.kube.admin, ns, 'on-b');
 
-    await eventually('A’s Straddle reroutes to B', async () => (await call(straddle, podGroupPath)).status === 200);
+    await eventually('A’s Straddle reroutes to B', async () => (await call(straddle, newerObjectPath)).status === 200);
     await eventually(
       'B’s native proxy reroutes to A',
       async () => (await call(plane.b.kube.admin, jobs)).status === 200,
@@ -41,7 +42,7 @@ export const nativeInterplay: Scenario = {
         timeoutMs: NATIVE_TIMEOUT_MS,
       },
     );
-    await servedOnce({ endpoint: straddle, path: podGroupPath });
+    await servedOnce({ endpoint: straddle, path: newerObjectPath });
     await servedOnce({ endpoint: plane.b.kube.admin, path: jobs });
 
     await eventually(

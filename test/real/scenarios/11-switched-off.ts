@@ -3,7 +3,7 @@ import { AGGREGATED_V2, layoutOf } from '../rig/control-plane.js';
 import { call, type Endpoint } from '../rig/http-client.js';
 import type { StraddleFlags } from '../rig/straddle.js';
 import type { Scenario } from '../scenario.js';
-import { podGroupsIn } from './podgroups.js';
+import { newerApi, newerIn } from './newer-api.js';
 
 export const switchedOff: Scenario = {
   number: 11,
@@ -23,11 +23,11 @@ export const switchedOff: Scenario = {
       const logBegins = straddle.process?.log().length ?? 0;
       await straddle.start(flags);
       for (const accept of [AGGREGATED_V2, `${AGGREGATED_V2};profile=nopeer`, 'application/json']) {
-        for (const path of ['/apis', '/api', '/apis/scheduling.k8s.io', '/openapi/v3', '/version']) {
+        for (const path of ['/apis', '/api', `/apis/${newerApi().group}`, '/openapi/v3', '/version']) {
           await identical(straddle.admin, kube.admin, path, accept);
         }
       }
-      assert.equal((await call(straddle.admin, podGroupsIn(ns))).status, 404, `${way}: it was rerouted`);
+      assert.equal((await call(straddle.admin, newerIn(ns))).status, 404, `${way}: it was rerouted`);
       const warnings = (straddle.process?.log() ?? '')
         .slice(logBegins)
         .split('\n')

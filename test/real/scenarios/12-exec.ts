@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { chosenServers } from '../rig/chosen-servers.js';
 import { type ControlPlane, layoutOf } from '../rig/control-plane.js';
 import { within } from '../rig/eventually.js';
 import { call } from '../rig/http-client.js';
 import { startTestKubelet, type TestKubelet } from '../rig/kubelet/test-kubelet.js';
+import { isSince, WEBSOCKET_TO_KUBELETS_SINCE } from '../rig/version-facts.js';
 import type { Scenario } from '../scenario.js';
 import { pod } from './pod.js';
 
@@ -29,9 +31,12 @@ export const exec: Scenario = {
       await execEchoes(plane, ns, websocket);
       assert.equal(kubelet.execs.at(-1)?.protocol, 'spdy');
     }
-    await declareWebSocket(plane);
-    await execEchoes(plane, ns, true);
-    assert.equal(kubelet.execs.at(-1)?.protocol, 'websocket');
+    const { b, c } = chosenServers();
+    if ([b, c].every((version) => isSince(version, WEBSOCKET_TO_KUBELETS_SINCE))) {
+      await declareWebSocket(plane);
+      await execEchoes(plane, ns, true);
+      assert.equal(kubelet.execs.at(-1)?.protocol, 'websocket');
+    }
     for (const { path, client } of kubelet.execs) {
       assert.equal(path, `/exec/${ns}/shell/main`);
       assert.equal(client, 'kube-apiserver-kubelet-client');

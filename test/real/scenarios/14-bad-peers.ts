@@ -6,7 +6,7 @@ import { Load, summary } from '../rig/load.js';
 import { startOddPeer } from '../rig/odd-peer.js';
 import { createAuthority, servingHosts } from '../rig/pki.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { createPodGroup } from './podgroups.js';
+import { createNewer } from './newer-api.js';
 
 const ODD_ADDRESS = '127.0.0.51';
 /** A peer that has never answered may still be starting; then it is named as unusable. */
@@ -20,7 +20,7 @@ export const badPeers: Scenario = {
   async run(context) {
     const { plane } = context;
     await plane.arrange(layoutOf('default'));
-    const path = await createPodGroup(plane.b.kube.admin, await context.namespace(), 'wanted');
+    const path = await createNewer(plane.b.kube.admin, await context.namespace(), 'wanted');
     await besideOddPeers(context, path);
     await plane.arrange(layoutOf('default'));
     await oneHangs(context, path);

@@ -4,17 +4,26 @@ import type { KubectlResult } from '../rig/kubectl.js';
 import { layoutOf, type Plane } from '../rig/plane.js';
 import type { Skew } from '../rig/skew.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { podGroup } from './podgroups.js';
+import { newerApi, newerGroupVersion, newerObject } from './newer-api.js';
 
-const EXPLAINED = [
-  ['podgroup', '--api-version=scheduling.k8s.io/v1alpha2'],
-  ['podgroup.spec.schedulingPolicy.gang', '--api-version=scheduling.k8s.io/v1alpha2'],
-  ['podgroup', '--api-version=scheduling.k8s.io/v1alpha2', '--recursive'],
-  ['job'],
-  ['job.spec.template.spec.containers'],
-  ['job', '--recursive'],
-  ['pod.spec', '--recursive'],
-] as const;
+function explained(): string[][] {
+  const { kind, field } = newerApi();
+  const newer = kind.toLowerCase();
+  const version = `--api-version=${newerGroupVersion()}`;
+  const parent = field.path
+    .replace(/\[\d+\]/g, '')
+    .split('.')
+    .slice(0, -1);
+  return [
+    [newer, version],
+    [[newer, 'spec', ...parent].join('.'), version],
+    [newer, version, '--recursive'],
+    ['job'],
+    ['job.spec.template.spec.containers'],
+    ['job', '--recursive'],
+    ['pod.spec', '--recursive'],
+  ];
+}
 
 export const explainAndValidate = {
   number: 16,
@@ -29,14 +38,14 @@ export const explainAndValidate = {
 } satisfies Scenario;
 
 async function explainsAlike(plane: Plane, skew: Skew): Promise<void> {
-  for (const args of EXPLAINED) {
+  for (const args of explained()) {
     const through = await plane.kubectl.try({ context: 'straddle-a' }, 'explain', ...args);
     const straight = await plane.kubectl.try({ context: 'raw-b' }, 'explain', ...args);
     assert.equal(straight.code, 0, `explain ${args.join(' ')} straight at B: ${straight.stderr}`);
     assert.deepEqual(through, straight, `${skew}: explain ${args.join(' ')}`);
   }
-  const straightAtA = await plane.kubectl.try({ context: 'raw-a' }, 'explain', ...EXPLAINED[0]);
-  assert.notEqual(straightAtA.code, 0, 'A itself must not explain podgroups');
+  const straightAtA = await plane.kubectl.try({ context: 'raw-a' }, 'explain', ...explained()[0]!);
+  assert.notEqual(straightAtA.code, 0, 'A itself must not explain the newer API');
 }
 
 /** The same objects in two namespaces: through A's Straddle into one, straight at B into the other. */
@@ -55,12 +64,10 @@ async function validatesAlike(plane: Plane, skew: Skew, [here, there]: [string, 
 }
 
 function manifests(): [string, KubeObject][] {
-  const group = podGroup('valid');
-  const { spec } = group;
-  const named = (object: KubeObject, name: string): KubeObject => ({ ...object, metadata: { name } });
+  const { kind } = newerApi();
   return [
-    ['a PodGroup', group],
-    ['a misspelt PodGroup', { ...named(group, 'misspelt'), spec: { ...spec, schedulngPolicy: {} } }],
+    [`a ${kind}`, newerObject('valid')],
+    [`a misspelt ${kind}`, newerObject('misspelt', { misspelt: {} })],
     ['a Job', job('valid', {})],
     ['a misspelt Job', job('misspelt', { backofLimit: 3 })],
     ['a ConfigMap', { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'valid' }, data: { a: 'b' } }],

@@ -1,22 +1,28 @@
 import assert from 'node:assert/strict';
 import { BatchV1Api, KubeConfig, type KubernetesObject, KubernetesObjectApi, Watch } from '@kubernetes/client-node';
+import { clientNodeVersion } from '../rig/client-node-version.js';
 import { eventually } from '../rig/eventually.js';
 import { layoutOf, type Plane } from '../rig/plane.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { podGroup } from './podgroups.js';
+import { newerObject } from './newer-api.js';
 
 export const clientNode = {
   number: 18,
   name: '@kubernetes/client-node through A’s Straddle: typed and dynamic clients with kinds that only peers serve',
-  async run({ plane, namespace }: ScenarioContext<Plane>) {
+  async run({ plane, namespace, worked }: ScenarioContext<Plane>) {
     await plane.arrange(layoutOf('batch'));
-    const config = throughA(plane);
-    await typedJobs(config, await namespace());
-    const ns = await namespace();
-    await dynamic(config, { ...podGroup('one'), metadata: { name: 'one', namespace: ns } });
-    await dynamic(config, job('two', ns));
+    await clientNodeWorks(plane, [await namespace(), await namespace()]);
+    worked({ name: '@kubernetes/client-node', version: clientNodeVersion() });
   },
 } satisfies Scenario;
+
+/** Both kinds of client through A’s Straddle, with Jobs and with an API that only B and C serve. */
+export async function clientNodeWorks(plane: Plane, [typed, ns]: readonly [string, string]): Promise<void> {
+  const config = throughA(plane);
+  await typedJobs(config, typed);
+  await dynamic(config, { ...newerObject('one'), metadata: { name: 'one', namespace: ns } });
+  await dynamic(config, job('two', ns));
+}
 
 function throughA(plane: Plane): KubeConfig {
   const config = new KubeConfig();

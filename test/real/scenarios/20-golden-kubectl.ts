@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type Compared, compare, compareAtOnce, type Sides } from '../golden/compare.js';
 import { KubectlSide } from '../golden/kubectl-side.js';
-import { type Pair, startPair } from '../golden/pair.js';
+import { type Pair, pairPrograms, startPair } from '../golden/pair.js';
 import { ACCESS } from '../golden/steps-access.js';
 import { APPLYING_SERVER_SIDE, CHANGING } from '../golden/steps-change.js';
 import { CREATING, REFUSED } from '../golden/steps-create.js';
@@ -16,6 +16,7 @@ export const goldenKubectl: Scenario = {
   number: 20,
   name: 'the same kubectl commands print the same against a kube-apiserver and against `straddle apiserver`',
   timeoutMs: 300_000,
+  programs: pairPrograms,
   async run({ plane, defer }) {
     const pair = await startPair(plane.dir);
     defer(() => pair.stop());

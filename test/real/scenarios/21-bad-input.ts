@@ -16,7 +16,7 @@ import {
   PODS,
 } from '../bad-input/request.js';
 import { HOSTILE, WRITES } from '../bad-input/writes.js';
-import { type Pair, startPair } from '../golden/pair.js';
+import { type Pair, pairPrograms, startPair } from '../golden/pair.js';
 import { eventually } from '../rig/eventually.js';
 import { type Answer, call, type Endpoint, keepAliveAgent } from '../rig/http-client.js';
 import type { Scenario } from '../scenario.js';
@@ -29,6 +29,7 @@ export const badInput: Scenario = {
   number: 21,
   name: 'bad input gets the same code and reason from `straddle apiserver` as from a kube-apiserver, and others are served meanwhile',
   timeoutMs: 300_000,
+  programs: pairPrograms,
   async run({ plane, defer }) {
     const pair = await startPair(plane.dir);
     defer(() => pair.stop());

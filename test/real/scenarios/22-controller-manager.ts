@@ -3,8 +3,9 @@ import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiClient } from '../rig/api-client.js';
+import { kubeProgram } from '../rig/binaries.js';
 import type { ControlPlane } from '../rig/control-plane.js';
-import { ControllerManager } from '../rig/controller-manager.js';
+import { CONTROLLER_MANAGER_VERSION, ControllerManager } from '../rig/controller-manager.js';
 import { eventually } from '../rig/eventually.js';
 import { freePort } from '../rig/free-port.js';
 import { StraddleApiserver } from '../rig/straddle-apiserver.js';
@@ -52,6 +53,7 @@ export const controllerManager: Scenario = {
   number: 22,
   name: 'a real kube-controller-manager works for `straddle apiserver`: deployments, cascades, owners, namespaces',
   timeoutMs: BASE_TIMEOUT_MS + MINUTES * 60_000,
+  programs: () => [kubeProgram('kube-controller-manager', CONTROLLER_MANAGER_VERSION)],
   async run(context) {
     const { server, api, manager } = await startBoth(context);
     await namespaceLife(api);

@@ -1,11 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Binary } from '../rig/binaries.js';
 import { EmbeddedPlane, type EmbeddedPlaneOptions } from '../rig/embedded-plane.js';
 import { startEtcd } from '../rig/etcd.js';
 import { makeNamespace, namespaceName } from '../rig/namespace.js';
 import type { Plane } from '../rig/plane.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { podgroupsThroughA } from './01-podgroups.js';
+import { newerApiThroughA } from './01-newer-api.js';
 import { mergedDiscovery } from './02-discovery.js';
 import { jobsThroughA } from './04-batch.js';
 import { cameAndWent } from './05-crd-and-apiservice.js';
@@ -14,6 +15,7 @@ import { clientNode } from './18-client-node.js';
 
 interface PortableScenario {
   readonly name: string;
+  programs?(): readonly Binary[];
   run(context: ScenarioContext<Plane>): Promise<void>;
 }
 
@@ -29,18 +31,21 @@ export async function embeddedContext(
   const plane = await EmbeddedPlane.create({ dir: join(dir, `embedded-${number}`), etcd, ...options });
   defer(() => plane.stop());
   const namespace = (): Promise<string> => makeNamespace(plane.b.straddle.admin, namespaceName(number));
-  return { plane, defer, namespace };
+  // docs/compatibility.md is about kube-apiservers.
+  const worked = (): void => {};
+  return { plane, defer, namespace, worked };
 }
 
 function onEmbedded(number: number, scenario: PortableScenario): Scenario {
   return {
     number,
     name: `embedded: ${scenario.name}`,
+    ...(scenario.programs && { programs: () => scenario.programs?.() ?? [] }),
     run: async (context) => scenario.run(await embeddedContext(context, number)),
   };
 }
 
-export const embeddedPodgroups = onEmbedded(24, podgroupsThroughA);
+export const embeddedNewerApi = onEmbedded(24, newerApiThroughA);
 export const embeddedDiscovery = onEmbedded(25, mergedDiscovery);
 export const embeddedJobs = onEmbedded(26, jobsThroughA);
 export const embeddedCameAndWent = onEmbedded(27, cameAndWent);

@@ -2,25 +2,37 @@ import assert from 'node:assert/strict';
 import type { CheckReport } from '../../../src/tools/inspect/check-report.js';
 import type { DiffReport } from '../../../src/tools/inspect/diff-report.js';
 import type { StatusReport } from '../../../src/tools/inspect/status-report.js';
+import { chosenServers } from '../rig/chosen-servers.js';
 import { type ControlPlane, type Layout, layoutOf } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
-import { NEWER } from '../rig/skew.js';
+import { newerSettings, olderSettings } from '../rig/skew.js';
 import { runStraddle } from '../rig/straddle.js';
+import { ADDRESS_IN_LEASE_SINCE, isSince, NATIVE_BY_DEFAULT_SINCE } from '../rig/version-facts.js';
 import type { Scenario } from '../scenario.js';
+import { newerApi } from './newer-api.js';
 
 const NOBODY = { a: undefined, b: undefined, c: undefined };
-const SAME = { version: 'v1.36.4', flags: [] } as const;
 
-/** kube-apiserver's own proxy on all three; only B has the newer API. */
-const NATIVE: Layout = {
-  kube: { a: { ...SAME, native: true }, b: { ...NEWER, native: true }, c: { ...SAME, native: true } },
-  straddle: NOBODY,
-};
-const UNPROTECTED: Layout = { kube: { a: { version: 'v1.35.8', flags: [] }, b: NEWER, c: SAME }, straddle: NOBODY };
+/** kube-apiserver's own proxy on all three, which are of one version; only B has the newer API. */
+function native(): Layout {
+  const { b } = chosenServers();
+  const same = { ...olderSettings(b), native: true };
+  return { kube: { a: same, b: { ...newerSettings(b), native: true }, c: same }, straddle: NOBODY };
+}
+
+function unprotected(): Layout {
+  const { a, b, c } = chosenServers();
+  return { kube: { a: olderSettings(a), b: newerSettings(b), c: olderSettings(c) }, straddle: NOBODY };
+}
 
 /** A kube-apiserver looks at its peers at its own pace. */
 const NATIVE_TIMEOUT_MS = 60_000;
-const PODGROUPS = 'podgroups.v1alpha2.scheduling.k8s.io';
+
+/** As reports name it: `podgroups.v1beta1.scheduling.k8s.io`. */
+function newerName(): string {
+  const { group, version, resource } = newerApi();
+  return `${resource}.${version}.${group}`;
+}
 
 export const inspectCommands: Scenario = {
   number: 40,
@@ -29,9 +41,9 @@ export const inspectCommands: Scenario = {
   async run({ plane }) {
     await plane.arrange(layoutOf('default'));
     await withStraddle(plane);
-    await plane.arrange(NATIVE);
+    await plane.arrange(native());
     await withNative(plane);
-    await plane.arrange(UNPROTECTED);
+    await plane.arrange(unprotected());
     withNothing(plane);
   },
 };
@@ -48,7 +60,7 @@ async function withStraddle(plane: ControlPlane): Promise<void> {
     ]),
   );
   const { clients, resources } = ask<DiffReport>(plane, 'straddle-c', 'diff').report;
-  assert.ok(resources.some(({ name, servedBy }) => name === PODGROUPS && servedBy['node-a'] === null));
+  assert.ok(resources.some(({ name, servedBy }) => name === newerName() && servedBy['node-a'] === null));
   assert.deepEqual(
     clients.map(({ uncovered }) => uncovered),
     [[], [], []],
@@ -70,24 +82,21 @@ async function withNative(plane: ControlPlane): Promise<void> {
 }
 
 function withNothing(plane: ControlPlane): void {
-  // Before 1.36 a lease has no address without the gate, and this rig keeps no EndpointSlice.
-  const server = `--server=${new URL(plane.a.kube.url).host}`;
-  const { report, code } = ask<CheckReport>(plane, 'raw-b', 'check', server);
+  const { a, b, c } = chosenServers();
+  // Without an address in its lease A cannot be found: this rig keeps no EndpointSlice.
+  const server = isSince(a, ADDRESS_IN_LEASE_SINCE) ? [] : [`--server=${new URL(plane.a.kube.url).host}`];
+  const { report, code } = ask<CheckReport>(plane, 'raw-b', 'check', ...server);
   assert.equal(code, 1);
   const failed = report.checks
     .filter(({ verdict }) => verdict === 'FAIL')
     .map(({ server: name, check }) => `${name} ${check}`);
-  assert.deepEqual(failed, [
-    'node-a protection',
-    'node-a gate',
-    'node-b protection',
-    'node-b peer-ca',
-    'node-c protection',
-    'node-c peer-ca',
-    '* everywhere',
+  const lacking = Object.entries({ a, b, c }).flatMap(([name, version]) => [
+    `node-${name} protection`,
+    `node-${name} ${isSince(version, NATIVE_BY_DEFAULT_SINCE) ? 'peer-ca' : 'gate'}`,
   ]);
-  const { clients } = ask<DiffReport>(plane, 'raw-b', 'diff', server).report;
-  assert.ok(clients.find(({ server: name }) => name === 'node-a')?.uncovered?.includes(PODGROUPS));
+  assert.deepEqual(failed, [...lacking, '* everywhere']);
+  const { clients } = ask<DiffReport>(plane, 'raw-b', 'diff', ...server).report;
+  assert.ok(clients.find(({ server: name }) => name === 'node-a')?.uncovered?.includes(newerName()));
 }
 
 interface Asked<T> {

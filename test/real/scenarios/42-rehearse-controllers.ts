@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { kubeProgram } from '../rig/binaries.js';
 import type { ControlPlane } from '../rig/control-plane.js';
-import { ControllerManager } from '../rig/controller-manager.js';
+import { CONTROLLER_MANAGER_VERSION, ControllerManager } from '../rig/controller-manager.js';
 import type { Scenario } from '../scenario.js';
 import { harmIsPrevented } from './rehearsal/harm.js';
 import { rehearsalFolder, runRehearsal } from './rehearsal/run-rehearsal.js';
@@ -17,6 +18,7 @@ export const rehearsalWithControllers: Scenario = {
   number: 42,
   name: 'the same with a real kube-controller-manager behind the front door',
   timeoutMs: 1_200_000,
+  programs: () => [kubeProgram('kube-controller-manager', CONTROLLER_MANAGER_VERSION)],
   async run(context) {
     const managers = new Managers(context.plane);
     context.defer(() => managers.stop());

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { INFORMER_VERSIONS } from '../rig/binaries.js';
+import { INFORMER_VERSIONS, INFORMERS } from '../rig/binaries.js';
 import { type ControlPlane, layoutOf, type Server } from '../rig/control-plane.js';
 import { eventually } from '../rig/eventually.js';
 import { call } from '../rig/http-client.js';
@@ -19,6 +19,7 @@ export const clientGoInformers: Scenario = {
   number: 43,
   name: 'client-go informers of Jobs through A (JSON, protobuf), kill -9 of B, then of C: one watch request, every event once',
   timeoutMs: 300_000,
+  programs: () => INFORMERS,
   async run(context) {
     const { plane } = context;
     await plane.arrange(layoutOf('batch'));
@@ -43,7 +44,9 @@ export const clientGoInformers: Scenario = {
     for (const informer of informers) await sawEverythingOnce(informer, written);
     for (const control of controls) sawItsWatchEnd(control);
     const outcomes = outcomesSince(continuationsBefore, await watchContinuations(plane.a.straddle.admin));
-    assert.deepEqual(outcomes, { continued: movedFromB + informers.length });
+    assert.deepEqual(Object.keys(outcomes), ['continued'], 'a watch was not continued');
+    // The audit log of a killed server may lack a watch of its last moment, so this is a lower bound.
+    assert.ok((outcomes['continued'] ?? 0) >= movedFromB + informers.length, JSON.stringify(outcomes));
   },
 };
 

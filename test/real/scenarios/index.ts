@@ -1,7 +1,7 @@
 import type { Scenario } from '../scenario.js';
-import { podgroupsThroughA } from './01-podgroups.js';
+import { newerApiThroughA } from './01-newer-api.js';
 import { mergedDiscovery } from './02-discovery.js';
-import { subresourceReroute } from './03-resize.js';
+import { subresourceReroute } from './03-subresource.js';
 import { jobsThroughA } from './04-batch.js';
 import { cameAndWent } from './05-crd-and-apiservice.js';
 import { identity } from './06-identity.js';
@@ -29,7 +29,7 @@ import {
   embeddedExplain,
   embeddedJobs,
   embeddedJobsOnEtcd,
-  embeddedPodgroups,
+  embeddedNewerApi,
 } from './24-embedded.js';
 import { embeddedSharedStore } from './28-embedded-shared-store.js';
 import { inspectCommands } from './40-inspect.js';
@@ -37,10 +37,21 @@ import { rehearsal } from './41-rehearse.js';
 import { rehearsalWithControllers } from './42-rehearse-controllers.js';
 import { clientGoInformers } from './43-client-go-informers.js';
 import { skewBelowTheVerb } from './44-skew-below-the-verb.js';
+import { explainDescriptions } from './45-explain-descriptions.js';
+import { manyGroups } from './46-many-groups.js';
+import { upstreamTests } from './47-upstream-tests.js';
+import { controllerManagerWatches } from './48-controller-manager-watches.js';
+import { passthrough } from './49-passthrough.js';
+import { clients } from './50-clients.js';
+import { waysOfClients } from './51-ways-of-clients.js';
+import { storeAndFrontProxy } from './52-store-and-front-proxy.js';
+import { gate } from './53-gate.js';
+import { nativeAlone } from './54-native-alone.js';
+import { envtestSuite } from './55-envtest.js';
 
 /** In running order. A new scenario is a file and a line here. */
 export const SCENARIOS: readonly Scenario[] = [
-  podgroupsThroughA,
+  newerApiThroughA,
   mergedDiscovery,
   subresourceReroute,
   jobsThroughA,
@@ -63,7 +74,7 @@ export const SCENARIOS: readonly Scenario[] = [
   badInput,
   controllerManager,
   informers,
-  embeddedPodgroups,
+  embeddedNewerApi,
   embeddedDiscovery,
   embeddedJobs,
   embeddedCameAndWent,
@@ -76,4 +87,15 @@ export const SCENARIOS: readonly Scenario[] = [
   rehearsalWithControllers,
   clientGoInformers,
   skewBelowTheVerb,
+  explainDescriptions,
+  manyGroups,
+  upstreamTests,
+  controllerManagerWatches,
+  passthrough,
+  clients,
+  waysOfClients,
+  nativeAlone,
+  envtestSuite,
+  storeAndFrontProxy,
+  gate,
 ];

@@ -44,7 +44,7 @@ export async function ownersAcrossKinds(api: ApiClient): Promise<void> {
 
 const NO_UID = '00000000-1111-4222-8333-444444444444';
 
-function ownedBy(...owners: KubeObject[]): object {
+export function ownedBy(...owners: KubeObject[]): object {
   return {
     ownerReferences: owners.map(({ apiVersion, kind, metadata }) => ({
       apiVersion,

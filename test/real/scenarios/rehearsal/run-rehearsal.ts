@@ -5,15 +5,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { HalfResult, RehearsalResult } from '../../../../src/tools/rehearse/rehearsal-result.js';
-import type { ControlPlane, Server } from '../../rig/control-plane.js';
+import type { DifferenceUse, HalfResult, RehearsalResult } from '../../../../src/tools/rehearse/rehearsal-result.js';
+import { type ControlPlane, layoutOf, type Server } from '../../rig/control-plane.js';
 import type { KubeSettings } from '../../rig/kube-apiserver.js';
+import { minorOf } from '../../rig/pinned-versions.js';
 import { straddleProgram } from '../../rig/program.js';
-import { NEWER, SKEWS } from '../../rig/skew.js';
 import type { ScenarioContext } from '../../scenario.js';
 
-const OLDER: KubeSettings = SKEWS.default.settings;
-const VERSIONS: Readonly<Record<string, KubeSettings>> = { '1.35': OLDER, '1.36': NEWER };
 const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Tells the rig to do it, and fails if it could not: what an operator's own command would be. */
@@ -25,6 +23,8 @@ const ROLL_COMMAND = `${process.execPath} -e '
 
 export interface Rehearsed {
   readonly code: number;
+  /** What differs between the two servers, and what was exercised of it. */
+  readonly differences: readonly DifferenceUse[];
   readonly off: HalfResult;
   readonly on: HalfResult;
   /** Its output meanwhile. */
@@ -38,19 +38,27 @@ export function rehearsalFolder({ dir }: ControlPlane): string {
   return folder;
 }
 
-/** `straddle rehearse` as an operator runs it, before two kube-apiservers 1.35 that the rig replaces when it is told to. */
+/** The servers A and B of the rig: what a rehearsal upgrades from and to. */
+function rehearsedServers(): { readonly older: KubeSettings; readonly newer: KubeSettings } {
+  const { a, b } = layoutOf('default').kube;
+  return { older: a!, newer: b! };
+}
+
+/** `straddle rehearse` as an operator runs it, before two older kube-apiservers that the rig replaces when it is told to. */
 export async function runRehearsal({ plane, defer }: ScenarioContext, ...flags: string[]): Promise<Rehearsed> {
+  const { older, newer } = rehearsedServers();
+  const [from, to] = [minorOf(older.version), minorOf(newer.version)];
   await plane.arrange({
-    kube: { a: OLDER, b: OLDER, c: undefined },
+    kube: { a: older, b: older, c: undefined },
     straddle: { a: undefined, b: undefined, c: undefined },
   });
   const servers = [plane.a, plane.b];
-  const roller = await startRoller(servers);
+  const roller = await startRoller(servers, { [from]: older, [to]: newer });
   defer(roller.close);
   const { code, stdout, stderr } = await runLong(
     'rehearse',
-    '--from=1.35',
-    '--to=1.36',
+    `--from=${from}`,
+    `--to=${to}`,
     `--upstream=${servers.map(({ kube }) => kube.url).join(',')}`,
     `--pki-dir=${plane.pki.dir}`,
     `--roll-command=${ROLL_COMMAND} ${roller.url}`,
@@ -61,18 +69,22 @@ export async function runRehearsal({ plane, defer }: ScenarioContext, ...flags: 
     ...flags,
   );
   assert.notEqual(stdout, '', stderr);
-  const [off, on] = (JSON.parse(stdout) as RehearsalResult).halves;
+  const { halves, differences } = JSON.parse(stdout) as RehearsalResult;
+  const [off, on] = halves;
   assert.ok(off && on, stderr);
-  process.stdout.write(`${summary(off)}${summary(on)}`);
-  return { code, off, on, said: stderr };
+  process.stdout.write(`${differencesText(differences)}${summary(off)}${summary(on)}`);
+  return { code, differences, off, on, said: stderr };
 }
 
 /** Replaces the kube-apiserver behind an address, on demand. */
-async function startRoller(servers: readonly Server[]): Promise<{ url: string; close: () => Promise<void> }> {
+async function startRoller(
+  servers: readonly Server[],
+  versions: Readonly<Record<string, KubeSettings>>,
+): Promise<{ url: string; close: () => Promise<void> }> {
   const roll = async (target: string): Promise<string> => {
     const asked = new URL(target, 'http://rig').searchParams;
     const server = servers.find(({ kube }) => kube.url === asked.get('upstream'));
-    const settings = VERSIONS[asked.get('version') ?? ''];
+    const settings = versions[asked.get('version') ?? ''];
     if (server === undefined || settings === undefined) throw new Error(`cannot do ${target}`);
     await server.kube.stop();
     await server.kube.start(settings);
@@ -98,6 +110,13 @@ function runLong(...args: string[]): Promise<{ code: number; stdout: string; std
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   );
+}
+
+function differencesText(differences: readonly DifferenceUse[]): string {
+  const lines = differences.map(
+    ({ name, exercises, reason }) => `        ${name}: ${reason ?? exercises.join(', ')}\n`,
+  );
+  return lines.join('');
 }
 
 function summary({ proxy, findings, durationMs }: HalfResult): string {

@@ -9,19 +9,27 @@ export interface WrittenEvent {
   readonly resourceVersion: string | undefined;
 }
 
+export interface JobWriterOptions {
+  /** Further fields of the spec of each Job. */
+  readonly spec?: object;
+  /** Between two writes. */
+  readonly pauseMs?: number;
+}
+
 const PAUSE_MS = 20;
 const RETRY_MS = 200;
 const RETRIES_MAX = 100;
 
 export const jobsIn = (namespace: string): string => `/apis/batch/v1/namespaces/${namespace}/jobs`;
 
-export function job(name: string): KubeObject {
+/** `more`: further fields of the spec. */
+export function job(name: string, more: object = {}): KubeObject {
   const container = { name: 'main', image: 'example.test/nothing' };
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { name },
-    spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } },
+    spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } }, ...more },
   };
 }
 
@@ -38,7 +46,11 @@ export class JobWriter {
   #stopped = false;
   #failure: Error | undefined;
 
-  constructor(endpoint: Endpoint, namespace: string) {
+  constructor(
+    endpoint: Endpoint,
+    namespace: string,
+    private readonly options: JobWriterOptions = {},
+  ) {
     this.#endpoint = endpoint;
     this.#collection = jobsIn(namespace);
     this.#running = this.#run().catch((error: Error) => {
@@ -68,7 +80,7 @@ export class JobWriter {
     const path = `${this.#collection}/${name}`;
     const headers = { 'content-type': 'application/merge-patch+json' };
     const label = (step: string): Call => ({ method: 'PATCH', headers, body: { metadata: { labels: { step } } } });
-    await this.#write('ADDED', name, this.#collection, { method: 'POST', body: job(name) }, 409);
+    await this.#write('ADDED', name, this.#collection, { method: 'POST', body: job(name, this.options.spec) }, 409);
     await this.#write('MODIFIED', name, path, label('one'));
     await this.#write('MODIFIED', name, path, label('two'));
     await this.#write('DELETED', name, path, { method: 'DELETE', body: { propagationPolicy: 'Background' } }, 404);
@@ -100,7 +112,7 @@ export class JobWriter {
       }
       await delay(RETRY_MS);
     }
-    await delay(PAUSE_MS);
+    await delay(this.options.pauseMs ?? PAUSE_MS);
   }
 
   #send(path: string, request: Call): Promise<Answer | undefined> {

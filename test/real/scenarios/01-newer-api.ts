@@ -3,28 +3,29 @@ import { eventually } from '../rig/eventually.js';
 import { call, openWatch } from '../rig/http-client.js';
 import { layoutOf, type Plane } from '../rig/plane.js';
 import type { Scenario, ScenarioContext } from '../scenario.js';
-import { podGroup, podGroupsIn } from './podgroups.js';
+import { newerApi, newerIn, newerObject, newerResource } from './newer-api.js';
 
-export const podgroupsThroughA = {
+export const newerApiThroughA = {
   number: 1,
-  name: 'podgroups (1.36 only) through A’s Straddle: get, create, patch, delete, watch; straight at A a 404',
+  name: 'an API that only B and C serve, through A’s Straddle: get, create, patch, delete, watch; straight at A a 404',
   async run({ plane, namespace, defer }: ScenarioContext<Plane>) {
     await plane.arrange(layoutOf('default'));
     const ns = await namespace();
     const straddle = { context: 'straddle-a' };
-    const resource = 'podgroups.scheduling.k8s.io';
+    const resource = newerResource();
+    const { field, kind, group } = newerApi();
     const kubectl = (...args: string[]) => plane.kubectl.run(straddle, '-n', ns, ...args);
 
-    const straight = await call(plane.a.kube.admin, podGroupsIn(ns));
-    assert.equal(straight.status, 404, 'A itself must not know podgroups');
+    const straight = await call(plane.a.kube.admin, newerIn(ns));
+    assert.equal(straight.status, 404, 'A itself must not know the resource');
     const straightKubectl = await plane.kubectl.try({ context: 'raw-a' }, '-n', ns, 'get', resource);
     assert.notEqual(straightKubectl.code, 0, 'kubectl straight at A must fail');
 
-    const listed = await call(plane.a.straddle.admin, podGroupsIn(ns));
+    const listed = await call(plane.a.straddle.admin, newerIn(ns));
     assert.equal(listed.status, 200, listed.text);
     const watch = await openWatch(
       plane.a.straddle.admin,
-      `${podGroupsIn(ns)}?watch=1&resourceVersion=${listed.json().metadata?.resourceVersion}`,
+      `${newerIn(ns)}?watch=1&resourceVersion=${listed.json().metadata?.resourceVersion}`,
     );
     defer(() => watch.close());
     const seen: string[] = [];
@@ -34,14 +35,14 @@ export const podgroupsThroughA = {
     const kubectlWatch = plane.kubectl.start(straddle, '-n', ns, 'get', resource, '--watch', '--output-watch-events');
     defer(() => kubectlWatch.stop());
 
-    await plane.kubectl.run({ ...straddle, input: podGroup('first') }, '-n', ns, 'create', '-f', '-');
-    assert.equal(await kubectl('get', resource, 'first', '-o', 'jsonpath={.spec.schedulingPolicy.gang.minCount}'), '2');
+    await plane.kubectl.run({ ...straddle, input: newerObject('first') }, '-n', ns, 'create', '-f', '-');
+    assert.equal(await kubectl('get', resource, 'first', '-o', `jsonpath={.spec.${field.path}}`), field.value);
     // A PodGroup is protected by a finalizer that a controller takes off; there is no controller here.
     const patch = { metadata: { labels: { patched: 'yes' }, finalizers: null } };
     await kubectl('patch', resource, 'first', '--type=merge', '-p', JSON.stringify(patch));
     assert.equal(
       await kubectl('get', resource, '-l', 'patched=yes', '-o', 'name'),
-      `podgroup.${resource.slice(10)}/first\n`,
+      `${kind.toLowerCase()}.${group}/first\n`,
     );
     await kubectl('delete', resource, 'first');
     const after = await plane.kubectl.try(straddle, '-n', ns, 'get', resource, 'first');
