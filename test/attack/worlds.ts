@@ -54,6 +54,7 @@ export async function embeddedWorld(flags: Readonly<Record<string, string>> = {}
     'server-name': 'api',
     'bind-address': '127.0.0.1',
     'secure-port': '0',
+    controllers: '',
     'tls-cert-file': file('server.crt'),
     'tls-private-key-file': file('server.key'),
     'client-ca-file': file('ca.crt'),

@@ -132,6 +132,29 @@ describe('controllers of an older server', () => {
     expect(left.json<KubeObject>().items).toEqual([]);
   }, 60_000);
 
+  it('keep the merged view while passthrough shows clients the local server alone', async () => {
+    await startJoined();
+    await plane.namespace('shop');
+    await plane.namespace('closing');
+    await plane.podGroup('closing', 'left');
+    const group = await plane.podGroup('shop', 'g');
+    for (const server of [plane.older, plane.newer]) {
+      const { status, text } = await plane.ask(server, '/straddle/passthrough', { method: 'POST', body: { on: true } });
+      expect(status, text).toBe(200);
+    }
+    expect((await plane.ask(plane.older, podGroups('shop'))).status).toBe(404);
+    await plane.owned('shop', 'kept', podGroupRef(group));
+    await plane.owned('shop', 'garbage', { ...podGroupRef(group), uid: MISSING_UID });
+    await plane.ask(plane.older, '/api/v1/namespaces/closing', { method: 'DELETE' });
+    await plane.untilGone(`${configMaps('shop')}/garbage`);
+    await plane.untilGone('/api/v1/namespaces/closing');
+    await plane.untilCollected('shop', 'sentinel');
+    expect(await plane.has(plane.older, `${configMaps('shop')}/kept`)).toBe(true);
+    expect((await plane.ask(plane.newer, podGroups('closing'))).json<KubeObject>().items).toEqual([]);
+    await plane.ask(plane.older, '/straddle/passthrough', { method: 'POST', body: { on: false } });
+    expect((await plane.ask(plane.older, podGroups('shop'))).status).toBe(200);
+  }, 60_000);
+
   it('delete dependents with an owner of a newer kind, foreground and orphan', async () => {
     await startJoined();
     await plane.namespace('shop');

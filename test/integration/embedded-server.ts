@@ -41,9 +41,11 @@ export function startEmbedded(
     'surface-refresh': '100ms',
     'peer-gone-after': '600ms',
     'shutdown-grace': '2s',
+    // Tests of controllers name theirs: the objects of all others are those that the test makes.
+    controllers: '',
     ...flags,
   };
-  const entries = Object.entries(given).filter(([, value]) => value !== '');
+  const entries = Object.entries(given).filter(([flag, value]) => value !== '' || flag === 'controllers');
   const config = loadApiServerConfig(new Map(entries.map(([flag, value]) => [flag as FlagName, [value]])), {
     hostname: 'a',
     addresses: ['127.0.0.1'],

@@ -46,7 +46,8 @@ export class FakeApiServer {
   #server: Server | undefined;
   served: Served;
   version: string;
-  mode: 'up' | 'hung' | 'garbage' | 'starting' | 'failing' = 'up';
+  /** `resetting`: health and discovery are answered, the connection of every other request is cut. */
+  mode: 'up' | 'hung' | 'garbage' | 'undiscovered' | 'starting' | 'failing' | 'resetting' = 'up';
   port = 0;
   /** Open watches. */
   watching = 0;
@@ -141,6 +142,7 @@ export class FakeApiServer {
     if (user === '') return status(res, 401, 'Unauthorized', 'Unauthorized');
     if (pathname === '/version') return json(res, 200, { gitVersion: this.version });
     if (pathname === '/api' || pathname === '/apis') return this.#discovery(req, res, pathname === '/api');
+    if (this.mode === 'resetting') return req.socket.destroy();
     const match =
       /^\/(?:api\/(?<core>[^/]+)|apis\/(?<group>[^/]+)\/(?<version>[^/]+))(?:\/namespaces\/(?<namespace>[^/]+))?\/(?<resource>[^/]+)(?:\/(?<name>[^/]+))?(?:\/(?<sub>[^/]+))?$/.exec(
         pathname,
@@ -154,6 +156,7 @@ export class FakeApiServer {
       .slice(0, match['namespace'] ? (core ? 6 : 7) : core ? 4 : 5)
       .join('/');
     if (resource === 'selfsubjectaccessreviews') return json(res, 201, { status: { allowed: user !== 'nobody' } });
+    if (resource === 'selfsubjectreviews') return json(res, 201, { status: { userInfo: { username: user } } });
     const label = /^[^!=]*/.exec(url.searchParams.get('fieldSelector') ?? '')![0];
     if (label !== '' && !label.startsWith('metadata.') && !this.#labels.includes(label)) {
       return status(res, 400, 'BadRequest', `field label not supported: ${label}`);
@@ -165,6 +168,7 @@ export class FakeApiServer {
   #discovery(req: IncomingMessage, res: ServerResponse, core: boolean): unknown {
     if (this.mode === 'garbage')
       return json(res, 200, { kind: 'APIGroupDiscoveryList', items: [{ nonsense: true }, 7] });
+    if (this.mode === 'undiscovered') return status(res, 403, 'Forbidden', 'discovery is forbidden');
     const body = JSON.stringify(aggregated(this.served, core));
     const etag = `"${createHash('sha256').update(body).digest('hex')}"`;
     if (req.headers['if-none-match'] === etag) return res.writeHead(304, { ETag: etag }).end();

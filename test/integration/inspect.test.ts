@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runStraddle } from '../../src/cli/program.js';
 import type { CheckReport } from '../../src/tools/inspect/check-report.js';
 import type { DiffReport } from '../../src/tools/inspect/diff-report.js';
 import type { StatusReport } from '../../src/tools/inspect/status-report.js';
 import { type RunningControlPlane, startControlPlane } from '../../src/tools/plane/control-plane.js';
 import { eventually } from './control-plane.js';
-import { machine, planeOptions } from './plane-options.js';
+import { planeOptions } from './plane-options.js';
+import { runCommand } from './run-command.js';
 
 const dir = mkdtempSync(join(tmpdir(), 'straddle-inspect-'));
 let plane: RunningControlPlane;
@@ -22,32 +22,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 }, 60_000);
 
-async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
-  let out = '';
-  let err = '';
-  const never = () => Promise.reject(new Error('not expected'));
-  const code = await runStraddle(
-    [...argv, `--kubeconfig=${plane.kubeconfig}`],
-    {
-      ...machine,
-      stdout: (text) => {
-        out += text;
-      },
-      stderr: (text) => {
-        err += text;
-      },
-      stderrIsTerminal: false,
-      environment: {},
-      homeDirectory: dir,
-      writeFile: () => {},
-      nowMs: Date.now,
-      onStopSignal: () => () => {},
-      exitNow: () => {},
-    },
-    { proxy: never, apiServer: never, controlPlane: never, rehearse: never },
-  );
-  return { code, out, err };
-}
+const run = (...argv: string[]) => runCommand(dir, [...argv, `--kubeconfig=${plane.kubeconfig}`]);
 
 async function report<T>(...argv: string[]): Promise<T> {
   const { out, err } = await run(...argv, '-o', 'json');
@@ -112,6 +87,6 @@ describe('status, diff and check of a control plane of two versions', () => {
     expect(servers[0]).toMatchObject({ name: 'server-1', health: 'unreachable: connection refused' });
     const { code, out } = await run('check', '--context=server-2');
     expect(code).toBe(1);
-    expect(out).toMatch(/FAIL +server-1 +reachable +connection refused\n +→ See that it runs/);
+    expect(out).toMatch(/FAIL +server-1 +reachable +connection refused\n +→ Nobody listens at /);
   });
 });

@@ -8,6 +8,7 @@ import { shippedVersions } from '../../src/apiserver/surfaces/shipped-versions.j
 import { type RunningControlPlane, startControlPlane } from '../../src/tools/plane/control-plane.js';
 import { controlSocketPath, isSteered, sendRoll } from '../../src/tools/plane/control-socket.js';
 import { planeOptions } from './plane-options.js';
+import { runCommand } from './run-command.js';
 
 interface Kubeconfig {
   readonly clusters: readonly { name: string; cluster: { server: string; 'certificate-authority-data': string } }[];
@@ -22,7 +23,13 @@ interface Body {
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'straddle-up-'));
-const options = planeOptions(dir, { restart: true });
+const descriptions = join(dir, 'descriptions-1.36.json');
+const shown: string[] = [];
+const options = planeOptions(dir, {
+  restart: true,
+  descriptionsFiles: [descriptions],
+  progress: (sentence) => shown.push(sentence),
+});
 const PODGROUPS = '/apis/scheduling.k8s.io/v1alpha2/podgroups';
 const PODS = '/api/v1/namespaces/kube-system/pods?labelSelector=component%3Dkube-apiserver';
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -45,6 +52,9 @@ function connect(): void {
 }
 
 beforeAll(async () => {
+  const tables = { objects: {}, lists: {}, parameters: {}, types: {} };
+  const head = { descriptionsFormat: 1, capturedFrom: 'v1.36.4', version: '1.36' };
+  writeFileSync(descriptions, JSON.stringify({ ...head, ...tables }));
   plane = await startControlPlane(options);
   connect();
 }, 120_000);
@@ -66,6 +76,8 @@ async function ask(context: string, path: string, body?: object): Promise<{ stat
   return { status: answer.statusCode, body: (await answer.body.json()) as Body };
 }
 
+const straddle = (...argv: string[]) => runCommand('/nowhere', argv);
+
 async function commands(): Promise<string[][]> {
   const { body } = await ask('front', PODS);
   return body.items!.map(({ spec }) => spec.containers[0]!.command);
@@ -84,6 +96,38 @@ describe('straddle up', () => {
     for (const context of ['front', 'server-1', 'server-2', 'front']) {
       expect((await ask(context, PODGROUPS)).status).toBe(200);
     }
+  });
+
+  it('creates at one server and reads at another by straddle create and straddle get', async () => {
+    const file = join(dir, 'group.yaml');
+    const spec = { schedulingPolicy: { gang: { minCount: 2 } } };
+    const object = {
+      apiVersion: 'scheduling.k8s.io/v1alpha2',
+      kind: 'PodGroup',
+      metadata: { generateName: 'g-' },
+      spec,
+    };
+    writeFileSync(file, JSON.stringify(object));
+    const run = (...argv: string[]) => straddle(...argv, `--kubeconfig=${plane.kubeconfig}`);
+    const made = await run('create', '-f', file, '--context=server-2');
+    expect([made.err, made.out]).toEqual([
+      '',
+      expect.stringMatching(/^podgroups\S+ g-\w+ created through server-2\n$/),
+    ]);
+    const [, name] = made.out.split(' ');
+    const listed = await run('get', 'podgroups.v1alpha2.scheduling.k8s.io', '--context=server-1');
+    expect(listed.out).toMatch(new RegExp(`^NAMESPACE +NAME.*\\ndefault +${name} `));
+    const one = await run('get', 'podgroups.scheduling.k8s.io', name!, '--context=server-1', '-o=json');
+    expect(JSON.parse(one.out)).toMatchObject({ kind: 'PodGroup', metadata: { name } });
+    const none = await run('get', 'configmaps', 'nothing', '--context=server-1');
+    expect(none.code).toBe(1);
+    expect(none.err).toMatch(
+      /^straddle: server-1 \(https:.* answered 404 to GET \/api\/v1\/namespaces\/default\/configmaps\/nothing: /,
+    );
+    expect((await run('get', 'podgroup.v1.nowhere.example', '--context=server-1')).err).toContain(
+      'answered 404 to GET /apis/nowhere.example/v1/podgroup: ',
+    );
+    expect((await run('get', 'configmap')).err).toContain('has no resource configmap. Did you mean configmaps?');
   });
 
   it('distributes requests to the servers in turn', async () => {
@@ -108,9 +152,15 @@ describe('straddle up', () => {
       'kube-apiserver-server-1',
       'kube-apiserver-server-2',
     ]);
-    const [first] = await commands();
+    const [first, second] = await commands();
     expect(first).toContain('--kubernetes-version=1.35');
+    expect(second).toContain('--kubernetes-version=1.36');
     expect(first).toContain(`--peer-ca-file=${join(dir, 'pki', 'ca.crt')}`);
+  });
+
+  it('gives a descriptions file to the servers of its version only', async () => {
+    const given = (await commands()).map((command) => command.includes(`--descriptions-file=${descriptions}`));
+    expect(given).toEqual([false, true]);
   });
 
   it('refuses a port in use with one sentence, and starts nothing', async () => {
@@ -151,8 +201,19 @@ describe('straddle up', () => {
     expect(plane.servers.map(({ version }) => version)).toEqual(['1.36', '1.36']);
     expect(said[0]).toBe('1/1 server-1: 1.35 → 1.36');
     expect(said[1]).toMatch(/^1\/1 server-1: ready, and every server shows the same APIs after /);
-    expect((await commands())[0]).toContain('--kubernetes-version=1.36');
+    const [rolled] = await commands();
+    expect(rolled).toContain('--kubernetes-version=1.36');
+    expect(rolled).toContain(`--descriptions-file=${descriptions}`);
   }, 60_000);
+
+  it('shows a roll also where the control plane runs', () => {
+    expect(shown.slice(shown.indexOf('roll: every server to 1.36'))).toEqual([
+      'roll: every server to 1.36',
+      '1/1 server-1: 1.35 → 1.36',
+      expect.stringMatching(/^1\/1 server-1: ready, /),
+      'roll: done, 1 server replaced',
+    ]);
+  });
 
   it('rejects an invalid roll with the reason', async () => {
     const send = (order: { to: string; server?: string }): Promise<number> =>
@@ -164,7 +225,7 @@ describe('straddle up', () => {
 
   it('serves through the front door when a server is killed, names it, and starts it again', async () => {
     process.kill(plane.servers[0]!.pid!, 'SIGKILL');
-    await expect.poll(() => options.notes[0], { timeout: 10_000 }).toContain('server-1 ended: SIGKILL');
+    await expect.poll(() => options.notes.join('\n'), { timeout: 10_000 }).toContain('server-1 ended: SIGKILL');
     for (let count = 0; count < 6; count++) expect((await ask('front', '/api/v1/namespaces')).status).toBe(200);
     await expect.poll(() => options.notes.at(-1), { timeout: 30_000 }).toContain('server-1 is back');
   }, 60_000);

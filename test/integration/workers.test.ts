@@ -116,6 +116,7 @@ describe('two workers behind one port', () => {
     const { text } = await sessions[0]!.get('/metrics');
     expect(sample(text, 'straddle_worker_connections{worker="1"}')).toBe(2);
     expect(sample(text, 'straddle_worker_connections{worker="2"}')).toBe(2);
+    expect(sample(text, 'straddle_worker_restarts_total')).toBe(0);
   });
 
   it('serve every connection, over HTTP/1.1 too, from the local server and from a peer', async () => {

@@ -3,6 +3,7 @@ import { makeCertificates } from '../certificates.js';
 import { ask } from '../https-client.js';
 import { documentsSuite } from './documents.suite.js';
 import { identitySuite } from './identity.suite.js';
+import { manyGroupsSuite } from './many-groups.suite.js';
 import { requestsSuite } from './requests.suite.js';
 import { endSuite, pagesSuite, streamsSuite } from './service.suite.js';
 import { EMBEDDED, type Subject, UPSTREAM } from './subject.js';
@@ -30,6 +31,7 @@ describe.each([EMBEDDED, UPSTREAM])('the chain before the $name host', (kind) =>
   });
 
   identitySuite(world);
+  manyGroupsSuite(world);
   documentsSuite(world);
   requestsSuite(world);
   pagesSuite(world);

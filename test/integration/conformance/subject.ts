@@ -72,7 +72,7 @@ export const UPSTREAM: HostKind = {
 /** The sidecar before an API server of this process, server `a` unless the flags have another `server-name`. */
 export function startSidecar(
   certificates: Certificates,
-  api: RunningServer,
+  api: { readonly port: number },
   flags: Flags,
   log: LogLine[],
 ): Promise<RunningServer> {

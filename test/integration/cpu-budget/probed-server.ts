@@ -33,6 +33,7 @@ export class ProbedServer {
       'server-name': 'a',
       'bind-address': '127.0.0.1',
       'secure-port': '0',
+      controllers: '',
       'tls-cert-file': file('server.crt'),
       'tls-private-key-file': file('server.key'),
       'client-ca-file': file('ca.crt'),

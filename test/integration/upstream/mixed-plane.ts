@@ -4,6 +4,7 @@ import { startSidecar } from '../conformance/subject.js';
 import { AGGREGATED, eventually, type LogLine } from '../control-plane.js';
 import { type Flags, startEmbedded, temporaryDirectory } from '../embedded-server.js';
 import { type Answer, type Ask, ask } from '../https-client.js';
+import { definitionOf, versionsOf } from './discovery-groups.js';
 
 /** Flags of a member: those of its API server, and those of the chain before it. */
 export interface MemberFlags {
@@ -19,6 +20,22 @@ export interface MixedMember {
   /** Stops the chain and the API server behind it. */
   stop(): Promise<void>;
 }
+
+export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-system/leases';
+export const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+
+export const JOBS = '/apis/batch/v1/namespaces/default/jobs';
+
+/** Flags of a server without a group-version that others serve. */
+export const WITHOUT_BATCH: MemberFlags = { api: { 'runtime-config': 'batch/v1=false' } };
+export const WITHOUT_APPS: MemberFlags = { api: { 'runtime-config': 'apps/v1=false' } };
+
+export const JOB = {
+  metadata: { name: 'test-job' },
+  spec: {
+    template: { spec: { restartPolicy: 'Never', containers: [{ name: 'main', image: 'example.test/nothing' }] } },
+  },
+};
 
 export type HostName = 'upstream' | 'embedded';
 export const HOSTS: readonly HostName[] = ['upstream', 'embedded'];
@@ -49,6 +66,24 @@ export class MixedPlane {
     const added = { name, log, ...member };
     this.#members.push(added);
     return added;
+  }
+
+  /** Server a without apps/v1 and server b without batch/v1, once both show both groups. */
+  async addTwo(): Promise<readonly [MixedMember, MixedMember]> {
+    const both = [await this.add('a', WITHOUT_APPS), await this.add('b', WITHOUT_BATCH)] as const;
+    for (const member of both)
+      await eventually(
+        `apps/v1 and batch/v1 in the merged discovery of ${member.name}`,
+        () => this.discovery(member),
+        (answer) => answer.status === 200 && ['apps/v1', 'batch/v1'].every((each) => versionsOf(answer).includes(each)),
+      );
+    return both;
+  }
+
+  /** Makes the definition of a resource at one server. */
+  async define(member: MixedMember, group: string, plural: string): Promise<void> {
+    const made = await this.ask(member, DEFINITIONS, { method: 'POST', body: definitionOf(group, plural, 'TestCrd') });
+    if (made.status !== 201) throw new Error(`${plural}.${group}: ${made.text}`);
   }
 
   async #addEmbedded(flags: Flags, log: LogLine[]) {
@@ -98,46 +133,4 @@ export class MixedPlane {
     this.#store.remove();
     this.certificates.remove();
   }
-}
-
-export interface DiscoveryGroup {
-  readonly metadata: { readonly name?: string };
-  readonly versions: {
-    readonly version: string;
-    readonly resources: { readonly resource: string }[];
-  }[];
-}
-
-/** `group/version/resource` of everything in an aggregated discovery document. */
-export function resourcesOf(answer: Answer): string[] {
-  return answer
-    .json<{ items: DiscoveryGroup[] }>()
-    .items.flatMap(({ metadata, versions }) =>
-      versions.flatMap(({ version, resources }) =>
-        resources.map(({ resource }) => `${metadata.name ?? ''}/${version}/${resource}`),
-      ),
-    );
-}
-
-/** `group/version` of everything in an aggregated discovery document. */
-export function versionsOf(answer: Answer): string[] {
-  return answer
-    .json<{ items: DiscoveryGroup[] }>()
-    .items.flatMap(({ metadata, versions }) => versions.map(({ version }) => `${metadata.name ?? ''}/${version}`));
-}
-
-/** A definition of a namespaced resource that accepts any content. */
-export function definitionOf(group: string, plural: string, kind: string) {
-  const schema = { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } };
-  return {
-    apiVersion: 'apiextensions.k8s.io/v1',
-    kind: 'CustomResourceDefinition',
-    metadata: { name: `${plural}.${group}` },
-    spec: {
-      group,
-      scope: 'Namespaced',
-      names: { plural, kind },
-      versions: [{ name: 'v1', served: true, storage: true, schema }],
-    },
-  };
 }

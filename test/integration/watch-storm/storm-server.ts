@@ -69,7 +69,7 @@ export class ServerProcess implements StormServer {
   async #launch(): Promise<void> {
     const { program, dataDir } = this.options;
     rmSync(this.#kubeconfig, { force: true });
-    const flags = [`--data-dir=${dataDir}`, `--secure-port=${this.port}`, '--bind-address=127.0.0.1'];
+    const flags = [`--data-dir=${dataDir}`, `--secure-port=${this.port}`, '--bind-address=127.0.0.1', '--controllers='];
     const child = spawn(process.execPath, [...program, 'apiserver', ...flags], { stdio: ['ignore', 'ignore', 'pipe'] });
     this.#child = child;
     child.stderr.on('data', (chunk) => {
