@@ -6,8 +6,12 @@ export default defineConfig({
   test: {
     include: [
       'src/**/*.test.ts',
+      'scripts/**/*.test.ts',
       'test/integration/**/*.test.ts',
       'test/interop/**/*.test.ts',
+      'test/deploy/**/*.test.ts',
+      'test/kubeadm/**/*.test.ts',
+      'test/real/**/*.test.ts',
       'examples/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
