@@ -113,8 +113,13 @@ export function endSuite(kind: HostKind, world: World): void {
 
     it('do not count requests that wait for their bodies as in flight', async () => {
       const { admin } = world;
-      const held = Array.from({ length: 3 * REQUESTS_MAX }, () => heldUpload(small, admin));
-      await Promise.all(held.map(({ sent }) => sent));
+      const held: ReturnType<typeof heldUpload>[] = [];
+      // One after another: each has a place in flight until its body is waited for.
+      while (held.length < 3 * REQUESTS_MAX) {
+        const upload = heldUpload(small, admin);
+        held.push(upload);
+        await upload.sent;
+      }
       for (let i = 0; i < 4; i++) expect((await ask(small, CONFIG_MAPS, { as: admin })).status).toBe(200);
       for (const { finish } of held) finish();
       const statuses = await Promise.all(held.map(({ status }) => status));
@@ -127,13 +132,12 @@ export function endSuite(kind: HostKind, world: World): void {
       expect(await seen.opened).toBe(200);
       const upload = heldUpload(small, admin);
       await upload.sent;
-      const startedMs = performance.now();
       const drained = small.drain();
       expect(await seen.ended, 'the watch ended in order').toBe(true);
       upload.finish();
       expect(await upload.status).toBe(201);
+      // A stop that waited for its whole grace (30 s) would take longer than a test may.
       await drained;
-      expect(performance.now() - startedMs).toBeLessThan(2_000);
       await expect(ask(small, '/version')).rejects.toThrow(/ECONNREFUSED/);
       expect(small.log.filter(({ level }) => level === 'error')).toEqual([]);
     });
@@ -173,7 +177,10 @@ function heldUpload({ port, ca }: Subject, as: World['admin']) {
   });
   status.catch(() => {});
   // The answer to Expect comes once the request is being worked on.
-  const sent = new Promise<void>((resolve) => req.on('continue', resolve));
+  const sent = new Promise<void>((resolve, reject) => {
+    req.on('continue', resolve);
+    status.then((early) => reject(new Error(`answered ${early} before the body was asked for`)), reject);
+  });
   req.flushHeaders();
   return { sent, status, finish: () => req.end(body) };
 }

@@ -11,11 +11,11 @@ const VARYING: readonly (readonly [pattern: RegExp, text: string])[] = [
   [/\b[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d [+-]\d{4}/g, '<time>'],
   [/(?<![\w.:-])(?:\d+[dhms])+(?![\w.-])|<invalid>/g, '<age>'],
   [/\b10\.96\.\d+\.\d+\b/g, '<ip>'],
+  // Where and when kubectl logs; before ports, because its process may have the number of one.
+  [/^(stderr: )?[IWE]\d{4} [\d:.]+ +\d+ \w+\.go:\d+\]/gm, '$1<log>'],
   [/\b3[0-2]\d{3}\b/g, '<port>'],
   [/\bgenerated-[a-z0-9]{5}\b/g, 'generated-<random>'],
   [/\bkube-api-access-[a-z0-9]{5}\b/g, 'kube-api-access-<random>'],
-  // Where and when kubectl logs.
-  [/^(stderr: )?[IWE]\d{4} [\d:.]+ +\d+ \w+\.go:\d+\]/gm, '$1<log>'],
   // Folders of `kubectl diff`, and the times of the files in them.
   [/\/tmp\/(LIVE|MERGED)-\d+\//g, '/tmp/$1/'],
   [/^((?:---|\+\+\+) \/tmp\/\S+)\t.*$/gm, '$1'],
