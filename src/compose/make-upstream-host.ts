@@ -6,13 +6,14 @@ import { type OtherWay, UpstreamHost } from '../proxy/hosts/upstream-host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import type { ProgramSurroundings } from './program-surroundings.js';
-import type { HostedSurface } from './start-server.js';
+import type { HostedAmongPeers, HostedSurface } from './start-server.js';
 
 /** Makes the host for a kube-apiserver behind this process. */
 export function makeUpstreamHost(
   config: ProxyConfig,
   { clock, logger, tls, straddleRequests }: ProgramSurroundings,
   surface: HostedSurface,
+  { hasAlternative }: HostedAmongPeers,
 ): Host {
   const upstreams = new Destinations(() => tls.upstreamTls());
   const destination = upstreams.make(formatHostPort(config.upstream));
@@ -27,6 +28,7 @@ export function makeUpstreamHost(
     beforeReady: () => surface.readAnew(),
     mayServeUnread: () => !surface.isRoutedBy(),
     headTimeoutMs: config.limits.requestTimeoutMs,
+    hasAlternative,
     probeIntervalMs: PROBE_INTERVAL_MS,
     clock,
     logger,

@@ -35,7 +35,7 @@ export async function startProxyHead(
   const running = await startServer(config, {
     ...surroundings,
     passthrough,
-    makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
+    makeHost: (surface, among) => makeUpstreamHost(config, surroundings, surface, among),
     makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig, health }, server),
     makeFront: (parts) => {
       shared = sharedView(parts);

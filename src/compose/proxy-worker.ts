@@ -76,7 +76,7 @@ async function startWorker(
   const running = await startServer(config, {
     ...surroundings,
     passthrough: worker.passthrough,
-    makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
+    makeHost: (surface, among) => makeUpstreamHost(config, surroundings, surface, among),
     makeView: async () => replicatedView(config, worker),
     makeFront: (parts, state): Front => {
       const { listener, inner } = createListener(parts, state, { metricsPage: () => metricsPage(worker) });

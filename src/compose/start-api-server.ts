@@ -30,7 +30,7 @@ export async function startApiServer(config: ApiServerConfig, io: ApiServerSurro
     const running = await startServer(config, {
       ...surroundings,
       passthrough: await openPassthrough(config, surroundings),
-      makeHost: (_, peers) => makeEmbeddedHost(config, embedded, { ...surroundings, peers }),
+      makeHost: (_, { peers }) => makeEmbeddedHost(config, embedded, { ...surroundings, peers }),
       makeView: (server) => observedView(config, { ...surroundings, kubeconfig: undefined, reach: io.reach }, server),
       makeFront: (parts, state) => createListener(parts, state, { intercept: io.intercept }),
       ...(config.controllers.length === 0

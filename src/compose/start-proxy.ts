@@ -22,7 +22,7 @@ export async function startProxy(
   return startServer(config, {
     ...surroundings,
     passthrough: await openPassthrough(config, surroundings),
-    makeHost: (surface) => makeUpstreamHost(config, surroundings, surface),
+    makeHost: (surface, among) => makeUpstreamHost(config, surroundings, surface, among),
     makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig }, server),
     makeFront: createListener,
   });

@@ -2,16 +2,17 @@ import type { AddressInfo } from 'node:net';
 import { formatHostPort } from '../base/address.js';
 import { startTimer } from '../base/clock.js';
 import { AttemptError } from '../http/attempt-error.js';
-import type { Handler } from '../http/exchange.js';
+import type { Exchange, Handler } from '../http/exchange.js';
 import type { Surface } from '../kube/surface.js';
 import type { Host } from '../proxy/hosts/host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
 import type { Passthrough } from '../proxy/passthrough/passthrough.js';
 import type { PeerDirectory, PeerTable } from '../proxy/peers/peer-table.js';
+import { Alternatives } from '../proxy/routing/alternatives.js';
 import { createLocalOnly } from '../proxy/routing/local-only.js';
 import { createPeerDispatch } from '../proxy/routing/peer-dispatch.js';
 import { Rerouter } from '../proxy/routing/reroute.js';
-import { createRouter } from '../proxy/routing/router.js';
+import { createRouter, servesNow } from '../proxy/routing/router.js';
 import type { ClientSide, Front } from './client-side.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { ControlPlaneView, ViewedServer } from './control-plane-view.js';
@@ -43,8 +44,8 @@ export interface InProcessServer extends RunningServer {
 export interface ServerSurroundings extends ProgramSurroundings {
   /** The panic switch. Closed with the server. */
   readonly passthrough: Passthrough;
-  /** Makes the server behind the chain. `peers` may be called once the server runs. */
-  makeHost(surface: HostedSurface, peers: () => PeerTable): Host;
+  /** Makes the server behind the chain. */
+  makeHost(surface: HostedSurface, among: HostedAmongPeers): Host;
   /** Makes the view of the control plane. */
   makeView(server: ViewedServer): Promise<ControlPlaneView>;
   /** Makes the side that clients connect to. */
@@ -59,6 +60,13 @@ export interface HostedSurface {
   readAnew(): Promise<void>;
   /** Returns whether requests are routed by it now. While passthrough is on they are not, whether it was read or not. */
   isRoutedBy(): boolean;
+}
+
+/** The other servers, for the host of this one. Its functions may be called once the server runs. */
+export interface HostedAmongPeers {
+  readonly peers: () => PeerTable;
+  /** Returns whether a peer could take an exchange now that waits for the server behind the chain. */
+  readonly hasAlternative: (exchange: Exchange) => boolean;
 }
 
 /** The server as its internal clients use it. */
@@ -112,13 +120,21 @@ async function listenWith(
       },
       isRoutedBy: () => !passthrough.state.on,
     },
-    () => view.directory.snapshot(),
+    {
+      peers: () => view.directory.snapshot(),
+      // While passthrough is on, no request goes elsewhere.
+      hasAlternative: (exchange) => !passthrough.state.on && alternatives.toLocal(exchange),
+    },
   );
+  const alternatives = new Alternatives({
+    directory: () => view.directory,
+    localServes: (exchange) => servesNow(host, view.local.surface, exchange),
+  });
   // The view sends requests through the router, and the router reads the view: the one cycle in the whole.
   let routed: Handler = () => Promise.reject(new AttemptError('unsent', 'starting', 'starting'));
   const router: Handler = (exchange) => routed(exchange);
   const view = await surroundings.makeView({ host, router });
-  routed = createRouterOf({ config, clock, logger, metrics, host, view, passthrough });
+  routed = createRouterOf({ config, clock, logger, metrics, host, view, passthrough, alternatives });
 
   tls.onOutgoingChange(() => host.renew());
   const localOnly = createLocalOnly(host);
@@ -137,13 +153,18 @@ async function listenWith(
   return { parts, listener, state, controllers, bound };
 }
 
-function createRouterOf(parts: Omit<Parts, 'tls' | 'straddleRequests' | 'router' | 'localOnly'>): Handler {
-  const { config, clock, logger, metrics, host, view, passthrough } = parts;
+type RouterParts = Omit<Parts, 'tls' | 'straddleRequests' | 'router' | 'localOnly'> & {
+  readonly alternatives: Alternatives;
+};
+
+function createRouterOf(parts: RouterParts): Handler {
+  const { config, clock, logger, metrics, host, view, passthrough, alternatives } = parts;
   const { local, directory } = view;
   const { limits } = config;
   const dispatch = createPeerDispatch({
     outgoingHeaders: createOutgoingHeaders(config.requestHeader),
     headTimeoutMs: limits.requestTimeoutMs,
+    hasAlternative: (exchange, peer) => alternatives.toPeer(exchange, peer),
     limits: {
       heldMax: limits.requestsInFlightPerPeerMax,
       heldPerGroupMax: limits.requestsInFlightPerUserMax,

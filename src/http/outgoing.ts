@@ -23,6 +23,11 @@ export interface OutgoingRequest {
   readonly headTimeoutMs: number;
   /** Registers a listener for the abort of the caller; returns a function that removes it. */
   readonly onAbort: OnAbort;
+  /**
+   * Returns whether another server could take the request now. While none could, `abandonWaiting` leaves it waiting for its head
+   * timeout. Not for watches.
+   */
+  readonly hasAlternative?: (() => boolean) | undefined;
 }
 
 /**
@@ -46,7 +51,10 @@ export interface Destination {
   send(request: OutgoingRequest): Promise<Reply>;
   /** Sends a request that switches protocols; a refusal is an ordinary reply. */
   upgrade(request: OutgoingRequest): Promise<Reply>;
-  /** Fails the requests that wait for the head of their reply (the server hangs); streams continue. */
+  /**
+   * Fails the requests that wait for the head of their reply (the server hangs), except those with `hasAlternative` that have
+   * none; streams continue. May be called again while the server hangs.
+   */
   abandonWaiting(reason: string): void;
   close(): Promise<void>;
 }

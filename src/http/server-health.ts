@@ -10,7 +10,8 @@ import { wholeReply } from './whole-reply.js';
  * - A server gets no request before a probe has answered: it listens long before it can serve. While passthrough is on, the
  *   server behind this process gets every request at once, and only /readyz and requests of peers depend on its health.
  * - A probe is one GET /readyz, bounded by PROBE_TIMEOUT_MS. A server that does not reply in time hangs, and requests that
- *   wait for it are ended; one that refuses (503) is stopping or starting, and replies to the requests it has.
+ *   wait for it are ended if another server could take them (alternatives.ts), else they wait for their own timeout: on a
+ *   starved machine it replies later. One that refuses (503) is stopping or starting, and replies to the requests it has.
  * - A request that could not be sent makes a server unusable at once, without waiting for the next probe.
  * - An unusable server becomes usable by a probe only, never by a late reply to an old request.
  * - One loop repeats the probes of a server: RepeatedTask. The server behind this process and those behind a front door are

@@ -268,6 +268,19 @@ describe('PooledDestination with a failing server', () => {
     await until(() => destination.inFlight === 0, 'end');
   });
 
+  it('abandonWaiting leaves a request waiting until another server could take it', async () => {
+    const server = await serve(() => {});
+    const destination = to(server.address);
+    let hasAlternative = false;
+    const waiting = refused(destination.send(outgoing({ hasAlternative: () => hasAlternative }).request));
+    await until(() => server.requests.length === 1, 'request');
+    destination.abandonWaiting('it hangs');
+    expect(destination.inFlight).toBe(1);
+    hasAlternative = true;
+    destination.abandonWaiting('it still hangs');
+    expect(await waiting).toMatchObject({ type: 'hang', message: expect.stringContaining('it still hangs') });
+  });
+
   it('abandonWaiting rejects as unsent while connecting', async () => {
     const silent = await serveRaw(() => {});
     const destination = to(silent.address);

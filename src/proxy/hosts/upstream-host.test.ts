@@ -54,6 +54,7 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
     mayServeUnread: false,
     sent: [] as OutgoingRequest[],
     abandoned: 0,
+    hasAlternative: false,
   };
   const host = new UpstreamHost({
     destination: {
@@ -92,6 +93,7 @@ function upstream(answer: (request: OutgoingRequest) => Promise<Reply> = async (
     },
     mayServeUnread: () => state.mayServeUnread,
     headTimeoutMs: 60_000,
+    hasAlternative: () => state.hasAlternative,
     probeIntervalMs: 500,
     clock,
     logger: silentLogger,
@@ -206,6 +208,33 @@ describe('UpstreamHost.ready', () => {
     state.ready = new AttemptError('maybe', 'timeout', 'no answer');
     await clock.advance(500);
     expect(state.abandoned).toBe(1);
+  });
+
+  it('looks again at requests that wait for a server that hangs before each further probe', async () => {
+    const { host, clock, state } = upstream();
+    await host.start();
+    state.ready = new AttemptError('maybe', 'timeout', 'no answer');
+    await clock.advance(500);
+    const before = state.abandoned;
+    state.ready = true;
+    await clock.advance(500);
+    expect(state.abandoned).toBe(before + 1);
+    await clock.advance(500);
+    expect(state.abandoned).toBe(before + 1);
+  });
+
+  it('lets a request wait for a server that hangs where no other one could take it, but no watch', async () => {
+    const { host, state } = upstream();
+    await host.start();
+    await host.handle(ask());
+    const [request] = state.sent;
+    expect(request!.hasAlternative!()).toBe(false);
+    state.hasAlternative = true;
+    expect(request!.hasAlternative!()).toBe(true);
+    const watch = ask('/api/v1/pods?watch=true');
+    Object.assign(watch.info, { longRunning: true });
+    await host.handle(watch);
+    expect(state.sent[1]!.hasAlternative).toBeUndefined();
   });
 
   it('is false after a request that could not be sent, and a probe follows at once', async () => {

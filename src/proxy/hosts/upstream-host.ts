@@ -30,6 +30,8 @@ export interface UpstreamHostOptions {
   /** Returns whether the server counts as ready also while `beforeReady` fails: nobody routes by its surface then. */
   readonly mayServeUnread: () => boolean;
   readonly headTimeoutMs: number;
+  /** Returns whether another server could take an exchange now. */
+  readonly hasAlternative: (exchange: Exchange) => boolean;
   readonly probeIntervalMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -62,6 +64,8 @@ export class UpstreamHost implements Host {
   #judged = false;
   /** The last finding of `isBehindProcess`. */
   #isBehind = false;
+  /** The last probe timed out. */
+  #hangs = false;
   readonly #probes: RepeatedTask;
   #closed = false;
 
@@ -99,9 +103,9 @@ export class UpstreamHost implements Host {
   };
 
   handle = (exchange: Exchange): Promise<Reply> => {
-    const { destination, outgoingHeaders, headTimeoutMs, clock } = this.#options;
+    const { destination, outgoingHeaders, headTimeoutMs, hasAlternative, clock } = this.#options;
     const leaving = outgoingHeaders(exchange, RECIPIENT);
-    return attempt(exchange, { destination, leaving, headTimeoutMs, clock }).catch(this.#onError);
+    return attempt(exchange, { destination, leaving, headTimeoutMs, hasAlternative, clock }).catch(this.#onError);
   };
 
   #onError = (error: unknown): never => {
@@ -131,18 +135,24 @@ export class UpstreamHost implements Host {
   }
 
   async #probe(): Promise<void> {
+    if (this.#hangs) this.#endWaiting();
     try {
       const verdict = await this.#options.probe();
+      this.#hangs = false;
       if (verdict === true && !this.#isRead) await this.#readSurface();
       this.#setReady(verdict === true, String(verdict), 'look at the log of the API server: its /readyz is not ok');
     } catch (error) {
       const advice = error instanceof AttemptError ? ATTEMPT_ERROR_TYPES[error.type].advice : undefined;
       this.#setReady(false, error instanceof Error ? error.message : String(error), advice);
-      // The server hangs, so waiting requests are ended. A server that stops still answers the requests it has.
-      if (error instanceof AttemptError && error.type === 'timeout') {
-        this.#options.destination.abandonWaiting('timeout: no reply to a probe');
-      }
+      // A server that stops still answers the requests it has.
+      this.#hangs = error instanceof AttemptError && error.type === 'timeout';
+      if (this.#hangs) this.#endWaiting();
     }
+  }
+
+  /** Ends waiting requests that another server could take: at a probe that timed out, and before the next one. */
+  #endWaiting(): void {
+    this.#options.destination.abandonWaiting('timeout: no reply to a probe');
   }
 
   /** Rejects if the surface cannot be read and somebody routes by it. */

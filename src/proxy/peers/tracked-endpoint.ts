@@ -15,7 +15,7 @@ export interface TrackedEndpointOptions {
   readonly fetch: SurfaceFetch;
   readonly clock: Clock;
   readonly readyTimeoutMs: number;
-  /** Called after a probe timed out, so that requests waiting for this server can be failed. */
+  /** Called after a probe timed out and before the next one, so that requests waiting for this server can be failed. */
   readonly onHang?: ((endpoint: TrackedEndpoint, why: string) => void) | undefined;
 }
 
@@ -30,6 +30,8 @@ export class TrackedEndpoint implements PeerEndpoint {
   readonly #options: TrackedEndpointOptions;
   #kind: PeerEndpoint['kind'];
   #verified = false;
+  /** Why the last probe failed, if it timed out. */
+  #hangs: string | undefined;
   #onFailure: () => void = () => {};
 
   constructor(options: TrackedEndpointOptions) {
@@ -75,21 +77,27 @@ export class TrackedEndpoint implements PeerEndpoint {
 
   /** Rejects unless /readyz replies 200: during start, discovery of a server is incomplete. */
   async checkReady(): Promise<void> {
+    if (this.#hangs !== undefined) this.#endWaiting(this.#hangs);
     const { fetch, clock, readyTimeoutMs } = this.#options;
     const get: Parameters<typeof probeReadyz>[0] = (path, onAbort) =>
       fetch(path, ['accept', '*/*', 'accept-encoding', 'identity'], onAbort);
     const { status, headers } = await probeReadyz(get, clock, readyTimeoutMs);
+    this.#hangs = undefined;
     if (status !== 200) throw new SurfaceReadError('/readyz', status, '');
     this.#verified = true;
     this.#kind = isStraddlePage(headers) ? 'straddle' : 'kube-apiserver';
   }
 
-  /** Records a failed probe. A timeout fails the requests that wait for the server. */
+  /** Records a failed probe. After a timeout, requests that wait for the server and that another one could take are failed. */
   probeFailed(error: unknown): void {
     const why = error instanceof Error ? error.message : String(error);
     this.health.failed(why);
     this.reader.reconnected();
-    if (!(error instanceof DeadlineError)) return;
+    this.#hangs = error instanceof DeadlineError ? why : undefined;
+    if (this.#hangs !== undefined) this.#endWaiting(why);
+  }
+
+  #endWaiting(why: string): void {
     this.destination.abandonWaiting(why);
     this.#options.onHang?.(this, why);
   }

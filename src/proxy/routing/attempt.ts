@@ -12,12 +12,15 @@ export interface AttemptOptions {
   readonly leaving: { readonly headers: RawHeaders; readonly lane: Lane };
   /** For requests that are not long-running. */
   readonly headTimeoutMs: number;
+  /** Returns whether another server could take the exchange now; without it, the exchange does not wait for a server that hangs. */
+  readonly hasAlternative?: ((exchange: Exchange) => boolean) | undefined;
   readonly clock: Clock;
 }
 
 /** Sends an exchange to one server, once. Rejects with AttemptError, also after an abort. */
 export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Reply> {
-  const { destination, leaving, headTimeoutMs, clock } = options;
+  const { destination, leaving, headTimeoutMs, hasAlternative, clock } = options;
+  const timeoutMs = exchange.info.longRunning ? 0 : headTimeoutMs;
   const request: OutgoingRequest = {
     method: exchange.method,
     target: exchange.target,
@@ -25,8 +28,10 @@ export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Re
     body: takeBody(exchange),
     lane: leaving.lane,
     isWatch: exchange.info.verb === 'watch',
-    headTimeoutMs: exchange.info.longRunning ? 0 : headTimeoutMs,
+    headTimeoutMs: timeoutMs,
     onAbort: (listener) => exchange.onAbort(listener),
+    // A request without a timeout of its own could wait for ever.
+    hasAlternative: timeoutMs > 0 && hasAlternative ? () => hasAlternative(exchange) : undefined,
   };
   const begunAt = performance.now();
   const sent = exchange.upgrade ? destination.upgrade(request) : destination.send(request);

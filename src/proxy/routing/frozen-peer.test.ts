@@ -10,6 +10,7 @@ import { DepartedMemory } from '../peers/departed-memory.js';
 import { PlayedServer } from '../peers/fake-server.fixture.js';
 import { createPeerDirectory, type RunningPeerDirectory } from '../peers/peer-directory.js';
 import type { PeerSource } from '../peers/peer-source.js';
+import { Alternatives } from './alternatives.js';
 import { createPeerDispatch } from './peer-dispatch.js';
 import { Rerouter } from './reroute.js';
 import { createRouter } from './router.js';
@@ -24,12 +25,17 @@ let clock: ManualClock;
 let closing: (() => Promise<unknown>)[];
 let directory: RunningPeerDirectory;
 let handler: ReturnType<typeof createRouter>;
+/** Answers that frozen servers owe. */
+let late: (() => void)[];
+let localServes: boolean;
 /** By address: how probes find the server. */
 let played: Map<string, PlayedServer>;
 
 beforeEach(() => {
   clock = new ManualClock();
   closing = [];
+  late = [];
+  localServes = false;
   played = new Map();
 });
 
@@ -42,6 +48,7 @@ async function server(): Promise<TlsServer & { readonly probed: PlayedServer }> 
   const probed = new PlayedServer(SURFACE);
   const real = await serveTls((_, response) => {
     if (probed.mode === 'up') response.end('{}');
+    else late.push(() => response.end('{"late":true}'));
   });
   played.set(real.address, probed);
   closing.push(() => real.close());
@@ -73,9 +80,11 @@ async function route(...addresses: string[]): Promise<void> {
   closing.push(() => directory.close());
   await settle();
   const common = { directory, clock, metrics: createMetrics(), logger: silentLogger };
+  const alternatives = new Alternatives({ directory: () => directory, localServes: () => localServes });
   const dispatch = createPeerDispatch({
     outgoingHeaders: createOutgoingHeaders(),
-    headTimeoutMs: 0,
+    headTimeoutMs: 60_000,
+    hasAlternative: (exchange, peer) => alternatives.toPeer(exchange, peer),
     limits: { heldMax: 10, queueMax: 10, waitMsMax: 1_000, clock },
   });
   handler = createRouter({
@@ -151,7 +160,46 @@ describe('a rerouted GET that meets a frozen server', () => {
     const [first, second] = directory.snapshot().peers.map(({ endpoints }) => endpoints[0]!.usable());
     expect([first, second]).toEqual([true, false]);
     cooling.probed.mode = 'up';
-    await clock.advance(150);
+    // Until the frozen server is probed again, after its own first cool-down.
+    await clock.advance(250);
     expect(await answer).toMatchObject({ status: 200 });
+  });
+
+  it('gets its late answer where no other server could take it', async () => {
+    const frozen = await server();
+    const incapable = await server();
+    incapable.probed.groups = { '/v1/pods': 'get list' };
+    await route(frozen.address, incapable.address);
+    frozen.probed.mode = 'hanging';
+    const answer = get();
+    await until(() => late.length === 1, 'request at the frozen server');
+    await clock.advance(FOUND_OUT_MS);
+    expect(directory.snapshot().departed.map(({ identity }) => identity)).toEqual(['p0']);
+    late[0]!();
+    expect(await textOf(await answer)).toBe('{"late":true}');
+    expect(incapable.requests).toEqual([]);
+  });
+
+  it('gets its late answer where all servers that could take it are frozen', async () => {
+    const servers = [await server(), await server()];
+    await route(...servers.map(({ address }) => address));
+    for (const each of servers) each.probed.mode = 'hanging';
+    const answer = get();
+    await until(() => late.length === 1, 'request at a frozen server');
+    await clock.advance(FOUND_OUT_MS);
+    // It may have been sent on before the second server was found out.
+    for (const reply of late) reply();
+    expect(await textOf(await answer)).toBe('{"late":true}');
+  });
+
+  it('is ended as before where the local server could take it', async () => {
+    const frozen = await server();
+    await route(frozen.address);
+    localServes = true;
+    frozen.probed.mode = 'hanging';
+    const answer = get().catch((error: unknown) => error);
+    await until(() => late.length === 1, 'request at the frozen server');
+    await clock.advance(FOUND_OUT_MS);
+    expect(await answer).toMatchObject({ status: { code: 503 } });
   });
 });

@@ -14,6 +14,7 @@ function dispatching(send: (request: OutgoingRequest) => Promise<Reply>, heldMax
       return { headers: ['Host', 'x', ...fields], lane: 'front-proxy' };
     },
     headTimeoutMs: 60_000,
+    hasAlternative: () => true,
     limits: { heldMax, queueMax: 1, waitMsMax: 1_000, clock: new ManualClock() },
   } as Parameters<typeof createPeerDispatch>[0]);
   const candidateOf = (identity: string) => {

@@ -1,7 +1,9 @@
 import { isPending } from '../../base/pending.js';
+import type { Exchange } from '../../http/exchange.js';
 import { FairLimiter, type FairLimiterOptions } from '../../http/fair-limiter.js';
 import { flowOf } from '../../http/identity.js';
 import type { MakeOutgoingHeaders } from '../identity/outgoing-headers.js';
+import type { Peer } from '../peers/peer-table.js';
 import { attempt } from './attempt.js';
 import type { Dispatch } from './reroute.js';
 import { isContinuable, withoutCompression } from './watch-request.js';
@@ -9,6 +11,8 @@ import { isContinuable, withoutCompression } from './watch-request.js';
 export interface PeerDispatchOptions {
   readonly outgoingHeaders: MakeOutgoingHeaders;
   readonly headTimeoutMs: number;
+  /** Returns whether another server than a peer that hangs could take an exchange now. */
+  readonly hasAlternative: (exchange: Exchange, peer: Peer) => boolean;
   /** Bounds for each peer by itself. */
   readonly limits: FairLimiterOptions;
 }
@@ -17,7 +21,8 @@ export interface PeerDispatchOptions {
 const LIMITERS_MAX = 256;
 
 /** Sends exchanges to peers as their callers, marked as rerouted, within a limit for each peer. */
-export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: PeerDispatchOptions): Dispatch {
+export function createPeerDispatch(options: PeerDispatchOptions): Dispatch {
+  const { outgoingHeaders, headTimeoutMs, limits } = options;
   const limiters = new Map<string, FairLimiter>();
 
   function limiterOf(identity: string): FairLimiter {
@@ -37,7 +42,9 @@ export function createPeerDispatch({ outgoingHeaders, headTimeoutMs, limits }: P
     const release = isPending(place) ? await place : place;
     try {
       const { clock } = limits;
-      return await attempt(exchange, { destination: endpoint.destination, leaving, headTimeoutMs, clock });
+      const hasAlternative = (each: Exchange) => options.hasAlternative(each, peer);
+      const { destination } = endpoint;
+      return await attempt(exchange, { destination, leaving, headTimeoutMs, hasAlternative, clock });
     } finally {
       // After the head of its reply a watch continues without a place.
       release();

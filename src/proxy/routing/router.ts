@@ -168,12 +168,16 @@ async function rerouteTo(
   return outcome;
 }
 
+/** Returns whether the local server takes requests and serves this one. */
+export function servesNow(host: LocalHost, surface: LocalServer['surface'], { info }: Exchange): boolean {
+  return host.ready() && (!info.isResource || (surface !== undefined && serves(surface, info)));
+}
+
 /** Returns the local server as last resort: it may have come back while peers were tried. */
 function ifServedHere(options: RouterOptions, exchange: Exchange): LastResort {
   const { host, localSurface } = options;
   return () => {
-    const surface = localSurface();
-    if (!host.ready() || (exchange.info.isResource && !(surface && serves(surface, exchange.info)))) return undefined;
+    if (!servesNow(host, localSurface(), exchange)) return undefined;
     return host.handle(exchange).then(async (answer) => {
       const reply = await localAnswer(options, exchange, answer, 'no peer answered');
       if (!isUnknownHere(exchange, reply)) return reply;
