@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../compose/config/config-error.js';
 import { kubeadmOutput } from '../tools/install/kubeadm-output.fixture.js';
-import { FakeNode, VIRTUAL_ADDRESS } from '../tools/install/node.fixture.js';
+import { FakeNode, OTHER_CA, VIRTUAL_ADDRESS } from '../tools/install/node.fixture.js';
 import { INSTALL, install, JOURNAL, MANIFEST, PATCH, POD, run, uninstall } from './install-command.fixture.js';
 
 const KUBE_VIP = `kind: Pod
@@ -84,6 +84,22 @@ describe('straddle install', () => {
       status: 200,
       isStraddle: false,
     });
+  });
+
+  it('is rolled back with the cause when the authority was replaced while it went on', async () => {
+    const node = new FakeNode();
+    const before = node.snapshot();
+    const caBefore = before['etc/kubernetes/pki/ca.crt'];
+    node.onDelay = () => {
+      if (node.read(MANIFEST).includes('--bind-address=127.0.0.1')) node.write('/etc/kubernetes/pki/ca.crt', OTHER_CA);
+    };
+    const { error } = await install(node);
+    expect(error?.message).toContain('rolled back, all files are as before: Straddle at 10.0.0.1:6443 was not ready');
+    expect(error?.message).toContain('Straddle answers 503 ([-]api-server failed: nobody takes requests)');
+    expect(error?.message).toContain(
+      'Straddle cannot verify the kube-apiserver at 127.0.0.1:6443 with /etc/kubernetes/pki/ca.crt as it is now: certificate signed by unknown authority.',
+    );
+    expect({ ...node.snapshot(), 'etc/kubernetes/pki/ca.crt': caBefore }).toEqual(before);
   });
 
   it('is rolled back when the kubelet does not restart the kube-apiserver', async () => {

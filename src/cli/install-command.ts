@@ -285,10 +285,16 @@ function aroundOf(given: {
 }): Around {
   const { files, sidecar, options, surroundings, ports, signal } = given;
   const credentials = sidecar && credentialsOf(files, sidecar);
+  const askWith =
+    (present: () => ProbeCredentials | undefined): Around['ask'] =>
+    async (address, target) => {
+      const shown = present();
+      return shown ? ports.ask(address, target, shown) : { kind: 'failure', why: 'no certificates to ask with' };
+    };
   return {
     files,
-    ask: async (address, target) =>
-      credentials ? ports.ask(address, target, credentials) : { kind: 'failure', why: 'no certificates to ask with' },
+    ask: askWith(() => credentials),
+    askAnew: askWith(() => sidecar && credentialsOf(files, sidecar)),
     say: (line) => surroundings.stdout(`${line}\n`),
     delay: ports.delay,
     nowMs: surroundings.nowMs,

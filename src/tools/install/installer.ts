@@ -6,7 +6,7 @@ import type { HostFiles } from './host-files.js';
 import { beginJournal, type Change, completeJournal, endJournal, type Journal, readJournal } from './journal.js';
 import type { InstallPlan } from './plan.js';
 import { answerText, type ServerAnswer } from './server-probe.js';
-import { STATE_DIR } from './sidecar.js';
+import { type Sidecar, STATE_DIR } from './sidecar.js';
 import { STRADDLE_POD } from './straddle-pod.js';
 import { checkUndo, type Undo, undoOf } from './undo.js';
 
@@ -19,6 +19,8 @@ const STOP_MS_MAX = 60_000;
 export interface Surroundings {
   readonly files: HostFiles;
   readonly ask: (address: HostPort, target: string) => Promise<ServerAnswer>;
+  /** As `ask`, with the authority that is in the files by now. */
+  readonly askAnew: (address: HostPort, target: string) => Promise<ServerAnswer>;
   readonly say: (line: string) => void;
   readonly delay: (ms: number) => Promise<void>;
   readonly nowMs: () => number;
@@ -55,7 +57,7 @@ export async function install({ changes, manifest, sidecar }: InstallPlan, aroun
       if (around.signal.aborted) throw new Error(STOPPED);
       files.replace(change.path, change.after);
       around.say(`wrote ${change.path}`);
-      await afterWriting(change, manifest, around);
+      await afterWriting(change, { manifest, sidecar }, around);
     }
     if (around.endpoint) await untilReachable(around.endpoint, around);
     completeJournal(files, journal);
@@ -85,8 +87,11 @@ async function rolledBack(journal: Journal, addresses: Addresses, around: Surrou
 }
 
 /** The order avoids that two servers want one address: the kube-apiserver must have left it before Straddle starts. */
-async function afterWriting({ path }: Change, addresses: Addresses, around: Surroundings): Promise<void> {
-  const { node, loopback } = addresses;
+async function afterWriting(
+  { path }: Change,
+  { manifest: { node, loopback }, sidecar }: Pick<InstallPlan, 'manifest' | 'sidecar'>,
+  around: Surroundings,
+): Promise<void> {
   if (path.endsWith(`/${API_SERVER}.yaml`)) {
     await until(`the kube-apiserver at ${formatHostPort(loopback)}`, around, async () => {
       const [here, there] = await Promise.all([around.ask(loopback, '/readyz'), around.ask(node, '/readyz')]);
@@ -101,8 +106,19 @@ async function afterWriting({ path }: Change, addresses: Addresses, around: Surr
       const [here, there] = await Promise.all([around.ask(loopback, '/readyz'), around.ask(node, '/readyz')]);
       const text = `${answerText(there)}; ${formatHostPort(loopback)}: ${answerText(here)}`;
       return [isReady(there, true) && isReady(here, false), text];
+    }).catch(async (error: Error) => {
+      throw await withCause(error, loopback, sidecar, around);
     });
   }
+}
+
+/** Straddle reads the authority when it starts, after it was checked: another file by then is why it trusts no kube-apiserver. */
+async function withCause(error: Error, loopback: HostPort, sidecar: Sidecar, around: Surroundings): Promise<Error> {
+  const [before, now] = await Promise.all([around.ask(loopback, '/readyz'), around.askAnew(loopback, '/readyz')]);
+  if (before.kind !== 'answer' || now.kind !== 'failure') return error;
+  const file = sidecar.flags.find(([flag]) => flag === 'peer-ca-file')?.[1];
+  const cause = `Straddle cannot verify the kube-apiserver at ${formatHostPort(loopback)} with ${file} as it is now: ${now.why}.`;
+  return new Error(`${error.message} ${cause}`, { cause: error });
 }
 
 /**

@@ -51,7 +51,7 @@ const ADDRESSES = { node: { host: '10.0.0.1', port: 6443 }, loopback: { host: '1
 function around(node: FakeNode, files: HostFiles): Surroundings {
   const { signal } = new AbortController();
   const { ask, delay } = node;
-  return { files, ask, delay, say: () => {}, nowMs: () => node.nowMs, timeoutMs: 30_000, signal };
+  return { files, ask, askAnew: ask, delay, say: () => {}, nowMs: () => node.nowMs, timeoutMs: 30_000, signal };
 }
 
 function installOn(node: FakeNode, files: HostFiles): Promise<void> {

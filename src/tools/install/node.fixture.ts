@@ -14,7 +14,7 @@ import { onTestFinished } from 'vitest';
 import type { HostPort } from '../../base/address.js';
 import { makeCa, makeClient, makeServer } from '../../http/tls/pki.fixture.js';
 import { kubeadmOutput } from './kubeadm-output.fixture.js';
-import type { ServerAnswer } from './server-probe.js';
+import type { ProbeCredentials, ServerAnswer } from './server-probe.js';
 
 const MANIFESTS = '/etc/kubernetes/manifests';
 const PKI = '/etc/kubernetes/pki';
@@ -22,6 +22,9 @@ const ca = makeCa('kubernetes');
 const frontProxyCa = makeCa('front-proxy-ca');
 const serving = makeServer(ca, { dnsNames: ['kubernetes.default.svc'], ipAddresses: ['10.0.0.1'] });
 const frontProxy = makeClient(frontProxyCa, { cn: 'front-proxy-client' });
+
+/** An authority that has issued nothing on the node. */
+export const OTHER_CA = makeCa('another').pem;
 
 /** What goes wrong on a node. */
 export interface Faults {
@@ -114,8 +117,9 @@ export class FakeNode {
     this.#lookAtManifests();
   };
 
-  readonly ask = async ({ host }: HostPort, target: string): Promise<ServerAnswer> => {
+  readonly ask = async ({ host }: HostPort, target: string, shown?: ProbeCredentials): Promise<ServerAnswer> => {
     this.#lookAtManifests();
+    if (shown && shown.ca !== ca.pem) return { kind: 'failure', why: 'certificate signed by unknown authority' };
     const { apiServer, straddle } = this.#running;
     const isHere = ['127.0.0.1', '10.0.0.1', VIRTUAL_ADDRESS].includes(host);
     const isApiServer = host === '127.0.0.1' ? apiServer !== '' : isHere && apiServer === 'everywhere';
@@ -123,7 +127,10 @@ export class FakeNode {
       const status = this.faults.rightsMissing && target !== '/readyz' ? 403 : 200;
       return { kind: 'answer', status, isStraddle: false };
     }
-    if (host === '10.0.0.1' && straddle) return { kind: 'answer', status: 200, isStraddle: true };
+    if (host === '10.0.0.1' && straddle) {
+      if (this.read(`${PKI}/ca.crt`) === ca.pem) return { kind: 'answer', status: 200, isStraddle: true };
+      return { kind: 'answer', status: 503, isStraddle: true, problem: '[-]api-server failed: nobody takes requests' };
+    }
     return { kind: 'refused' };
   };
 

@@ -6,8 +6,8 @@ import { answerText, askAsStraddle, type ProbeCredentials } from './server-probe
 const credentials: ProbeCredentials = { ca: tls.ca!, cert: tls.cert!, key: tls.key!, userHeader: 'X-Remote-User' };
 const server = await serveTls((req, res) => {
   if (req.url === '/straddle') res.setHeader('X-Straddle-Server', 'true');
-  res.statusCode = req.url === '/unready' ? 500 : 200;
-  res.end('ok');
+  res.statusCode = req.url === '/unready' || req.url === '/failing' ? 500 : 200;
+  res.end(req.url === '/failing' ? `[+]ping ok\n[-]etcd \u001b[31mfailed${'!'.repeat(1_000)}\n[-]other\n` : 'ok');
 });
 afterAll(() => server.close());
 const ask = (target: string, given = credentials) => askAsStraddle(parseHostPort(server.address), target, given);
@@ -18,6 +18,13 @@ describe('askAsStraddle', () => {
     expect(server.requests.at(-1)?.headers['x-remote-user']).toBe('system:straddle');
     expect(await ask('/straddle')).toEqual({ kind: 'answer', status: 200, isStraddle: true });
     expect(answerText(await ask('/unready'))).toBe('kube-apiserver answers 500');
+  });
+
+  it('asks about the server alone, and names the first failed check in bounded printable text', async () => {
+    const text = answerText(await ask('/failing'));
+    expect(text).toMatch(/^kube-apiserver answers 500 \(\[-\]etcd failed!+\)$/);
+    expect(text.length).toBeLessThan(250);
+    expect(server.requests.at(-1)?.headers['x-kubernetes-peer-proxied']).toBe('true');
   });
 
   it('shows its certificate only to a server that the authority vouches for', async () => {
