@@ -26,7 +26,9 @@ open). The reasons, each with the next step, follow on a terminal; otherwise the
 
 Open means: every server is protected, reachable and ready, reads its peers, and shows the same merged discovery; no API is
 left with one server only (with --server: with that one); nothing is held for a server that went away; no storage migration
-runs; certificates are good. --for=rollback also counts the objects that the older version would not serve.
+runs; certificates are good. --for=rollback also counts the objects that the older version would not serve. In which version
+an object of a resource that both versions serve is stored is seen only where servers serve storageversions (feature gate
+StorageVersionAPI): no other API shows it.
 
 Reasons, as --allow takes them: ${REASON_IDS.join(', ')}.
 

@@ -28,6 +28,7 @@ const run = (argv: readonly string[], stdoutIsTerminal = false) =>
 describe('straddle gate', () => {
   it('has help with examples and every reason', async () => {
     const { code, out } = await run(['--help']);
+    expect(out).toMatch(/stored is seen only where servers serve storageversions/);
     expect(code).toBe(0);
     expect(out).toContain('$ straddle gate\n');
     expect(out).toContain('sole-server, stale-surface, migration');
