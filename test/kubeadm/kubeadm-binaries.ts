@@ -12,5 +12,9 @@ export function kubeadmBinaries(): Binary[] {
     ...serverBinaries(version),
     ...KUBE_PROGRAMS.map((program) => kubeProgram(program, version)),
   ]);
-  return [...new Map([...ofVersions, ...INFORMERS].map((binary) => [binary.name, binary])).values()];
+  return [
+    ...new Map(
+      [...ofVersions, kubeProgram('kubelet', OLDER), ...INFORMERS].map((binary) => [binary.name, binary]),
+    ).values(),
+  ];
 }

@@ -1,6 +1,6 @@
 /** `npm run test:kubeadm`: an upgrade and a rollback of a control plane that kubeadm has made, with Straddle and, for contrast, without. */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -12,7 +12,10 @@ import { requireNamespaces, stopEverything } from '../real/rig/process.js';
 import { runsFromBuild } from '../real/rig/program.js';
 import { newerApi } from './clients/newer-object.js';
 import { KubeadmCluster } from './cluster/kubeadm-cluster.js';
+import { makeBridge } from './cluster/machine.js';
 import { kubeadmBinaries, NEWER, OLDER } from './kubeadm-binaries.js';
+import { makeNodeImages } from './real-kubelet/node-images.js';
+import { runOnKubelet } from './real-kubelet/run-on-kubelet.js';
 import {
   checked,
   grantRights,
@@ -20,18 +23,29 @@ import {
   installEverywhere,
   rolledBack,
   uninstallEverywhere,
+  wrongAuthority,
 } from './steps/install-steps.js';
 import { RunContext, type Step } from './steps/run-context.js';
 import { controllersUnharmed, rollback, upgrade } from './steps/upgrade-steps.js';
 import { informersComplete, podsSteady, readsAnswered, writesKept } from './steps/verdict-steps.js';
 import { contrast } from './steps/without-straddle.js';
 
-const USAGE = `Usage: npm run test:kubeadm [-- --keep] [--verbose]
+/** Debian's package by program. */
+const PROGRAMS = new Map([
+  ['curl', 'curl'],
+  ['haproxy', 'haproxy'],
+  ['ip', 'iproute2'],
+]);
+const CONTAINER_PROGRAMS = new Map(['buildah', 'catatonit', 'containerd', 'runc'].map((name) => [name, name]));
+const named = (programs: ReadonlyMap<string, string>): string => [...programs.values()].join(', ');
+
+const USAGE = `Usage: npm run test:kubeadm [-- --kubelet] [--keep] [--verbose]
 
 Brings up a control plane of three nodes with kubeadm ${OLDER.slice(1)}, puts a Straddle on each, upgrades it to ${NEWER.slice(1)} and
-back under load, and uninstalls Straddle. Needs Linux, root, and Debian's curl, haproxy
-and iproute2.
+back under load, and uninstalls Straddle. Needs Linux, root, and Debian's ${named(PROGRAMS)}.
 
+  --kubelet   in place of that, one node with a real kubelet, whose static pods are containers: install, upgrade, uninstall.
+              Needs Debian's ${named(CONTAINER_PROGRAMS)} too, and the network for the image of Straddle
   --keep      keep the folder with logs and data; it is kept anyway when something fails
   --verbose   show where a failure came from
 `;
@@ -39,6 +53,7 @@ and iproute2.
 const STEPS: readonly Step[] = [
   grantRights,
   rolledBack,
+  wrongAuthority,
   installEverywhere,
   checked,
   upgrade,
@@ -64,12 +79,15 @@ const VERDICTS: ReadonlySet<Step> = new Set([
 ]);
 /** Bound on the whole run. */
 const RUN_TIMEOUT_MS = 15 * 60_000;
+/** Set for the run inside its network namespace: the folder of logs, data and images. */
 const INSIDE = 'STRADDLE_KUBEADM_INSIDE';
+const IMAGES = 'images';
 const runStartedMs = Date.now();
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
 
 interface RunOptions {
+  readonly kubelet: boolean;
   readonly keep: boolean;
   readonly verbose: boolean;
 }
@@ -78,11 +96,11 @@ interface RunOptions {
  * Runs this file again in a network namespace of its own: bridge, HAProxy and clients are there, and nothing of them is left
  * whatever ends it. Resolves to the exit code.
  */
-function runInside(args: readonly string[]): Promise<number> {
+function runInside(dir: string, args: readonly string[]): Promise<number> {
   const program = [process.execPath, '--import', 'tsx', new URL(import.meta.url).pathname, ...args];
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', 'unshare', '--net', '--', ...program], {
     stdio: 'inherit',
-    env: { ...process.env, [INSIDE]: '1' },
+    env: { ...process.env, [INSIDE]: dir },
   });
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   // The terminal sends it to both.
@@ -93,13 +111,18 @@ function runInside(args: readonly string[]): Promise<number> {
   });
 }
 
-async function prepare(): Promise<void> {
+/** What needs the network of the machine. */
+async function prepare(dir: string, kubelet: boolean): Promise<void> {
   requireNamespaces();
-  requireProgram('curl', 'curl');
-  requireProgram('haproxy', 'haproxy');
-  requireProgram('ip', 'iproute2');
+  const programs = [...PROGRAMS, ...(kubelet ? CONTAINER_PROGRAMS : [])];
+  for (const [program, debianPackage] of programs) requireProgram(program, debianPackage);
   await ensureBinaries(say, kubeadmBinaries());
   if (runsFromBuild()) ensureBuilt(say);
+  if (!kubelet) return;
+  const startedMs = Date.now();
+  mkdirSync(join(dir, IMAGES));
+  await makeNodeImages(join(dir, IMAGES), [OLDER, NEWER]);
+  say(`images for a node are made after ${((Date.now() - startedMs) / 1000).toFixed(0)} s`);
 }
 
 async function counted(name: string, verbose: boolean, work: () => Promise<void>): Promise<boolean> {
@@ -116,33 +139,53 @@ async function counted(name: string, verbose: boolean, work: () => Promise<void>
   return failure === undefined;
 }
 
-async function runSteps({ keep, verbose }: RunOptions): Promise<number> {
-  const dir = mkdtempSync(join(tmpdir(), 'straddle-kubeadm-'));
+/** Counts steps; returns whether a step was good. */
+class Tally {
+  passed = 0;
+  failed = 0;
+
+  count(isGood: boolean): boolean {
+    if (isGood) this.passed += 1;
+    else this.failed += 1;
+    return isGood;
+  }
+}
+
+async function run(dir: string, { kubelet, keep, verbose }: RunOptions): Promise<number> {
+  const tally = new Tally();
+  await makeBridge();
+  if (kubelet) {
+    await runOnKubelet({
+      dir,
+      images: join(dir, IMAGES),
+      say,
+      counted: async (name, work) => tally.count(await counted(name, verbose, work)),
+    });
+  } else await runSteps(dir, tally, verbose);
+  await stopEverything();
+  const { passed, failed } = tally;
+  if (failed > 0 || keep) say(`logs and data: ${dir}`);
+  else rmSync(dir, { recursive: true, force: true });
+  const seconds = Math.round((Date.now() - runStartedMs) / 1000);
+  say(`${passed} passed, ${failed} failed, in ${seconds} s`);
+  return failed === 0 ? 0 : 1;
+}
+
+async function runSteps(dir: string, tally: Tally, verbose: boolean): Promise<void> {
   const kind = newerApi(OLDER, NEWER);
   let context: RunContext | undefined;
-  let failed = 0;
-  let passed = 0;
-  const count = (isGood: boolean): boolean => {
-    if (isGood) passed += 1;
-    else failed += 1;
-    return isGood;
-  };
   const bringUp = async () => {
     const cluster = await KubeadmCluster.create(dir, OLDER, (line) => say(`  ${line}`));
     context = new RunContext({ older: OLDER, newer: NEWER, kind, cluster, say });
   };
-  let goesOn = count(await counted(`three nodes by kubeadm ${OLDER.slice(1)}, with etcd on each`, verbose, bringUp));
+  const made = `three nodes by kubeadm ${OLDER.slice(1)}, with etcd on each`;
+  let goesOn = tally.count(await counted(made, verbose, bringUp));
   let left = 0;
   for (const step of STEPS) {
     if (!goesOn) left += 1;
-    else if (!count(await counted(step.name, verbose, () => step.run(context!)))) goesOn = VERDICTS.has(step);
+    else if (!tally.count(await counted(step.name, verbose, () => step.run(context!)))) goesOn = VERDICTS.has(step);
   }
   if (left > 0) say(`${left} steps could not be taken after that`);
-  await stopEverything();
-  if (failed > 0 || keep) say(`logs and data: ${dir}`);
-  else rmSync(dir, { recursive: true, force: true });
-  say(`${passed} passed, ${failed} failed`);
-  return failed === 0 ? 0 : 1;
 }
 
 async function main(args: string[]): Promise<number> {
@@ -151,6 +194,7 @@ async function main(args: string[]): Promise<number> {
     const { values } = parseArgs({
       args,
       options: {
+        kubelet: { type: 'boolean', default: false },
         keep: { type: 'boolean', default: false },
         verbose: { type: 'boolean', short: 'v', default: false },
         help: { type: 'boolean', short: 'h', default: false },
@@ -165,9 +209,16 @@ async function main(args: string[]): Promise<number> {
     process.stdout.write(USAGE);
     return 0;
   }
-  if (process.env[INSIDE] !== undefined) return runSteps(chosen);
-  await prepare();
-  return runInside(args);
+  const inside = process.env[INSIDE];
+  if (inside !== undefined) return run(inside, chosen);
+  const dir = mkdtempSync(join(tmpdir(), 'straddle-kubeadm-'));
+  try {
+    await prepare(dir, chosen.kubelet);
+  } catch (error) {
+    rmSync(dir, { recursive: true, force: true });
+    throw error;
+  }
+  return runInside(dir, args);
 }
 
 if (process.env[INSIDE] !== undefined) {

@@ -9,7 +9,7 @@ import type { RigProcess } from '../../real/rig/process.js';
 import { CONFIG, kubeadmConfig } from './kubeadm-files.js';
 import { endpointOf } from './kubeconfig-endpoint.js';
 import { startLoadBalancer } from './load-balancer.js';
-import { BALANCER_ADDRESS, Machine, makeBridge, PORT } from './machine.js';
+import { BALANCER_ADDRESS, Machine, PORT } from './machine.js';
 import { StaticPods } from './static-pods.js';
 
 const KUBELET = fileURLToPath(new URL('../kubelet/main.ts', import.meta.url));
@@ -46,7 +46,6 @@ export class KubeadmCluster {
   ) {}
 
   static async create(dir: string, version: KubeVersion, say: (line: string) => void): Promise<KubeadmCluster> {
-    await makeBridge();
     const machines: Machine[] = [];
     for (const number of [1, 2, 3]) machines.push(await Machine.create(`cp-${number}`, `10.0.0.${number}`, dir));
     await makeFiles(machines, version, say);

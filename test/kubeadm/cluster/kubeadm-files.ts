@@ -8,8 +8,13 @@ const API = 'kubeadm.k8s.io/v1beta4';
 
 type Arguments = Readonly<Record<string, string>>;
 
-/** Returns the configuration for one machine. JSON is YAML. */
-export function kubeadmConfig(machine: Machine, all: readonly Machine[], version: KubeVersion): string {
+/** Returns the configuration for one machine, with further documents. JSON is YAML. */
+export function kubeadmConfig(
+  machine: Machine,
+  all: readonly Machine[],
+  version: KubeVersion,
+  more: readonly object[] = [],
+): string {
   const init = {
     apiVersion: API,
     kind: 'InitConfiguration',
@@ -26,7 +31,7 @@ export function kubeadmConfig(machine: Machine, all: readonly Machine[], version
     apiServer: { extraArgs: named({ 'shutdown-watch-termination-grace-period': '1s' }) },
     etcd: { local: etcd(machine, all) },
   };
-  return [init, cluster].map((document) => `${JSON.stringify(document, null, 2)}\n`).join('---\n');
+  return [init, cluster, ...more].map((document) => `${JSON.stringify(document, null, 2)}\n`).join('---\n');
 }
 
 /** A member of an etcd of all machines, as the guide of kubeadm to an etcd of several nodes has it. */

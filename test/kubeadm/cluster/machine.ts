@@ -27,6 +27,21 @@ export async function makeBridge(): Promise<void> {
   await mustRun([ip(), 'link', 'set', BRIDGE, 'up']);
 }
 
+export interface MachineOptions {
+  /** Its own processes and /run too: what containers leave behind ends with the machine. */
+  readonly withContainers?: boolean;
+}
+
+const PRIVATE_FOLDERS = 'hostname "$1"; mount --bind "$2/etc" /etc; mount --bind "$2/var-lib" /var/lib';
+/** How a machine is held: its first process sleeps, or reaps what containers leave behind. */
+const HOLDERS = {
+  sleep: { namespaces: [], script: `${PRIVATE_FOLDERS}; exec sleep infinity` },
+  catatonit: {
+    namespaces: ['--pid', '--fork', '--kill-child=KILL', '--mount-proc'],
+    script: `${PRIVATE_FOLDERS}; mount -t tmpfs tmpfs /run; exec catatonit -P`,
+  },
+} as const;
+
 /**
  * A machine of the control plane: namespaces of its own for network, host name and mounts, with an /etc and a /var/lib of its own. A
  * sleeping process holds them, so they end with the test, however it ends.
@@ -37,24 +52,34 @@ export class Machine {
     readonly address: string,
     private readonly dir: string,
     private readonly holder: RigProcess,
+    /** A process in its namespaces. */
+    private readonly pid: number,
+    private readonly hasOwnProcesses: boolean,
   ) {}
 
-  static async create(name: string, address: string, parent: string): Promise<Machine> {
+  static async create(
+    name: string,
+    address: string,
+    parent: string,
+    { withContainers = false }: MachineOptions = {},
+  ): Promise<Machine> {
     const dir = join(parent, name);
     prepareFolders(name, address, dir);
-    const script = 'hostname "$1"; mount --bind "$2/etc" /etc; mount --bind "$2/var-lib" /var/lib; exec sleep infinity';
+    const program = withContainers ? 'catatonit' : 'sleep';
+    const { namespaces, script } = HOLDERS[program];
     const holder = new RigProcess({
       name,
       command: 'unshare',
-      args: ['--net', '--uts', '--mount', 'sh', '-ec', script, 'sh', name, dir],
+      args: ['--net', '--uts', '--mount', ...namespaces, 'sh', '-ec', script, 'sh', name, dir],
       logFile: join(dir, 'machine.log'),
     });
-    const machine = new Machine(name, address, dir, holder);
-    await eventually(`${name} has its namespaces`, () => {
+    const pid = await eventually(`${name} has its namespaces`, () => {
       if (!holder.running) throw new GiveUp(`${name} ended: ${holder.logTail()}`);
-      return readFileSync(`/proc/${holder.pid}/comm`, 'utf8').trim() === 'sleep';
+      const inside = withContainers ? childOf(holder.pid) : holder.pid;
+      return inside !== undefined && readFileSync(`/proc/${inside}/comm`, 'utf8').trim() === program && inside;
     });
-    await mustRun([ip(), 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(holder.pid)]);
+    const machine = new Machine(name, address, dir, holder, Number(pid), withContainers);
+    await mustRun([ip(), 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', String(pid)]);
     await mustRun([ip(), 'link', 'set', name, 'master', BRIDGE, 'up']);
     await machine.mustRun(ip(), 'link', 'set', 'lo', 'up');
     await machine.mustRun(ip(), 'address', 'add', `${address}/${PREFIX_LENGTH}`, 'dev', 'eth0');
@@ -78,13 +103,23 @@ export class Machine {
     writeFileSync(this.path(path), text, { mode: 0o600 });
   }
 
+  remove(path: string): void {
+    rmSync(this.path(path));
+  }
+
   get logDir(): string {
     return join(this.dir, 'logs');
   }
 
   /** A command line that runs in the namespaces of this machine. */
   inside(command: readonly string[]): string[] {
-    return ['nsenter', `--target=${this.holder.pid}`, '--net', '--uts', '--mount', '--', ...command];
+    const processes = this.hasOwnProcesses ? ['--pid'] : [];
+    return ['nsenter', `--target=${this.pid}`, '--net', '--uts', '--mount', ...processes, '--', ...command];
+  }
+
+  /** Ends everything that runs on it. */
+  async end(): Promise<void> {
+    await this.holder.kill();
   }
 
   run(...command: string[]): Promise<CommandResult> {
@@ -135,6 +170,11 @@ export class Machine {
       logFile: join(this.logDir, `${name}.log`),
     });
   }
+}
+
+function childOf(pid: number): number | undefined {
+  const [first] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  return first === undefined || first === '' ? undefined : Number(first);
 }
 
 function prepareFolders(name: string, address: string, dir: string): void {

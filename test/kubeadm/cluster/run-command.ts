@@ -9,13 +9,21 @@ export interface CommandResult {
 
 const TIMEOUT_MS = 180_000;
 
+export interface CommandOptions {
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  /** Default: that of the test. */
+  readonly env?: NodeJS.ProcessEnv;
+}
+
 /** Runs a program to its end; it dies with the test. */
 export function runCommand(
   command: readonly string[],
-  { input = '', timeoutMs = TIMEOUT_MS }: { readonly input?: string; readonly timeoutMs?: number } = {},
+  { input = '', timeoutMs = TIMEOUT_MS, env = process.env }: CommandOptions = {},
 ): Promise<CommandResult> {
   return new Promise((resolve, reject) => {
     const child = spawn('setpriv', ['--pdeathsig', 'KILL', '--', ...command], {
+      env,
       timeout: timeoutMs,
       killSignal: 'SIGKILL',
     });
@@ -36,7 +44,7 @@ export function runCommand(
 }
 
 /** Runs a program that must end with 0, and returns its standard output. */
-export async function mustRun(command: readonly string[], options: { readonly input?: string } = {}): Promise<string> {
+export async function mustRun(command: readonly string[], options: CommandOptions = {}): Promise<string> {
   const { code, output, stdout } = await runCommand(command, options);
   if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}: ${output.trim()}`);
   return stdout;

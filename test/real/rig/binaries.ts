@@ -75,7 +75,9 @@ export const KUBE_PROGRAMS = [
   'kubeadm',
   'kubectl',
 ] as const;
-export type KubeProgram = (typeof KUBE_PROGRAMS)[number];
+/** Programs whose dependencies are pinned with each release: those, and the kubelet, which is built for one release only. */
+export const PINNED_PROGRAMS = [...KUBE_PROGRAMS, 'kubelet'] as const;
+export type KubeProgram = (typeof PINNED_PROGRAMS)[number];
 
 export function programName(program: KubeProgram, version: KubeVersion): string {
   return `${program}-${version}`;

@@ -2,12 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KUBE_PROGRAMS } from './binaries.js';
+import { PINNED_PROGRAMS } from './binaries.js';
 import { type KubeVersion, MODULES_DIR, minorOf, moduleOf } from './pinned-versions.js';
 
 const KUBERNETES = 'k8s.io/kubernetes';
 /** Programs that the rig builds of a version. */
-const PROGRAMS = KUBE_PROGRAMS.map((name) => `${KUBERNETES}/cmd/${name}`);
+const PROGRAMS = PINNED_PROGRAMS.map((name) => `${KUBERNETES}/cmd/${name}`);
 /** Releases in a row that are not there: then there are no more. */
 const MISSES_MAX = 5;
 const GO_OUTPUT_BYTES_MAX = 64 * 1024 * 1024;
