@@ -160,13 +160,14 @@ describe('the only server of a resource', () => {
     );
   });
 
-  it('hangs: resources of others are not delayed, and its resource is refused in bounded time', async () => {
-    const [a, b] = await pair();
+  it('hangs: resources of others are not delayed, and its resource is refused at the request timeout, then at once', async () => {
+    const [a, b] = await pair({ 'request-timeout': '6s' });
     b.api.mode = 'hung';
     const waiting = plane.ask(a, PODGROUPS);
     expect((await plane.ask(a, CONFIGMAPS)).status).toBe(200);
     expect((await discovery(a)).text).toContain('podgroups');
     expect((await waiting).json()).toMatchObject({ kind: 'Status', code: 503 });
+    expect((await plane.ask(a, PODGROUPS)).status).toBe(503);
     expect((await plane.ask(a, CONFIGMAPS)).status).toBe(200);
   });
 
