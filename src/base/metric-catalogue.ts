@@ -78,7 +78,7 @@ export function createMetrics() {
     ),
     wrong404sPrevented: registry.counter(
       'straddle_wrong_404_prevented_total',
-      'Requests that the local server alone would have answered with a wrong 404.',
+      'Requests for which the local server alone would have sent a wrong 404, or one that could be wrong.',
       ['how'],
     ),
     unknownOptions: registry.counter<[outcome: 'answered' | 'refused' | 'unavailable']>(

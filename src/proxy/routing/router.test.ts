@@ -37,6 +37,30 @@ describe('router', () => {
     expect(count('straddle_wrong_404_prevented_total{how="rerouted"} 1')).toBe(true);
   });
 
+  it.each([401, 403, 404])('counts no prevented 404 where the peer rightly answers %i', async (status) => {
+    const { handler, count } = routing({ table: withNew, local: OLD, dispatch: async () => answer(status) });
+    expect(await code(handler(ask('GET', `${JOBS}/gone`)))).toBe(status);
+    expect(
+      count(`apiserver_rerouted_request_total{code="${status}",group="batch",version="v2",resource="jobs"} 1`),
+    ).toBe(true);
+    expect(count('straddle_wrong_404_prevented_total{how="rerouted"}')).toBe(false);
+  });
+
+  it('counts no prevented 404 where the local server answers after all', async () => {
+    let local = OLD;
+    const { handler, count } = routing({
+      table: tableOf([peer('b', NEW)]),
+      local: () => local,
+      host: { handle: async () => answer(202) },
+      dispatch: () => {
+        local = NEW;
+        return maybe();
+      },
+    });
+    expect(await code(handler(ask('GET', JOBS)))).toBe(202);
+    expect(count('straddle_wrong_404_prevented_total{how="rerouted"}')).toBe(false);
+  });
+
   it('answers 503 instead of a 404 that could be wrong', async () => {
     const { handler, count } = routing({
       table: tableOf([], { gone: NEW }),

@@ -162,7 +162,7 @@ async function rerouteTo(
   const outcome = await rerouter.reroute(exchange, way.peers, way.why, {
     lastResort: ifServedHere(options, exchange),
   });
-  if (outcome.kind === 'reply' && exchange.info.isResource && local.ready) {
+  if (exchange.info.isResource && local.ready && isOtherThanHere(outcome)) {
     metrics.wrong404sPrevented.labels('rerouted').inc();
   }
   return outcome;
@@ -171,6 +171,17 @@ async function rerouteTo(
 /** Returns whether the local server takes requests and serves this one. */
 export function servesNow(host: LocalHost, surface: LocalServer['surface'], { info }: Exchange): boolean {
   return host.ready() && (!info.isResource || (surface !== undefined && serves(surface, info)));
+}
+
+/**
+ * Codes of a peer with which the local server alone would not have been wrong: it authorizes before it looks for the resource,
+ * and the 404 of a missing object is a 404 there too.
+ */
+const SAME_HERE: ReadonlySet<number> = new Set([401, 403, 404]);
+
+/** Returns whether a peer answered, with another code than the local server alone would have sent. */
+function isOtherThanHere(outcome: RerouteOutcome): boolean {
+  return outcome.kind === 'reply' && outcome.from !== undefined && !SAME_HERE.has(outcome.reply.status);
 }
 
 /** Returns the local server as last resort: it may have come back while peers were tried. */

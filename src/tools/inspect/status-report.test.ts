@@ -41,6 +41,21 @@ describe('straddle status', () => {
     expect(statusText(report, true)).toMatch(/^a .* b, c \(down\) .* 127\.0\.0\.61:\d+ /m);
   });
 
+  it('counts prevented 404s and requests held back with 503 separately', async () => {
+    plane = new FakePlane();
+    const counted = (how: string, count: number) => `straddle_wrong_404_prevented_total{how="${how}"} ${count}`;
+    const metrics = `${counted('rerouted', 5)}\n${counted('held-back', 3)}\n`;
+    await plane.start({ name: 'a', kind: 'straddle', metrics }, { name: 'b', kind: 'plain' });
+    const report = statusReport(await inspect(plane.door('a')));
+    expect(report.servers).toMatchObject([
+      { name: 'a', wrong404sPrevented: 5, heldBack: 3 },
+      { name: 'b', wrong404sPrevented: null, heldBack: null },
+    ]);
+    const text = statusText(report, true);
+    expect(text).toMatch(/ 404S PREVENTED {3}HELD BACK {3}/);
+    expect(text).toMatch(/^a .* 5 +3 +/m);
+  });
+
   it('shows a server whose protection is switched off, and since when', async () => {
     plane = new FakePlane();
     await plane.start({ name: 'a', kind: 'straddle', passthrough: true }, { name: 'b', kind: 'straddle' });

@@ -31,7 +31,10 @@ export interface ServerStatus {
   readonly peers: readonly PeerStatus[] | null;
   /** Requests that a peer answered; null if the server does not report it. */
   readonly reroutes: number | null;
+  /** Requests that a peer answered, and not with 404, while the server alone would have said 404. */
   readonly wrong404sPrevented: number | null;
+  /** Requests answered 503 because a 404 could have been wrong. */
+  readonly heldBack: number | null;
   /** Time since its local surface was last confirmed. */
   readonly surfaceAgeSeconds: number | null;
   readonly departedServers: number | null;
@@ -103,6 +106,7 @@ const SILENT = {
   peers: null,
   reroutes: null,
   wrong404sPrevented: null,
+  heldBack: null,
   surfaceAgeSeconds: null,
   departedServers: null,
   addressConflicts: null,
@@ -167,11 +171,19 @@ function numbersOf(metrics: MetricsPage, name: string) {
   return {
     peers: peersOf(metrics),
     reroutes: metrics.sum('apiserver_rerouted_request_total') ?? null,
-    wrong404sPrevented: metrics.sum('straddle_wrong_404_prevented_total') ?? null,
+    wrong404sPrevented: preventedBy(metrics, 'rerouted'),
+    heldBack: preventedBy(metrics, 'held-back'),
     surfaceAgeSeconds: [...surfaceAges(metrics)].find(([server]) => server.toLowerCase() === name)?.[1] ?? null,
     departedServers: metrics.sum('straddle_departed_servers') ?? null,
     addressConflicts: metrics.sum('straddle_peer_address_conflicts') ?? null,
   };
+}
+
+function preventedBy(metrics: MetricsPage, how: string): number | null {
+  const name = 'straddle_wrong_404_prevented_total';
+  if (!metrics.has(name)) return null;
+  const samples = metrics.all(name).filter(({ labels }) => labels.get('how') === how);
+  return samples.reduce((total, { value }) => total + value, 0);
 }
 
 /** Seconds since the surface of each server was last confirmed, by server name. */
@@ -213,12 +225,13 @@ export function statusText({ door, servers, notes }: StatusReport, wide: boolean
       ? [
           server.address ?? '-',
           numberText(server.wrong404sPrevented),
+          numberText(server.heldBack),
           numberText(server.departedServers),
           server.certificateExpires?.slice(0, 10) ?? '-',
         ]
       : []),
   ]);
-  const all = wide ? [...heads, 'ADDRESS', '404S PREVENTED', 'DEPARTED', 'CERTIFICATE UNTIL'] : heads;
+  const all = wide ? [...heads, 'ADDRESS', '404S PREVENTED', 'HELD BACK', 'DEPARTED', 'CERTIFICATE UNTIL'] : heads;
   // Reasons do not fit into a column; they follow the table.
   const reasons = wide
     ? []
