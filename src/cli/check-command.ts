@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { fileProblem } from '../base/file-problem.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import { inspectCheck } from '../tools/inspect/check-inspection.js';
-import { checkText, exitCodeOf } from '../tools/inspect/check-report.js';
+import { exitCodeOf } from '../tools/inspect/check-report.js';
+import { checkText, isProblem, problemsText } from '../tools/inspect/check-text.js';
 import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
 import { chosenKubeconfig } from './kube-access.js';
 import { COMPONENTS_DIR, localClients } from './local-clients.js';
@@ -22,6 +23,7 @@ The front-proxy certificate is looked at too if it is at hand: by default pki/fr
 
 Examples:
   $ straddle check
+  $ straddle check --problems
   $ straddle check --kubeconfig=/etc/kubernetes/admin.conf
   $ straddle check -o json | jq '.checks[] | select(.verdict == "FAIL")'
   $ straddle check --server=10.0.0.2:6443 --peer-ca-file=/etc/kubernetes/pki/ca.crt || exit 1
@@ -30,6 +32,7 @@ Examples:
 interface CheckFlags extends InspectFlags {
   readonly frontProxyCertFile?: string;
   readonly componentsDir?: string;
+  readonly problems?: boolean;
 }
 
 const COULD_NOT_CHECK = 2;
@@ -42,6 +45,7 @@ export function addCheckCommand(
   addInspectFlags(
     program.command('check').description('Check that a control plane is protected, and say how to mend it'),
   )
+    .option('--problems', 'only what is not ok')
     .option('--front-proxy-cert-file <path>', 'certificate that servers show to each other, to check it too')
     .option(
       '--components-dir <path>',
@@ -54,7 +58,9 @@ export function addCheckCommand(
         const frontProxy = frontProxyFile(named, surroundings);
         const clients = localClients(flags.componentsDir, surroundings);
         const report = await inspectCheck(await inspectOptions(named, surroundings), frontProxy, clients);
-        surroundings.stdout(printed(report, flags.output, checkText));
+        const shown = flags.problems ? { ...report, checks: report.checks.filter(isProblem) } : report;
+        const text = flags.problems ? problemsText(report.checks.length) : checkText;
+        surroundings.stdout(printed(shown, flags.output, surroundings, text));
         exitWith(exitCodeOf(report));
       } catch (error) {
         // An exit code of its own: scripts must be able to tell this from a failed check.

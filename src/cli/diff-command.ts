@@ -16,9 +16,10 @@ import { minorOf } from './version-argument.js';
 const [BEFORE, NEWEST] = shippedVersions().slice(-2);
 
 const EXAMPLES = `
-Which server serves what by itself, down to subresource and verb; what was added and removed between the versions that are
-there; what a client of each server would miss, and whether a mixed version proxy makes up for it; objects that are stored
-in a version with which a server can do nothing. Without --all, only what not all servers serve alike.
+Which server serves what by itself, down to subresource and verb; how much was added and removed between the versions that
+are there; what a client of each server would miss, and whether a mixed version proxy makes up for it; objects that are
+stored in a version with which a server can do nothing. Without --all, only what not all servers serve alike. Servers of one
+version that serve the same share a column; -o wide has the verbs.
 
 --from and --to compare what comes with two Kubernetes versions, without any cluster; a file of \`straddle surface capture\`
 may stand for a version. What is off by default (alpha and some beta versions) is left out, unless --all is given.
@@ -52,7 +53,7 @@ export function addDiffCommand(program: Command, surroundings: Surroundings): vo
 async function diff({ from, to, all = false, ...flags }: DiffFlags, surroundings: Surroundings): Promise<string> {
   if (from === undefined && to === undefined) {
     const report = await inspectDiff(await inspectOptions(flags, surroundings), all);
-    return printed(report, flags.output, diffText);
+    return printed(report, flags.output, surroundings, diffText);
   }
   if (from === undefined || to === undefined) throw new ConfigError(['Give both --from and --to, or neither.']);
   const [before, after] = await Promise.all([surfaceFor(from, '--from'), surfaceFor(to, '--to')]);
@@ -60,7 +61,7 @@ async function diff({ from, to, all = false, ...flags }: DiffFlags, surroundings
     { name: before.version, surface: servedBy(before, all) },
     { name: after.version, surface: servedBy(after, all) },
   );
-  return printed(change, flags.output, changeText);
+  return printed(change, flags.output, surroundings, changeText);
 }
 
 async function surfaceFor(text: string, flag: string): Promise<BuiltInSurface> {

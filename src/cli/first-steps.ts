@@ -1,5 +1,6 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { dump } from 'js-yaml';
+import { breakLines } from '../base/break-lines.js';
 import { resourceName } from '../kube/gvr.js';
 import type { JsonObject } from '../kube/json.js';
 import { apiVersionOf, type ResourceKind } from '../kube/resource-kind.js';
@@ -160,7 +161,7 @@ function quoted(path: string): string {
 
 /** Breaks a comment at blanks. */
 function wrapped(text: string): string[] {
-  return broken(text.split(' '), COLUMNS - INDENT.length - '# '.length);
+  return breakLines(text.split(' '), COLUMNS - INDENT.length - '# '.length);
 }
 
 /** Breaks a command at its words, with a backslash at the end of each line but the last. */
@@ -168,20 +169,9 @@ function continued(command: string): string[] {
   const whole = `${INDENT}${command}`;
   if (whole.length <= COLUMNS) return [whole];
   const words = command.match(/'[^']*'|\S+/g) ?? [];
-  const lines = broken(words, COLUMNS - 2 * INDENT.length - INDENT.length - ' \\'.length);
+  const lines = breakLines(words, COLUMNS - 2 * INDENT.length - INDENT.length - ' \\'.length);
   return lines.map((line, index) => {
     const indent = index === 0 ? INDENT : INDENT.repeat(3);
     return `${indent}${line}${index < lines.length - 1 ? ' \\' : ''}`;
   });
-}
-
-/** Joins words to lines of at most `width` characters; a longer word has a line of its own. */
-function broken(words: readonly string[], width: number): string[] {
-  const lines: string[] = [];
-  for (const word of words) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) lines[lines.length - 1] = `${last} ${word}`;
-    else lines.push(word);
-  }
-  return lines;
 }

@@ -4,6 +4,7 @@ import { loadSurface } from '../apiserver/surfaces/load-surface.js';
 import { parseRuntimeConfig } from '../apiserver/surfaces/runtime-config.js';
 import { notShipped } from '../apiserver/surfaces/shipped-versions.js';
 import { surfaceDiscovery } from '../apiserver/surfaces/surface-discovery.js';
+import { NO_COLORS } from '../base/terminal-colors.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import { parseGoDurationMs } from '../compose/config/go-duration.js';
 import { type Surface, servedResources } from '../kube/surface.js';
@@ -16,6 +17,7 @@ import { LOOK_EVERY_MS, waitForGate } from '../tools/inspect/gate/wait-for-gate.
 import { frontProxyFile } from './check-command.js';
 import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
 import { chosenKubeconfig } from './kube-access.js';
+import { stderrColors, stdoutColors, stdoutLook } from './stream-look.js';
 import type { Surroundings } from './surroundings.js';
 import { minorVersion } from './version-argument.js';
 
@@ -111,23 +113,28 @@ async function gate(flags: GateFlags, surroundings: Surroundings): Promise<GateR
     to,
     load: shipped,
   };
+  const colors = stderrColors(surroundings);
+  const look = { colors, width: undefined };
   return waitForGate({
     wanted,
     look: () => inspectGate(options),
     nowMs: surroundings.nowMs,
     pause,
     timeoutMs: wait ? (timeout ?? TIMEOUT_MS_DEFAULT) : 0,
-    onChange: (report) => surroundings.stderr(`waiting, ${gateLine(report)}${gateDetails(report)}`),
+    onChange: (report) => surroundings.stderr(`waiting, ${gateLine(report, colors)}${gateDetails(report, look)}`),
   });
 }
 
-function print(report: GateReport, { output }: GateFlags, { stdout, stderr, stdoutIsTerminal }: Surroundings): void {
+function print(report: GateReport, { output }: GateFlags, surroundings: Surroundings): void {
+  const { stdout, stderr, stdoutIsTerminal } = surroundings;
   if (output !== 'text') {
-    stdout(printed(report, output, () => ''));
+    stdout(printed(report, output, surroundings, () => ''));
     return;
   }
-  stdout(gateLine(report));
-  (stdoutIsTerminal ? stdout : stderr)(gateDetails(report));
+  // Scripts compare the line: it has no color in a pipe, whatever FORCE_COLOR says.
+  stdout(gateLine(report, stdoutIsTerminal ? stdoutColors(surroundings) : NO_COLORS));
+  if (stdoutIsTerminal) stdout(gateDetails(report, stdoutLook(surroundings)));
+  else stderr(gateDetails(report, { colors: stderrColors(surroundings), width: undefined }));
 }
 
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {

@@ -22,8 +22,12 @@ beforeAll(async () => {
 afterAll(() => commands.close());
 
 // The clock of the fake servers stands still.
-const run = (argv: readonly string[], stdoutIsTerminal = false) =>
-  commands.run(['gate', ...argv], { stdoutIsTerminal, nowMs: () => NOW_MS });
+const run = (argv: readonly string[], stdoutIsTerminal = false, environment: Record<string, string> = {}) =>
+  commands.run(['gate', ...argv], {
+    stdoutIsTerminal,
+    environment: { ...commands.environment, ...environment },
+    nowMs: () => NOW_MS,
+  });
 
 describe('straddle gate', () => {
   it('has help with examples and every reason', async () => {
@@ -45,9 +49,17 @@ describe('straddle gate', () => {
   });
 
   it('prints the reasons below the line on a terminal', async () => {
-    const { out, err } = await run([], true);
+    const { out, err } = await run([], true, { NO_COLOR: '1' });
     expect(out).toMatch(/^closed: sole-server\n {2}sole-server: only b serves .*\n {4}\u2192 .*\n$/);
     expect(err).toBe('');
+  });
+
+  it('colors the verdict on a terminal, and never the line for scripts', async () => {
+    expect((await run([], true)).out).toMatch(/^\x1b\[31mclosed\x1b\[39m: sole-server\n {2}\x1b\[31msole-server/);
+    expect((await run(['--server=a'], true)).out).toBe('\x1b[32mopen\x1b[39m\n');
+    const { out, err } = await run([], false, { FORCE_COLOR: '1' });
+    expect(out).toBe('closed: sole-server\n');
+    expect(err).toContain('\x1b[31msole-server');
   });
 
   it('is open for the server whose APIs others serve too, and for reasons that are allowed', async () => {

@@ -16,6 +16,7 @@ export class InspectCommands {
   /** Removed by `close`. */
   readonly dir = mkdtempSync(join(tmpdir(), 'straddle-inspect-'));
   readonly #kubeconfig = join(this.dir, 'config');
+  readonly environment = { KUBECONFIG: this.#kubeconfig };
   readonly #plane: FakePlane;
 
   constructor(plane: FakePlane) {
@@ -55,7 +56,7 @@ export class InspectCommands {
           err += text;
         },
         stderrIsTerminal: false,
-        environment: { KUBECONFIG: this.#kubeconfig },
+        environment: this.environment,
         homeDirectory: '/nowhere',
         hostname: 'here',
         addresses: [],

@@ -1,7 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { dump } from 'js-yaml';
 import type { InspectOptions } from '../tools/inspect/inspection.js';
+import type { TextLook } from '../tools/inspect/text-look.js';
 import { type AccessOptions, askerOptions, KUBECONFIG_HELP, readAccess, readNamed } from './kube-access.js';
+import { stdoutLook } from './stream-look.js';
 import type { Surroundings } from './surroundings.js';
 
 export const OUTPUTS = ['table', 'wide', 'json', 'yaml'] as const;
@@ -62,9 +64,10 @@ export async function inspectOptions(flags: InspectFlags, surroundings: Surround
 export function printed<T extends object>(
   report: T,
   output: Output,
-  text: (report: T, wide: boolean) => string,
+  surroundings: Surroundings,
+  text: (report: T, wide: boolean, look: TextLook) => string,
 ): string {
   if (output === 'json') return `${JSON.stringify(report, null, 2)}\n`;
   if (output === 'yaml') return dump(report, { lineWidth: 120, noRefs: true });
-  return text(report, output === 'wide');
+  return text(report, output === 'wide', stdoutLook(surroundings));
 }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CheckReport } from '../tools/inspect/check-report.js';
 import { FakePlane } from '../tools/inspect/inspected-plane.fixture.js';
 import { InspectCommands } from './inspect-command.fixture.js';
 
@@ -45,6 +46,31 @@ describe('straddle status, diff and check', () => {
     expect((await run('status', '--context=gone')).code).toBe(1);
   });
 
+  it('check --problems prints only what is not ok, with the same exit code', async () => {
+    const all = JSON.parse((await run('check', '-o=json')).out) as CheckReport;
+    const { code, out } = await run('check', '--problems');
+    expect(code).toBe(1);
+    expect(out).toMatch(/^FAIL +b +gate /m);
+    expect(out).not.toMatch(/^ok /m);
+    const problems = all.checks.filter(({ verdict }) => verdict !== 'ok');
+    expect(out).toContain(`\n${problems.length} of ${all.checks.length} checks are not ok.\n`);
+    const json = JSON.parse((await run('check', '--problems', '-o', 'json')).out) as CheckReport;
+    expect(json).toEqual({ ...all, checks: json.checks });
+    expect(json.checks.map(({ check }) => check)).toEqual(problems.map(({ check }) => check));
+  });
+
+  it.each(['status', 'check', 'diff'])('%s has colors on a terminal only, and none in JSON', async (command) => {
+    const terminal = { stdoutIsTerminal: true };
+    expect((await commands.run([command], terminal)).out).toContain('\x1b[');
+    expect((await commands.run([command])).out).not.toContain('\x1b');
+    expect((await commands.run([command, '-o', 'json'], terminal)).out).not.toContain('\x1b');
+    const { environment } = commands;
+    const without = { ...terminal, environment: { ...environment, NO_COLOR: '1' } };
+    expect((await commands.run([command], without)).out).not.toContain('\x1b');
+    const forced = { environment: { ...environment, FORCE_COLOR: '1' } };
+    expect((await commands.run([command], forced)).out).toContain('\x1b[');
+  });
+
   it('diff compares versions without a cluster', async () => {
     const { out, code } = await run('diff', '--from=1.35', '--to=v1.36.4', '-o', 'json', '--kubeconfig=/nowhere');
     expect(code).toBe(0);
@@ -54,7 +80,7 @@ describe('straddle status, diff and check', () => {
       added: expect.arrayContaining(['mutatingadmissionpolicies.v1.admissionregistration.k8s.io']),
     });
     const all = (await run('diff', '--from=1.35', '--to=1.36', '--all')).out;
-    expect(all).toContain('+ podgroups.v1alpha2.scheduling.k8s.io\n');
+    expect(all).toContain('+ podgroups.v1alpha2.scheduling.k8s.io, /status\n');
   });
 
   it('diff refuses a captured file that is cut off in a sentence with the flag, the file and the next step', async () => {

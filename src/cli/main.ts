@@ -23,6 +23,7 @@ const surroundings: Surroundings = {
   stderr: (text) => process.stderr.write(text),
   stderrIsTerminal: process.stderr.isTTY === true,
   stdoutIsTerminal: process.stdout.isTTY === true,
+  stdoutColumns: () => process.stdout.columns,
   environment: process.env,
   homeDirectory: homedir(),
   hostname: hostname(),

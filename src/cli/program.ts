@@ -1,5 +1,4 @@
 import { Command, CommanderError } from 'commander';
-import pc from 'picocolors';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { fileProblem } from '../base/file-problem.js';
 import { printable } from '../base/printable.js';
@@ -24,6 +23,7 @@ import { addRehearseCommand, type Rehearse } from './rehearse-command.js';
 import { addRollCommand } from './roll-command.js';
 import type { Start } from './serve.js';
 import { addStatusCommand } from './status-command.js';
+import { stderrColors } from './stream-look.js';
 import { addSurfaceCommand } from './surface-command.js';
 import type { Surroundings } from './surroundings.js';
 import { addTestCommand, type StartTestControlPlane } from './test-command.js';
@@ -120,7 +120,7 @@ export function kubernetesSpelling(argv: readonly string[]): string[] {
 }
 
 function report(error: unknown, program: Command, argv: readonly string[], surroundings: Surroundings): number {
-  const colors = pc.createColors(surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined);
+  const colors = stderrColors(surroundings);
   // Servers say a part of some sentences.
   const say = (sentence: string) => surroundings.stderr(`${colors.red('straddle:')} ${printable(sentence)}\n`);
   if (error instanceof CommanderError) {

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { type Command, CommanderError } from 'commander';
 import { dump } from 'js-yaml';
-import pc from 'picocolors';
 import { notShipped, shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { systemClock } from '../base/clock.js';
 import { fileProblem } from '../base/file-problem.js';
 import { createLogger } from '../base/logger.js';
 import { makeFolder } from '../base/make-folder.js';
 import { printable } from '../base/printable.js';
+import type { Colors } from '../base/terminal-colors.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import type { RehearsalPlaces } from '../tools/plane/start-rehearsal-plane.js';
 import { checkUses, choose, notesOf, usesOf } from '../tools/rehearse/choice.js';
@@ -22,6 +22,7 @@ import { isHarmful, verdictOf } from '../tools/rehearse/report/verdict.js';
 import { clockText } from '../tools/rehearse/report/words.js';
 import { readManifests } from './manifests.js';
 import { addRehearseFlags, halvesOf, type RehearseFlags } from './rehearse-flags.js';
+import { stderrColors, stdoutColors } from './stream-look.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
 import { adviceToDiffer, versionDifferences } from './version-differences.js';
 
@@ -70,9 +71,7 @@ export function addRehearseCommand(
       throw error.exitCode === 0 ? error : new CommanderError(COULD_NOT_REHEARSE, error.code, error.message);
     })
     .action(async (flags: RehearseFlags) => {
-      const colors = pc.createColors(
-        surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined,
-      );
+      const colors = stderrColors(surroundings);
       try {
         exitWith(await rehearsal(flags, surroundings, { rehearse, colors }));
       } catch (error) {
@@ -84,7 +83,7 @@ export function addRehearseCommand(
 
 interface Running {
   readonly rehearse: Rehearse;
-  readonly colors: ReturnType<typeof pc.createColors>;
+  readonly colors: Colors;
 }
 
 async function rehearsal(flags: RehearseFlags, surroundings: Surroundings, running: Running): Promise<number> {
@@ -276,13 +275,12 @@ function places(
 }
 
 function publish(result: RehearsalResult, { output, report }: RehearseFlags, surroundings: Surroundings): void {
-  const { stdout, stderr, stdoutIsTerminal, environment, writeFile } = surroundings;
-  const color = stdoutIsTerminal === true && environment['NO_COLOR'] === undefined;
+  const { stdout, stderr, writeFile } = surroundings;
   const json = JSON.stringify({ verdict: verdictOf(result), ...result }, null, 2);
   if (output === 'json') stdout(`${json}\n`);
   // Through JSON, so that both forms omit the same members: YAML would write undefined ones.
   else if (output === 'yaml') stdout(dump(JSON.parse(json), { lineWidth: 120, noRefs: true }));
-  else stdout(`\n${terminalReport(result, { color })}\n`);
+  else stdout(`\n${terminalReport(result, stdoutColors(surroundings))}\n`);
   if (report === false) return;
   const path = resolve(report);
   try {

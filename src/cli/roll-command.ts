@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import pc from 'picocolors';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { PLANE_DATA_DIR } from '../tools/plane/control-plane-options.js';
 import { controlSocketPath, isSteered, sendRoll } from '../tools/plane/control-socket.js';
+import { stderrColors } from './stream-look.js';
 import type { Surroundings } from './surroundings.js';
 import { minorVersion } from './version-argument.js';
 
@@ -41,7 +41,7 @@ export function addRollCommand(program: Command, surroundings: Surroundings): vo
 }
 
 async function rollServers({ to, server, dataDir }: RollFlags, surroundings: Surroundings): Promise<void> {
-  const colors = pc.createColors(surroundings.stderrIsTerminal && surroundings.environment['NO_COLOR'] === undefined);
+  const colors = stderrColors(surroundings);
   const path = controlSocketPath(resolve(dataDir));
   if (!(await isSteered(path)))
     throw new Error(

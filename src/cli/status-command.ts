@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { inspect } from '../tools/inspect/inspection.js';
-import { statusReport, statusText } from '../tools/inspect/status-report.js';
+import { statusReport } from '../tools/inspect/status-report.js';
+import { statusText } from '../tools/inspect/status-text.js';
 import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -22,6 +23,6 @@ export function addStatusCommand(program: Command, surroundings: Surroundings): 
     .addHelpText('after', EXAMPLES)
     .action(async (flags: InspectFlags) => {
       const report = statusReport(await inspect(await inspectOptions(flags, surroundings)));
-      surroundings.stdout(printed(report, flags.output, statusText));
+      surroundings.stdout(printed(report, flags.output, surroundings, statusText));
     });
 }

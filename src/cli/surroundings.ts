@@ -4,6 +4,8 @@ export interface Surroundings {
   readonly stderr: (text: string) => void;
   readonly stderrIsTerminal: boolean;
   readonly stdoutIsTerminal?: boolean;
+  /** Returns the width of the terminal now; undefined if it is not known. */
+  readonly stdoutColumns?: () => number | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly hostname: string;

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Command, Option } from 'commander';
-import pc from 'picocolors';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import type { ControlPlane, ControlPlaneOptions } from '../tools/testing/index.js';
+import { stderrColors } from './stream-look.js';
 import type { Surroundings } from './surroundings.js';
 import { list } from './up-command.js';
 import { minorVersion } from './version-argument.js';
@@ -82,8 +82,8 @@ async function test(
   surroundings: Surroundings,
   start: StartTestControlPlane,
 ): Promise<number> {
-  const { stderr, stderrIsTerminal, environment, nowMs } = surroundings;
-  const colors = pc.createColors(stderrIsTerminal && environment['NO_COLOR'] === undefined);
+  const { stderr, nowMs } = surroundings;
+  const colors = stderrColors(surroundings);
   const say = (sentence: string): void => stderr(`${colors.dim(`straddle: ${sentence}`)}\n`);
   const signals = collectSignals(surroundings);
   const beganMs = nowMs();

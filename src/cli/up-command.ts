@@ -1,9 +1,9 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import pc from 'picocolors';
 import { shippedVersions } from '../apiserver/surfaces/shipped-versions.js';
 import { createLogger } from '../base/logger.js';
+import type { Colors } from '../base/terminal-colors.js';
 import type { RunningControlPlane } from '../tools/plane/control-plane.js';
 import {
   BALANCES,
@@ -14,6 +14,7 @@ import {
 } from '../tools/plane/control-plane-options.js';
 import { exampleText, firstSteps, shownSkew, versionsOf } from './first-steps.js';
 import { isOnPath } from './on-path.js';
+import { stderrColors, stdoutColors } from './stream-look.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
 import { minorVersion } from './version-argument.js';
 
@@ -108,8 +109,7 @@ export function addUpCommand(program: Command, surroundings: Surroundings, optio
 }
 
 async function up(flags: UpFlags, surroundings: Surroundings, start: StartControlPlane): Promise<number> {
-  const mayColor = surroundings.environment['NO_COLOR'] === undefined;
-  const colors = pc.createColors(surroundings.stderrIsTerminal && mayColor);
+  const colors = stderrColors(surroundings);
   const stop = stopSignal(surroundings, () => surroundings.exitNow(1));
   const { upstream, pkiDir, rollCommand, dataDir, descriptionsFile, ...rest } = flags;
   if (upstream.length > 0 && descriptionsFile.length > 0) {
@@ -134,8 +134,7 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
   // A stop signal during the start takes effect after it, so that nothing is left running.
   const plane = await starting;
   if (!stop.signal.aborted) {
-    const screenColors = pc.createColors(surroundings.stdoutIsTerminal === true && mayColor);
-    surroundings.stdout(await screen(plane, flags, { colors: screenColors, surroundings }));
+    surroundings.stdout(await screen(plane, flags, { colors: stdoutColors(surroundings), surroundings }));
   }
   await stop.first;
   surroundings.stderr(`${colors.dim('stopping')}\n`);
@@ -144,7 +143,7 @@ async function up(flags: UpFlags, surroundings: Surroundings, start: StartContro
 }
 
 interface ScreenOptions {
-  readonly colors: ReturnType<typeof pc.createColors>;
+  readonly colors: Colors;
   readonly surroundings: Surroundings;
 }
 

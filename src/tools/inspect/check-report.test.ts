@@ -1,8 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { terminalColors } from '../../base/terminal-colors.js';
 import { makeCa, makeClient } from '../../http/tls/pki.fixture.js';
 import { inspectCheck } from './check-inspection.js';
-import { type CheckReport, checkText, exitCodeOf } from './check-report.js';
+import { type CheckReport, exitCodeOf } from './check-report.js';
+import { checkText } from './check-text.js';
 import { FakePlane, type FakeServer, NOW_MS } from './inspected-plane.fixture.js';
+import { inspect } from './inspection.js';
+import { statusReport } from './status-report.js';
+import { statusText } from './status-text.js';
 
 let plane: FakePlane;
 
@@ -210,6 +215,24 @@ describe('straddle check', () => {
     const text = checkText(await check({ gate: false }), false);
     expect(text).toMatch(/FAIL +c +gate +UnknownVersionInteroperabilityProxy is off\n +→ Start it without/);
     expect(text).toMatch(/3 failed, 4 unknown\./);
+  });
+
+  it('prints one color for each verdict, and the verdict itself', async () => {
+    const colors = terminalColors({ isTerminal: true, environment: {} });
+    const text = checkText(await check({ gate: false }), false, { colors, width: undefined });
+    expect(text).toContain('\x1b[31mFAIL\x1b[39m');
+    expect(text).toContain('\x1b[32mok\x1b[39m');
+    expect(text).toContain('\x1b[33munknown\x1b[39m');
+  });
+
+  it('shows no terminal sequences of a server', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'plain', version: 'v1.36.4\u001b[2J\u202e' });
+    const { door, servers } = statusReport(await inspect(plane.door('a')));
+    const text = statusText({ door, servers, notes: ['\u001b]0;title\u0007 is not allowed'] }, false);
+    expect(text).toContain('v1.36.4\ufffd');
+    expect(text).toContain('Note: is not allowed.\n');
+    expect(text).not.toContain('\u001b');
   });
 });
 

@@ -15,7 +15,6 @@ import { leaseFinding } from './checks/lease-check.js';
 import { boundFindings, peerFindings } from './checks/peer-checks.js';
 import { protectionFindings } from './checks/protection-checks.js';
 import { trafficLines } from './checks/traffic-checks.js';
-import { columns, notesText } from './columns.js';
 import { type EndpointReading, isServerDown } from './endpoint-reading.js';
 import type { InspectedServer } from './inspection.js';
 import { protectionOf } from './protection.js';
@@ -163,29 +162,4 @@ function lacksPeerCaOnly(each: InspectedServer): boolean {
   const protector = protectorOf(each);
   const protection = protector && protectionOf(protector);
   return protection?.kind === 'kube-apiserver' && protection.gateOn === true && protection.peerCaGiven === false;
-}
-
-export function checkText({ checks, verdict, notes }: CheckReport, wide: boolean): string {
-  const addressed = checks.filter(({ address }) => address !== null);
-  const several = new Set(addressed.map(({ server, address }) => `${server} ${address}`)).size;
-  const servers = new Set(addressed.map(({ server }) => server)).size;
-  const withAddress = wide || several > servers;
-  const rows = checks.map((each) => [
-    each.verdict,
-    each.server,
-    ...(withAddress ? [each.address ?? '-'] : []),
-    each.check,
-    each.detail,
-  ]);
-  const heads = ['', 'SERVER', ...(withAddress ? ['ADDRESS'] : []), 'CHECK', 'FOUND'];
-  const table = columns([heads, ...rows]).split('\n');
-  // The next step is printed below its line: it does not fit into a column.
-  const body = table.slice(1, -1).map((row, index) => {
-    const mend = checks[index]?.mend;
-    return mend ? `${row}\n          → ${mend}\n` : `${row}\n`;
-  });
-  const count = (wanted: string) => checks.filter((each) => each.verdict === wanted).length;
-  const doubt = verdict === 'unknown' ? ', so whether the protection is on is not known' : '';
-  const summary = `${count('ok')} ok, ${count('warn')} warnings, ${count('FAIL')} failed, ${count('unknown')} unknown${doubt}.`;
-  return `${table[0]}\n${body.join('')}\n${summary}\n${notesText(notes)}`;
 }

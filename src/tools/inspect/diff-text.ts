@@ -1,62 +1,117 @@
-import { columns, notesText } from './columns.js';
+import { breakLines } from '../../base/break-lines.js';
+import { printableLine } from '../../base/printable.js';
+import { inTone } from '../../base/terminal-colors.js';
 import type { ClientView, DiffReport, VersionChange } from './diff-report.js';
+import { diffTable } from './diff-table.js';
+import { notesText, PLAIN_LOOK, sentenceText, type TextLook } from './text-look.js';
 
-/** Names in one line of the short form; `-o wide` and the other forms have all names. */
+/** Names in one sentence of the short form; `-o wide` and the other forms have all names. */
 const NAMES_SHOWN_MAX = 5;
 const CHANGES_SHOWN_MAX = 40;
+/** Width of the page in pipes and files. */
+const WIDTH_DEFAULT = 100;
 
-export function diffText(report: DiffReport, wide: boolean): string {
+type Page = TextLook & { readonly width: number };
+
+/** Returns the table of what is not served alike, and below it only what the table does not show. */
+export function diffText(report: DiffReport, wide: boolean, given: TextLook = PLAIN_LOOK): string {
+  const look = pageOf(given);
   const { servers, resources, common, changes, clients, stored, notes } = report;
-  const parts: string[] = [];
-  if (resources.length > 0) {
-    const heads = ['RESOURCE', ...servers.map(({ name, version }) => `${name.toUpperCase()} (${version || '?'})`)];
-    const rows = resources.map(({ name, servedBy }) => {
-      const verbs = [...new Set(servers.flatMap((each) => servedBy[each.name] ?? []))];
-      return [name, ...servers.map((each) => cell(servedBy[each.name] ?? null, verbs, wide))];
-    });
-    parts.push(columns([heads, ...rows]));
-  }
-  parts.push(
+  const all = servers.length === 1 ? 'the only server' : `all ${servers.length} servers`;
+  const parts = [
+    resources.length > 0 ? diffTable(report, wide, look) : '',
     resources.length === 0 || common > 0
-      ? `${common} resources and subresources are served alike by all ${servers.length} servers.\n`
+      ? sentenceText(`${common} resources and subresources are served alike by ${all}.`, look)
       : '',
-    ...changes.map((change) => changeText(change, wide)),
-    clients.map((client) => clientText(client, wide)).join(''),
+    changes.map((change) => sentenceText(countText(change), look)).join(''),
+    clientsText(clients, wide, look),
     stored
-      .map(
-        (each) =>
-          `Stored in ${each.storedIn}: ${each.resource}, a problem for ${each.servers.join(', ')}: ${each.why}.\n`,
+      .map(({ storedIn, resource, servers: those, why }) =>
+        sentenceText(`Stored in ${storedIn}: ${resource}, a problem for ${those.join(', ')}: ${why}.`, look, 'harm'),
       )
       .join(''),
-    notesText(notes),
-  );
+    notesText(notes, look),
+  ];
   return parts.filter((part) => part !== '').join('\n');
 }
 
-/** Returns `yes` if no verb is lacking, else the lacking verbs. */
-function cell(served: readonly string[] | null, verbs: readonly string[], wide: boolean): string {
-  if (served === null) return '-';
-  if (wide) return served.join(',');
-  const lacking = verbs.filter((verb) => !served.includes(verb));
-  return lacking.length === 0 ? 'yes' : `no ${lacking.join(',')}`;
-}
-
-export function changeText({ from, to, added, removed }: VersionChange, wide: boolean): string {
-  const lines = [...added.map((name) => `  + ${name}\n`), ...removed.map((name) => `  - ${name}\n`)];
-  const shown = wide ? lines : lines.slice(0, CHANGES_SHOWN_MAX);
-  const more = lines.length - shown.length;
+/** Returns what one version has and another lacks, a line for each resource with its subresources. */
+export function changeText(change: VersionChange, wide: boolean, given: TextLook = PLAIN_LOOK): string {
+  const look = pageOf(given);
+  const items = [
+    ...withSubresources(change.added).map((names) => itemText('+', names, look)),
+    ...withSubresources(change.removed).map((names) => itemText('-', names, look)),
+  ];
+  const shown = wide ? items : items.slice(0, CHANGES_SHOWN_MAX);
+  const more = items.length - shown.length;
   const rest = more > 0 ? `  … ${more} more, see -o wide\n` : '';
-  return `From ${from} to ${to}: ${added.length} added, ${removed.length} removed.\n${shown.join('')}${rest}`;
+  return `${sentenceText(countText(change), look)}${shown.join('')}${rest}`;
 }
 
-function clientText({ server, missing, uncovered }: ClientView, wide: boolean): string {
-  if (missing.length === 0) return `A client of ${server} misses nothing.\n`;
-  const names = wide ? missing : missing.slice(0, NAMES_SHOWN_MAX);
-  const more = missing.length - names.length;
-  const what = `${names.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-  if (uncovered === null) return `A client of ${server} may miss ${what}.\n`;
-  if (uncovered.length === 0) return `A client of ${server} misses nothing: its proxy makes up for ${what}.\n`;
-  const some = uncovered.slice(0, wide ? undefined : NAMES_SHOWN_MAX);
-  const rest = uncovered.length - some.length;
-  return `A client of ${server} misses ${some.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}.\n`;
+function pageOf({ colors, width }: TextLook): Page {
+  return { colors, width: width ?? WIDTH_DEFAULT };
+}
+
+function countText({ from, to, added, removed }: VersionChange): string {
+  return `From ${from} to ${to}: ${added.length} added, ${removed.length} removed.`;
+}
+
+/** Puts `pods.v1/resize` behind `pods.v1`, as `/resize`. The names are in order. */
+function withSubresources(names: readonly string[]): string[][] {
+  const found: string[][] = [];
+  let resource = '';
+  for (const name of names) {
+    if (resource !== '' && name.startsWith(`${resource}/`)) found.at(-1)!.push(name.slice(resource.length));
+    else {
+      found.push([name]);
+      resource = name.includes('/') ? '' : name.split(' ', 1)[0]!;
+    }
+  }
+  return found;
+}
+
+function itemText(sign: '+' | '-', names: readonly string[], { colors, width }: Page): string {
+  const words = names.map((name, index) => `${printableLine(name)}${index < names.length - 1 ? ',' : ''}`);
+  return breakLines(words, width - 6)
+    .map((line, index) => `${index === 0 ? `  ${sign} ` : '      '}${line}`)
+    .map((line) => `${inTone(sign === '+' ? 'good' : 'harm', line, colors)}\n`)
+    .join('');
+}
+
+/** One sentence for all servers whose clients are in the same position. */
+function clientsText(clients: readonly ClientView[], wide: boolean, look: TextLook): string {
+  const alike = new Map<string, ClientView[]>();
+  for (const client of clients) {
+    const key = JSON.stringify([client.missing, client.uncovered]);
+    alike.set(key, [...(alike.get(key) ?? []), client]);
+  }
+  return [...alike.values()].map((those) => clientText(those, wide, look)).join('');
+}
+
+function clientText(those: readonly ClientView[], wide: boolean, look: TextLook): string {
+  const { missing, uncovered } = those[0]!;
+  const who = `${those.length === 1 ? 'A client' : 'Clients'} of ${some(
+    those.map(({ server }) => server),
+    wide,
+  )}`;
+  const miss = those.length === 1 ? 'misses' : 'miss';
+  const serve = those.length === 1 ? 'it does not serve' : 'they do not serve';
+  const proxy = those.length === 1 ? 'its proxy makes' : 'their proxies make';
+  if (missing.length === 0) return sentenceText(`${who} ${miss} nothing.`, look);
+  const lacks = `${missing.length === 1 ? 'what' : `the ${missing.length} that`} ${serve}`;
+  if (uncovered === null) {
+    return sentenceText(`${who} may miss ${lacks}: whether ${proxy} up for that is not known.`, look, 'doubt');
+  }
+  if (uncovered.length === 0) {
+    return sentenceText(`${who} ${miss} nothing: ${proxy} up for ${lacks}.`, look, 'good');
+  }
+  const covered = missing.length - uncovered.length;
+  const rest = covered > 0 ? `; ${proxy} up for ${covered} more` : '';
+  return sentenceText(`${who} ${miss} ${some(uncovered, wide)}${rest}.`, look, 'harm');
+}
+
+function some(names: readonly string[], wide: boolean): string {
+  const shown = wide ? names : names.slice(0, NAMES_SHOWN_MAX);
+  const more = names.length - shown.length;
+  return `${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

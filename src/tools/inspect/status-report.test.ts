@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { FakePlane, NOW_MS } from './inspected-plane.fixture.js';
 import { inspect } from './inspection.js';
-import { statusReport, statusText } from './status-report.js';
+import { statusReport } from './status-report.js';
+import { statusText } from './status-text.js';
 
 let plane: FakePlane;
 

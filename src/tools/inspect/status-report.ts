@@ -1,9 +1,8 @@
 import type { LeaseFact } from './cluster-facts.js';
-import { ageText, columns, notesText } from './columns.js';
 import type { EndpointReading } from './endpoint-reading.js';
 import type { InspectedServer, Inspection } from './inspection.js';
 import type { MetricsPage } from './metrics-text.js';
-import { kindText, type Protection, protectionOf, switchedOffSince, switchedOffText } from './protection.js';
+import { kindText, type Protection, protectionOf, switchedOffSince } from './protection.js';
 import { type LeaseConflict, leaseConflicts } from './servers.js';
 
 /** `straddle status -o json`. */
@@ -207,66 +206,4 @@ export function peersOf(metrics: MetricsPage): PeerStatus[] | null {
     addresses,
     surfaceAgeSeconds: ages.get(name) ?? null,
   }));
-}
-
-export function statusText({ door, servers, notes }: StatusReport, wide: boolean): string {
-  const heads = ['NAME', 'KIND', 'VERSION', 'HEALTH', 'UPTIME', 'LEASE', 'PEERS', 'REROUTES', 'SURFACE'];
-  const rows = servers.map((server) => [
-    server.name,
-    server.kind,
-    versionText(server),
-    wide ? server.health : (server.health.split(':', 1)[0] ?? ''),
-    server.uptimeSeconds === null ? '-' : ageText(server.uptimeSeconds * 1_000),
-    leaseText(server.lease),
-    peersText(server.peers, wide),
-    numberText(server.reroutes),
-    server.surfaceAgeSeconds === null ? '-' : ageText(server.surfaceAgeSeconds * 1_000),
-    ...(wide
-      ? [
-          server.address ?? '-',
-          numberText(server.wrong404sPrevented),
-          numberText(server.heldBack),
-          numberText(server.departedServers),
-          server.certificateExpires?.slice(0, 10) ?? '-',
-        ]
-      : []),
-  ]);
-  const all = wide ? [...heads, 'ADDRESS', '404S PREVENTED', 'HELD BACK', 'DEPARTED', 'CERTIFICATE UNTIL'] : heads;
-  // Reasons do not fit into a column; they follow the table.
-  const reasons = wide
-    ? []
-    : servers
-        .filter(({ health }) => health.includes(':'))
-        .map(({ name, address, health }) => {
-          const where = address !== null && address !== name ? ` (${address})` : '';
-          return `${name}${where}: ${health}.\n`;
-        });
-  const switched = servers
-    .filter(({ passthrough }) => passthrough)
-    .map(
-      ({ name, passthroughSince }) =>
-        `${name}: ${switchedOffText(passthroughSince)}; straddle passthrough off switches it on.\n`,
-    );
-  const tail = reasons.join('') + switched.join('') + notesText(notes);
-  return `${columns([all, ...rows])}${tail === '' ? '' : `\n${tail}`}\nAsked through ${door}.\n`;
-}
-
-function versionText({ version, emulatedVersion }: ServerStatus): string {
-  return `${version ?? '-'}${emulatedVersion === null ? '' : ` (as ${emulatedVersion})`}`;
-}
-
-function numberText(value: number | null): string {
-  return value === null ? '-' : String(value);
-}
-
-function leaseText(lease: LeaseStatus | null): string {
-  if (!lease) return '-';
-  const age = lease.ageSeconds === null ? 'never renewed' : ageText(lease.ageSeconds * 1_000);
-  return lease.expired ? `${age} (expired)` : age;
-}
-
-function peersText(peers: readonly PeerStatus[] | null, wide: boolean): string {
-  if (peers === null) return '-';
-  if (wide) return peers.map(({ name, usable }) => `${name}${usable ? '' : ' (down)'}`).join(', ') || 'none';
-  return `${peers.filter(({ usable }) => usable).length}/${peers.length}`;
 }

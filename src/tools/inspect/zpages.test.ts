@@ -3,7 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { inspectCheck } from './check-inspection.js';
 import { FakePlane, type FakeServer, type FakeZpages } from './inspected-plane.fixture.js';
 import { inspect } from './inspection.js';
-import { statusReport, statusText } from './status-report.js';
+import { statusReport } from './status-report.js';
+import { statusText } from './status-text.js';
 import { flagsOf, givenFlags, statuszOf } from './zpages.js';
 
 interface Page {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { NO_COLORS, terminalColors } from '../../../base/terminal-colors.js';
 import { findings, half, rehearsal } from './rehearsal.fixture.js';
 import { terminalReport } from './terminal-report.js';
 
-const plain = { color: false };
+const plain = NO_COLORS;
 const lineOf = (text: string, start: string) => text.split('\n').find((line) => line.startsWith(start))!;
 
 describe('the terminal report', () => {
@@ -90,7 +91,9 @@ No namespaced resource differs.
   });
 
   it('has colours only if they are requested', () => {
-    expect(terminalReport(rehearsal(), { color: true })).toContain('\x1b[31m✗ 762');
+    expect(terminalReport(rehearsal(), terminalColors({ isTerminal: true, environment: {} }))).toContain(
+      '\x1b[31m✗ 762',
+    );
     expect(terminalReport(rehearsal(), plain)).not.toContain('\x1b');
   });
 

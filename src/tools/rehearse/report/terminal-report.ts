@@ -1,13 +1,11 @@
-import pc from 'picocolors';
 import { printable, printableLine } from '../../../base/printable.js';
+import type { Colors } from '../../../base/terminal-colors.js';
 import type { ExecResult, HalfResult, RehearsalResult } from '../rehearsal-result.js';
 import { differenceLines } from './difference-lines.js';
 import { type FindingCell, type FindingRow, findingRows, type Standing } from './finding-rows.js';
 import { type StepCell, stepRows } from './step-rows.js';
 import { verdictOf } from './verdict.js';
 import { clockText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural } from './words.js';
-
-type Colors = ReturnType<typeof pc.createColors>;
 
 const EXAMPLES_OF_KIND_MAX = 3;
 const EXAMPLE_CHARACTERS_MAX = 200;
@@ -17,8 +15,7 @@ const GAP = 3;
 const MARKS: Readonly<Record<Standing, string>> = { harm: '✗ ', notice: '! ', clean: '✓ ', figure: '  ' };
 
 /** Returns the report for a terminal; it ends with a newline. */
-export function terminalReport(result: RehearsalResult, { color }: { readonly color: boolean }): string {
-  const colors = pc.createColors(color);
+export function terminalReport(result: RehearsalResult, colors: Colors): string {
   const sections = [
     heading(result, colors),
     differences(result, colors),
