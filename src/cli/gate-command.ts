@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { loadSurface } from '../apiserver/surfaces/load-surface.js';
 import { parseRuntimeConfig } from '../apiserver/surfaces/runtime-config.js';
@@ -6,7 +5,6 @@ import { notShipped } from '../apiserver/surfaces/shipped-versions.js';
 import { surfaceDiscovery } from '../apiserver/surfaces/surface-discovery.js';
 import { NO_COLORS } from '../base/terminal-colors.js';
 import { ConfigError } from '../compose/config/config-error.js';
-import { parseGoDurationMs } from '../compose/config/go-duration.js';
 import { type Surface, servedResources } from '../kube/surface.js';
 import { inspectGate } from '../tools/inspect/gate/gate-inspection.js';
 import { REASON_IDS, type ReasonId } from '../tools/inspect/gate/gate-reason.js';
@@ -15,8 +13,10 @@ import { gateDetails, gateLine } from '../tools/inspect/gate/gate-text.js';
 import type { ShippedVersion } from '../tools/inspect/gate/rollback.js';
 import { LOOK_EVERY_MS, waitForGate } from '../tools/inspect/gate/wait-for-gate.js';
 import { frontProxyFile } from './check-command.js';
+import { durationArgument } from './duration-argument.js';
 import { addInspectFlags, type InspectFlags, inspectOptions, printed } from './inspect-options.js';
 import { chosenKubeconfig } from './kube-access.js';
+import { pause } from './pause.js';
 import { stderrColors, stdoutColors, stdoutLook } from './stream-look.js';
 import type { Surroundings } from './surroundings.js';
 import { minorVersion } from './version-argument.js';
@@ -81,7 +81,11 @@ export function addGateCommand(
         .default([], 'none'),
     )
     .option('--wait', `look every ${LOOK_EVERY_MS / 1_000} s until the gate is open`)
-    .addOption(new Option('--timeout <duration>', 'how long to wait (default: 10m)').argParser(duration))
+    .addOption(
+      new Option('--timeout <duration>', 'how long to wait (default: 10m)').argParser(
+        durationArgument({ minMs: 1_000, maxMs: TIMEOUT_MS_MAX, form: 'a duration from 1s to 24h, such as 10m' }),
+      ),
+    )
     .addHelpText('after', EXAMPLES)
     // Scripts must be able to tell a wrong command line from a closed gate.
     .exitOverride((error) => {
@@ -137,10 +141,6 @@ function print(report: GateReport, { output }: GateFlags, surroundings: Surround
   else stderr(gateDetails(report, { colors: stderrColors(surroundings), width: undefined }));
 }
 
-async function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  await delay(ms, undefined, { signal }).catch(() => {});
-}
-
 async function shipped(minor: string): Promise<ShippedVersion | undefined> {
   if (notShipped(minor) !== undefined) return undefined;
   const version = await loadSurface(minor);
@@ -155,10 +155,4 @@ function reasonId(text: string): ReasonId {
   const known = REASON_IDS.find((each) => each === text);
   if (known !== undefined) return known;
   throw new InvalidArgumentError(`Reasons are ${REASON_IDS.join(', ')}.`);
-}
-
-function duration(text: string): number {
-  const ms = parseGoDurationMs(text);
-  if (ms !== undefined && ms >= 1_000 && ms <= TIMEOUT_MS_MAX) return ms;
-  throw new InvalidArgumentError('Give a duration from 1s to 24h, such as 10m.');
 }

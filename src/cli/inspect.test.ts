@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { load } from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CheckReport } from '../tools/inspect/check-report.js';
-import { FakePlane } from '../tools/inspect/inspected-plane.fixture.js';
+import { FakePlane, NOW_MS } from '../tools/inspect/inspected-plane.fixture.js';
 import { InspectCommands } from './inspect-command.fixture.js';
 
 const plane = new FakePlane();
@@ -46,15 +46,34 @@ describe('straddle status, diff and check', () => {
     expect((await run('status', '--context=gone')).code).toBe(1);
   });
 
+  it('status --watch prints the table and ends with the first signal', async () => {
+    let stop: (signal: string) => void = () => {};
+    let out = '';
+    const { code, err } = await commands.run(['status', '--watch', '--interval=1h'], {
+      onStopSignal: (listener) => {
+        stop = listener;
+        return () => {};
+      },
+      stdout: (text) => {
+        out += text;
+        stop('SIGINT');
+      },
+    });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toMatch(/^\d{4}-\d\d-\d\dT.*Z\nNAME .*\na +straddle sidecar /);
+  });
+
   it('check --problems prints only what is not ok, with the same exit code', async () => {
-    const all = JSON.parse((await run('check', '-o=json')).out) as CheckReport;
-    const { code, out } = await run('check', '--problems');
+    // The clock of the fake servers stands still.
+    const still = (...argv: string[]) => commands.run(argv, { nowMs: () => NOW_MS });
+    const all = JSON.parse((await still('check', '-o=json')).out) as CheckReport;
+    const { code, out } = await still('check', '--problems');
     expect(code).toBe(1);
     expect(out).toMatch(/^FAIL +b +gate /m);
     expect(out).not.toMatch(/^ok /m);
     const problems = all.checks.filter(({ verdict }) => verdict !== 'ok');
     expect(out).toContain(`\n${problems.length} of ${all.checks.length} checks are not ok.\n`);
-    const json = JSON.parse((await run('check', '--problems', '-o', 'json')).out) as CheckReport;
+    const json = JSON.parse((await still('check', '--problems', '-o', 'json')).out) as CheckReport;
     expect(json).toEqual({ ...all, checks: json.checks });
     expect(json.checks.map(({ check }) => check)).toEqual(problems.map(({ check }) => check));
   });
@@ -103,6 +122,8 @@ describe('straddle status, diff and check', () => {
       '--to: /nowhere/x.json cannot be used (no such file or directory, ENOENT).',
     ],
     [['status', '-o', 'xml'], 'Allowed choices are table, wide, json, yaml.'],
+    [['status', '--interval=5s'], '--interval is for --watch: give both, or neither.'],
+    [['status', '--watch', '--interval=10ms'], 'Give a duration from 1s to 1h, such as 5s.'],
     [['status', '--server=nonsense'], 'Give it as host:port'],
     [
       ['status', '--peer-ca-file=/nowhere/ca'],

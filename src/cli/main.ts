@@ -23,7 +23,10 @@ const surroundings: Surroundings = {
   stderr: (text) => process.stderr.write(text),
   stderrIsTerminal: process.stderr.isTTY === true,
   stdoutIsTerminal: process.stdout.isTTY === true,
-  stdoutColumns: () => process.stdout.columns,
+  screenSize: () => {
+    const { columns, rows } = process.stdout;
+    return columns && rows ? { columns, rows } : undefined;
+  },
   environment: process.env,
   homeDirectory: homedir(),
   hostname: hostname(),

@@ -1,11 +1,16 @@
+export interface ScreenSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
 /** Everything outside the process that commands use, made by `main.ts`; tests replace it. */
 export interface Surroundings {
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
   readonly stderrIsTerminal: boolean;
   readonly stdoutIsTerminal?: boolean;
-  /** Returns the width of the terminal now; undefined if it is not known. */
-  readonly stdoutColumns?: () => number | undefined;
+  /** Returns the size of the terminal of standard output, in characters, now; undefined if it is not known. */
+  readonly screenSize?: () => ScreenSize | undefined;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly homeDirectory: string;
   readonly hostname: string;
