@@ -275,6 +275,24 @@ describe('discovery filter, legacy form', () => {
     }
   });
 
+  it('warns of versions that only a departed server served, also a client that has the document', async () => {
+    const { handle } = setup({ table: tableOf({}, { b: theirs }) });
+    const warning =
+      '299 - "batch/v1 is held: no server serves it since b went away, and requests for it are answered 503"';
+    const reply = await handle(exchangeFor('/apis', { headers: ['Accept', V2] }));
+    expect(headerValue(reply.headers, 'warning')).toBe(warning);
+    const known = ['Accept', V2, 'If-None-Match', headerValue(reply.headers, 'etag')!];
+    const unchanged = await handle(exchangeFor('/apis', { headers: known }));
+    expect([unchanged.status, headerValue(unchanged.headers, 'warning')]).toEqual([304, warning]);
+    const others = [
+      await handle(exchangeFor('/api', { headers: ['Accept', V2] })),
+      await setup().handle(exchangeFor('/apis', { headers: ['Accept', V2] })),
+    ];
+    for (const { status, headers } of others) {
+      expect([status, headerValue(headers, 'warning')]).toEqual([200, undefined]);
+    }
+  });
+
   it('passes a path that no server has to the host', async () => {
     const { handle } = setup();
     expect(text(await handle(exchangeFor('/apis/nobody')))).toBe('from the host');

@@ -82,7 +82,11 @@ function answerRoot(
   encoding: DocumentEncoding,
   aggregated: AggregatedVersion | undefined,
 ): Promise<Reply> {
-  if (aggregated) return documentReply(view.aggregated(root, aggregated, encoding), exchange, PUBLIC);
+  if (aggregated) {
+    const warning = view.heldWarning(root);
+    const headers = warning === undefined ? PUBLIC : [...PUBLIC, 'Warning', warning];
+    return documentReply(view.aggregated(root, aggregated, encoding), exchange, headers);
+  }
   return documentReply(options.legacy.groupList(view, encoding), exchange);
 }
 

@@ -5,6 +5,7 @@ import { StatusError } from '../../kube/status-error.js';
 import type { Surface } from '../../kube/surface.js';
 import type { PeerTable } from '../peers/peer-table.js';
 import { type DocumentEncoding, encodeDocument } from './discovery-encoding.js';
+import { heldWarning } from './held-warning.js';
 import { type MergedDiscovery, mergeDiscovery, type ServerSurface } from './merge.js';
 
 /** One of the two roots: `/api` (the core group) or `/apis` (the named groups). */
@@ -32,6 +33,7 @@ export class DiscoveryView {
   readonly merged: MergedDiscovery;
   readonly #documents = new Map<string, ReadyDocument>();
   readonly #before: Documents;
+  readonly #heldWarnings = new Map<DiscoveryRoot, string | undefined>();
 
   constructor(servers: readonly ServerSurface[], before?: DiscoveryView) {
     this.servers = servers;
@@ -50,6 +52,12 @@ export class DiscoveryView {
       };
       return encodeDocument(list, encoding, aggregatedParams(version));
     });
+  }
+
+  /** Returns the value of a Warning header for this root; undefined while nothing is held. Made on first use. */
+  heldWarning(root: DiscoveryRoot): string | undefined {
+    if (!this.#heldWarnings.has(root)) this.#heldWarnings.set(root, heldWarning(this.servers, root));
+    return this.#heldWarnings.get(root);
   }
 
   known(name: string): ReadyDocument | undefined {
