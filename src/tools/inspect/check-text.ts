@@ -1,8 +1,7 @@
-import { printableLine } from '../../base/printable.js';
 import type { Tone } from '../../base/terminal-colors.js';
 import type { CheckReport } from './check-report.js';
 import type { CheckLine } from './checks/check-line.js';
-import { type Cell, columns, heads } from './columns.js';
+import { type Cell, heads, tableRows } from './columns.js';
 import { notesText, PLAIN_LOOK, sentenceText, type TextLook } from './text-look.js';
 
 const TONES: Readonly<Record<CheckLine['verdict'], Tone>> = {
@@ -11,6 +10,8 @@ const TONES: Readonly<Record<CheckLine['verdict'], Tone>> = {
   unknown: 'doubt',
   FAIL: 'harm',
 };
+
+const MEND_INDENT = ['          \u2192 ', '            '] as const;
 
 export function checkText(report: CheckReport, wide: boolean, look: TextLook = PLAIN_LOOK): string {
   const { checks, verdict, notes } = report;
@@ -35,7 +36,7 @@ export function isProblem({ verdict }: CheckLine): boolean {
   return verdict !== 'ok';
 }
 
-function tableText({ checks }: CheckReport, wide: boolean, { colors }: TextLook): string {
+function tableText({ checks }: CheckReport, wide: boolean, look: TextLook): string {
   const addressed = checks.filter(({ address }) => address !== null);
   const several = new Set(addressed.map(({ server, address }) => `${server} ${address}`)).size;
   const servers = new Set(addressed.map(({ server }) => server)).size;
@@ -48,11 +49,11 @@ function tableText({ checks }: CheckReport, wide: boolean, { colors }: TextLook)
     each.detail,
   ]);
   const first = heads(['', 'SERVER', ...(withAddress ? ['ADDRESS'] : []), 'CHECK', 'FOUND']);
-  const table = columns([first, ...rows], colors).split('\n');
+  const [head, ...body] = tableRows([first, ...rows], look);
   // The next step is printed below its line: it does not fit into a column.
-  const body = table.slice(1, -1).map((row, index) => {
+  const lines = body.map((row, index) => {
     const mend = checks[index]?.mend;
-    return mend ? `${row}\n          \u2192 ${printableLine(mend)}\n` : `${row}\n`;
+    return mend ? `${row}\n${sentenceText(mend, look, 'plain', MEND_INDENT)}` : `${row}\n`;
   });
-  return `${table[0]}\n${body.join('')}`;
+  return `${head}\n${lines.join('')}`;
 }

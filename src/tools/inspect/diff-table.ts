@@ -1,6 +1,5 @@
 import { printableLine } from '../../base/printable.js';
-import type { Tone } from '../../base/terminal-colors.js';
-import { type Cell, columns, GAP, heads } from './columns.js';
+import { type Cell, GAP, heads, type ToneText, tableRows } from './columns.js';
 import type { DiffReport, ResourceDifference } from './diff-report.js';
 import { sentenceText, type TextLook } from './text-look.js';
 
@@ -19,11 +18,6 @@ interface Row {
   /** Subresources that are served like the resource: `/status`. */
   readonly like: string[];
   readonly cells: readonly ToneText[];
-}
-
-interface ToneText {
-  readonly text: string;
-  readonly tone: Tone;
 }
 
 /** Columns that leave less than this to names are left out. */
@@ -146,10 +140,10 @@ function laidOut(rows: readonly Row[], shown: readonly Column[], names: number, 
     after: '',
   }));
   for (const row of rows) lines.push(lineOf(row, names, look));
-  const table = columns(
+  const table = tableRows(
     lines.map(({ cells }) => cells),
-    look.colors,
-  ).split('\n');
+    { colors: look.colors },
+  );
   return lines.map(({ before, after }, index) => `${before}${table[index]}\n${after}`).join('');
 }
 
@@ -163,7 +157,7 @@ function lineOf({ label, like, cells }: Row, names: number, look: TextLook): Lin
   const whole = [label, ...like].join(', ');
   if (whole.length <= names) return { before: '', cells: [whole, ...cells], after: '' };
   const more = like.length > 0 ? `  and ${like.join(', ')}` : '';
-  const below = more === '' ? '' : `  ${sentenceText(more, look)}`;
+  const below = more === '' ? '' : sentenceText(more, look, 'plain', ['  ', '    ']);
   if (label.length <= names) return { before: '', cells: [label, ...cells], after: below };
   const before = sentenceText(label, look);
   return more.length <= names

@@ -27,7 +27,7 @@ export function statusText({ door, servers, notes }: StatusReport, wide: boolean
         ]
       : []),
   ]);
-  const table = columns([heads(wide ? [...HEADS, ...WIDE_HEADS] : HEADS), ...rows], look.colors);
+  const table = columns([heads(wide ? [...HEADS, ...WIDE_HEADS] : HEADS), ...rows], look);
   const tail = (wide ? '' : reasonsText(servers, look)) + passthroughText(servers, look) + notesText(notes, look);
   return `${table}${tail === '' ? '' : `\n${tail}`}\n${sentenceText(`Asked through ${door}.`, look, 'quiet')}`;
 }

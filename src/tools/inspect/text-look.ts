@@ -12,16 +12,22 @@ export interface TextLook {
 /** For pipes and files. */
 export const PLAIN_LOOK: TextLook = { colors: NO_COLORS, width: undefined };
 
-const INDENT = '  ';
+/** Before the first line, and before those that follow. */
+const INDENT: readonly [string, string] = ['', '  '];
 
-/** Returns a sentence in lines of the width, if there is one; those after the first are indented, and a word that is too long is cut. */
-export function sentenceText(sentence: string, { colors, width }: TextLook, tone: Tone = 'plain'): string {
+/** Returns a sentence in lines of the width, if there is one. A word that is too long is cut. */
+export function sentenceText(
+  sentence: string,
+  { colors, width }: TextLook,
+  tone: Tone = 'plain',
+  [first, next] = INDENT,
+): string {
   const line = printableLine(sentence);
-  if (width === undefined) return `${inTone(tone, line, colors)}\n`;
-  const length = width - INDENT.length;
+  if (width === undefined) return `${first}${inTone(tone, line, colors)}\n`;
+  const length = width - Math.max(first.length, next.length);
   const words = line.split(' ').flatMap((word) => pieces(word, length));
   return breakLines(words, length)
-    .map((text, index) => `${index === 0 ? '' : INDENT}${inTone(tone, text, colors)}\n`)
+    .map((text, index) => `${index === 0 ? first : next}${inTone(tone, text, colors)}\n`)
     .join('');
 }
 
