@@ -103,6 +103,13 @@ describe('straddle status --watch in a pipe', () => {
     expect(isListening).toBe(false);
   });
 
+  it('prints no table that looks the same as the one before', async () => {
+    const looks = [reportOf({}), reportOf({ departedServers: 1 })];
+    expect((await watched({ looks })).out.match(/^NAME /gm)).toHaveLength(1);
+    expect((await watched({ looks, output: 'wide' })).out.match(/^NAME /gm)).toHaveLength(2);
+    expect((await watched({ looks, output: 'json' })).out.match(/^\{/gm)).toHaveLength(2);
+  });
+
   it('looks at the interval, whatever a look takes', async () => {
     expect((await watched({ looks: [reportOf({}), reportOf({})] })).pauses).toEqual([1_500, 1_500]);
   });

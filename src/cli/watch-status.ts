@@ -84,7 +84,7 @@ function appended({ output }: StatusWatch, surroundings: Surroundings): Display 
   const head = (): string => `${shown === undefined ? '' : '\n'}${new Date(nowMs()).toISOString()}\n`;
   return {
     show(report) {
-      const state = lasting(report);
+      const state = shownState(report, output);
       const isNew = state !== shown || failure !== undefined;
       failure = undefined;
       if (!isNew) return;
@@ -110,7 +110,9 @@ const PASSING: ReadonlySet<string> = new Set([
   'heldBack',
 ]);
 
-/** Returns a report without ages and counters, for comparison. */
-function lasting(report: StatusReport): string {
-  return JSON.stringify(report, (name, value: unknown) => (PASSING.has(name) ? undefined : value));
+/** Returns what this output shows of a report, without ages and counters, for comparison. */
+function shownState(report: StatusReport, output: Output): string {
+  const lasting = JSON.stringify(report, (name, value: unknown) => (PASSING.has(name) ? null : value));
+  if (output === 'json' || output === 'yaml') return lasting;
+  return statusText(JSON.parse(lasting) as StatusReport, output === 'wide');
 }
