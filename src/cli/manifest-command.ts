@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Command } from 'commander';
 import { fileProblem } from '../base/file-problem.js';
+import { straddleVersion } from '../base/straddle-version.js';
 import { ConfigError } from '../compose/config/config-error.js';
 import { rbacManifest } from '../compose/straddle-rights.js';
 import { type ApiServerManifest, readApiServerManifest } from '../tools/install/api-server-manifest.js';
@@ -11,7 +12,6 @@ import { DEFAULT_IMAGE_NAME, straddlePod } from '../tools/install/straddle-pod.j
 import { systemdUnit } from '../tools/install/systemd-unit.js';
 import { readNamed } from './kube-access.js';
 import type { Surroundings } from './surroundings.js';
-import { straddleVersion } from './version-command.js';
 
 const EXAMPLES = `
 The pieces that \`straddle install --kubeadm\` writes, for people and for tools that write files themselves. With --from they

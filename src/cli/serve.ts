@@ -2,12 +2,12 @@ import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { startTimer } from '../base/clock.js';
 import { type Logger, serverLogger } from '../base/logger.js';
+import { straddleVersion } from '../base/straddle-version.js';
 import { defaultOf, type Flag, type FlagCommand, placeholder, REPEATABLE_KINDS } from '../compose/config/flag.js';
 import { type FlagName, flagsOf } from '../compose/config/flags.js';
 import type { ServerConfig } from '../compose/config/server-config.js';
 import type { RunningServer } from '../compose/start-server.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
-import { straddleVersion } from './version-command.js';
 
 export type Start<Config> = (config: Config, io: { readonly logger: Logger }) => Promise<RunningServer>;
 

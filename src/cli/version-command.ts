@@ -1,11 +1,6 @@
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
+import { straddleVersion } from '../base/straddle-version.js';
 import type { Surroundings } from './surroundings.js';
-
-export function straddleVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
-  return (manifest as { readonly version: string }).version;
-}
 
 export function versionLine(): string {
   return `straddle ${straddleVersion()} (Node.js ${process.versions.node})`;

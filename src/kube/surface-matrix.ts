@@ -97,3 +97,9 @@ export function unionOf(surfaces: readonly Surface[]): Surface {
   }
   return { resources, core: [], groups: [], kubernetesVersion: surfaces[0]?.kubernetesVersion ?? '' };
 }
+
+/** Leaves out subresources of resources that are in the list themselves. */
+export function withoutParts(names: readonly string[]): string[] {
+  const whole = new Set(names);
+  return names.filter((name) => !name.includes('/') || !whole.has(name.slice(0, name.indexOf('/'))));
+}

@@ -1,4 +1,3 @@
-import { bearerCredential } from '../../http/bearer.js';
 import type { Exchange, Filter, Reply } from '../../http/exchange.js';
 import { readWholeBody } from '../../http/gather-body.js';
 import { headerValue } from '../../http/headers.js';
@@ -6,7 +5,8 @@ import { parsedObject } from '../../kube/json.js';
 import { StatusError } from '../../kube/status-error.js';
 import { STRADDLE_MARK } from '../identity/straddle-mark.js';
 import { type Passthrough, type PassthroughSwitched, readWanted } from '../passthrough/passthrough.js';
-import { type CallerRightsOptions, callerName, rightToPath, type Unanswered } from './caller-rights.js';
+import { allowedCaller } from './allowed-caller.js';
+import type { CallerRightsOptions } from './caller-rights.js';
 
 /** The path at which passthrough is read (GET) and switched (POST). */
 export const PASSTHROUGH_PATH = '/straddle/passthrough';
@@ -74,53 +74,18 @@ function checkMediaType({ method, headers }: Exchange): void {
 }
 
 /** Returns the name of a caller that may do what it asks for. Throws the refusal for any other. */
-async function authorizedCaller(exchange: Exchange, options: PassthroughPageOptions): Promise<string> {
-  const { identity, method } = exchange;
-  if (identity.kind === 'carried' && bearerCredential(exchange) === undefined) throw anonymous();
-  const verb = method === 'GET' ? 'get' : 'post';
-  const right = await rightToPath(exchange, { path: PASSTHROUGH_PATH, verb }, options);
-  if (right.kind === 'unanswered') throw cannotJudge(right, options);
-  if (right.kind === 'denied') {
-    throw new StatusError(
-      'Forbidden',
-      `forbidden: this needs the right to ${verb} the non-resource URL ${PASSTHROUGH_PATH}`,
-    );
-  }
-  return knownCaller(exchange, options);
-}
-
-/**
- * Returns the name of the caller that the API server has judged. It is asked for the name where it alone knows it: it may
- * treat a credential that it does not understand as anonymous, and an administrator may impersonate anybody.
- */
-async function knownCaller(exchange: Exchange, options: PassthroughPageOptions): Promise<string> {
-  const { identity } = exchange;
-  if (identity.kind === 'established' && !isImpersonated(exchange)) return notAnonymous(identity.user, identity.groups);
-  const caller = await callerName(exchange, options);
-  if (caller.kind === 'named') return notAnonymous(caller.user, caller.groups);
-  if (caller.kind === 'unanswered') throw cannotJudge(caller, options);
-  const message =
-    'forbidden: the API server does not say who this caller is (SelfSubjectReview); use a client certificate';
-  throw new StatusError('Forbidden', message);
-}
-
-function notAnonymous(user: string, groups: readonly string[]): string {
-  if (user === 'system:anonymous' || groups.includes('system:unauthenticated')) throw anonymous();
-  return user;
-}
-
-function isImpersonated({ headers }: Exchange): boolean {
-  return headers.some((name, i) => i % 2 === 0 && name.toLowerCase().startsWith('impersonate-'));
-}
-
-function anonymous(): StatusError {
-  return new StatusError('Unauthorized', 'Unauthorized');
-}
-
-function cannotJudge({ why }: Unanswered, options: PassthroughPageOptions): StatusError {
-  return new StatusError(
-    'ServiceUnavailable',
-    `the API server cannot be asked whether this caller may switch passthrough (${why}); ${otherWay(options)}`,
+function authorizedCaller(exchange: Exchange, options: PassthroughPageOptions): Promise<string> {
+  const verb = exchange.method === 'GET' ? 'get' : 'post';
+  return allowedCaller(
+    exchange,
+    {
+      path: PASSTHROUGH_PATH,
+      verb,
+      forbidden: `forbidden: this needs the right to ${verb} the non-resource URL ${PASSTHROUGH_PATH}`,
+      unanswered: (why) =>
+        `the API server cannot be asked whether this caller may switch passthrough (${why}); ${otherWay(options)}`,
+    },
+    options,
   );
 }
 

@@ -1,4 +1,5 @@
-import { ageText, type Cell, columns, heads } from './columns.js';
+import { ageText } from '../../base/age-text.js';
+import { type Cell, columns, heads } from './columns.js';
 import { switchedOffText } from './protection.js';
 import type { LeaseStatus, PeerStatus, ServerStatus, StatusReport } from './status-report.js';
 import { notesText, PLAIN_LOOK, sentenceText, type TextLook } from './text-look.js';

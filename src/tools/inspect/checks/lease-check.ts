@@ -1,5 +1,5 @@
+import { ageText } from '../../../base/age-text.js';
 import type { LeaseFact } from '../cluster-facts.js';
-import { ageText } from '../columns.js';
 import { type Finding, fail, ok, unknown } from './check-line.js';
 
 /** Leases are renewed every 10 s, although that of a kube-apiserver is valid for an hour. */

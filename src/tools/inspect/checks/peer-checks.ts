@@ -1,6 +1,6 @@
+import { ageText } from '../../../base/age-text.js';
 import type { Surface } from '../../../kube/surface.js';
 import { missingFrom } from '../../../kube/surface-matrix.js';
-import { ageText } from '../columns.js';
 import { type EndpointReading, isServerDown } from '../endpoint-reading.js';
 import type { InspectedServer } from '../inspection.js';
 import { peersOf } from '../status-report.js';

@@ -1,3 +1,4 @@
+import { someNames } from '../../../base/some-names.js';
 import type { CheckReport } from '../check-report.js';
 import type { CheckLine } from '../checks/check-line.js';
 import type { EndpointReading } from '../endpoint-reading.js';
@@ -9,7 +10,6 @@ import {
   type GateReason,
   METRICS_RIGHT,
   type ReasonId,
-  some,
   unknown,
   withFlagOfGate,
 } from './gate-reason.js';
@@ -113,5 +113,5 @@ export function warningsOf({ checks }: Pick<CheckReport, 'checks'>): string[] {
     const who = server === '*' ? (address ?? 'the control plane') : server;
     named.set(detail, [...(named.get(detail) ?? []), who]);
   }
-  return [...named].map(([detail, who]) => `${some(who)}: ${detail}`);
+  return [...named].map(([detail, who]) => `${someNames(who)}: ${detail}`);
 }

@@ -43,14 +43,6 @@ export function unknown(id: ReasonId, { servers = [], resources = [], ...said }:
   return { id, verdict: 'unknown', ...said, servers, resources };
 }
 
-const NAMES_SHOWN_MAX = 5;
-
-/** `a, b, c, d, e and 3 more`. */
-export function some(names: readonly string[]): string {
-  const more = names.length - NAMES_SHOWN_MAX;
-  return names.slice(0, NAMES_SHOWN_MAX).join(', ') + (more > 0 ? ` and ${more} more` : '');
-}
-
 /** Sentence for a missing right. */
 export function askForRight(right: string): string {
   return `Run it as a user with the right to ${right}.`;

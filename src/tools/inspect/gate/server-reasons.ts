@@ -1,10 +1,11 @@
+import { ageText } from '../../../base/age-text.js';
+import { someNames } from '../../../base/some-names.js';
 import { protectorOf } from '../checks/check-line.js';
-import { ageText } from '../columns.js';
 import type { EndpointReading } from '../endpoint-reading.js';
 import type { InspectedServer, Inspection } from '../inspection.js';
 import { protectionOf } from '../protection.js';
 import { type PeerStatus, peersOf } from '../status-report.js';
-import { askForRight, closed, type GateReason, METRICS_RIGHT, some, unknown } from './gate-reason.js';
+import { askForRight, closed, type GateReason, METRICS_RIGHT, unknown } from './gate-reason.js';
 
 /** What one server says of another. */
 export interface PeerPair {
@@ -100,7 +101,7 @@ function isSame({ server }: InspectedServer, { name, addresses }: PeerStatus): b
 
 function newcomerReason({ peer, seenBy }: Newcomer): GateReason {
   return closed('rollout', {
-    detail: `${peer} is expected and not back: ${some(seenBy)} ${seenBy.length === 1 ? 'has' : 'have'} not read yet what it serves`,
+    detail: `${peer} is expected and not back: ${someNames(seenBy)} ${seenBy.length === 1 ? 'has' : 'have'} not read yet what it serves`,
     servers: [peer],
     next: `Wait until ${peer} is up and read; if it does not come, \`straddle check\` says why, and the leases in kube-system that name it can be deleted.`,
   });

@@ -1,10 +1,11 @@
 import { apiServerId } from '../../../apiserver/storage-versions/api-server-id.js';
+import { someNames } from '../../../base/some-names.js';
 import { isObject, type Json, type JsonObject, objectMember } from '../../../kube/json.js';
 import type { ListedServer } from '../servers.js';
 import { undecodable } from '../stored-versions.js';
 import type { InspectedSurface } from '../surfaces.js';
 import type { ListReading } from './bounded-list.js';
-import { askForRight, closed, type GateReason, some, unknown } from './gate-reason.js';
+import { askForRight, closed, type GateReason, unknown } from './gate-reason.js';
 
 export const MIGRATIONS = { group: 'storagemigration.k8s.io', resource: 'storageversionmigrations' } as const;
 export const STORAGE_VERSIONS = { group: 'internal.apiserver.k8s.io', resource: 'storageversions' } as const;
@@ -18,7 +19,7 @@ export function migrationReasons(reading: ListReading): GateReason[] {
     const names = running.map(nameOf);
     return [
       closed('migration', {
-        detail: `${running.length === 1 ? 'a storage migration is' : `${running.length} storage migrations are`} in progress: ${some(running.map((each) => `${nameOf(each)} (${resourceOf(each)})`))}`,
+        detail: `${running.length === 1 ? 'a storage migration is' : `${running.length} storage migrations are`} in progress: ${someNames(running.map((each) => `${nameOf(each)} (${resourceOf(each)})`))}`,
         resources: running.map(resourceOf),
         next: `Wait until ${running.length === 1 ? 'it has' : 'they have'} succeeded or failed: kubectl get ${MIGRATIONS.resource}.${MIGRATIONS.group} ${names.slice(0, 3).join(' ')}.`,
       }),
@@ -33,7 +34,7 @@ export function migrationReasons(reading: ListReading): GateReason[] {
 export function migrationNotes(reading: ListReading): string[] {
   if (reading.state !== 'read') return [];
   const failed = reading.items.filter((each) => hasCondition(each, 'Failed')).map(nameOf);
-  return failed.length > 0 ? [`storage migrations that failed: ${some(failed)}`] : [];
+  return failed.length > 0 ? [`storage migrations that failed: ${someNames(failed)}`] : [];
 }
 
 function isOver(migration: JsonObject): boolean {
@@ -86,10 +87,10 @@ export function storedVersionReasons({ reading, servers, surfaces }: StorageVers
     const live = unable.filter((name) => names.has(name));
     if (live.length === 0) return [];
     return closed('stored-versions', {
-      detail: `${resource} is stored in ${storedIn}, which ${some(live)} cannot decode`,
+      detail: `${resource} is stored in ${storedIn}, which ${someNames(live)} cannot decode`,
       servers: live,
       resources: [resource],
-      next: `Bring ${some(live)} to a version that knows ${storedIn}, or have the others store in one that all know.`,
+      next: `Bring ${someNames(live)} to a version that knows ${storedIn}, or have the others store in one that all know.`,
     });
   });
   if (reading.isComplete) return found;

@@ -1,10 +1,11 @@
+import { someNames } from '../../../base/some-names.js';
 import type { Surface } from '../../../kube/surface.js';
-import { type MatrixRow, missingFrom, surfaceMatrix, unionOf } from '../../../kube/surface-matrix.js';
+import { type MatrixRow, missingFrom, surfaceMatrix, unionOf, withoutParts } from '../../../kube/surface-matrix.js';
 import { protectorOf } from '../checks/check-line.js';
 import type { InspectedServer, Inspection } from '../inspection.js';
 import { protectionOf } from '../protection.js';
 import type { InspectedSurface, SilentServer } from '../surfaces.js';
-import { askForRight, closed, type GateReason, some, unknown } from './gate-reason.js';
+import { askForRight, closed, type GateReason, unknown } from './gate-reason.js';
 
 export interface SurfaceFacts {
   readonly inspection: Inspection;
@@ -38,7 +39,7 @@ export function discoveryReasons({ inspection, surfaces, silent }: SurfaceFacts)
     ),
     ...lacking.map(({ name, resources }) =>
       closed('discovery', {
-        detail: `the discovery of ${name} lacks ${some(resources)}`,
+        detail: `the discovery of ${name} lacks ${someNames(resources)}`,
         servers: [name],
         resources,
         next: isNative(name, inspection)
@@ -90,7 +91,7 @@ export function soleServerReasons({ surfaces }: SurfaceFacts, { server, leaving 
     .map(([name, all]) => {
       const resources = withoutParts(all);
       return closed('sole-server', {
-        detail: `only ${name} serves ${some(resources)}`,
+        detail: `only ${name} serves ${someNames(resources)}`,
         servers: [name],
         resources,
         next:
@@ -115,12 +116,6 @@ function* onlyAt({ name, servedBy }: MatrixRow): Generator<[server: string, reso
   }
 }
 
-/** Leaves out subresources of resources that are in the list themselves. */
-function withoutParts(names: readonly string[]): string[] {
-  const whole = new Set(names);
-  return names.filter((name) => !name.includes('/') || !whole.has(name.slice(0, name.indexOf('/'))));
-}
-
 /** Finds APIs in discovery that no live server serves, and the departed servers that are remembered for them. */
 export function staleReasons({ inspection, surfaces }: SurfaceFacts): GateReason[] {
   const departed = new Set<string>();
@@ -134,8 +129,9 @@ export function staleReasons({ inspection, surfaces }: SurfaceFacts): GateReason
   const names = [...departed].filter((name) => name !== '').sort();
   const resources = heldResources(surfaces);
   if (count === 0 && resources.length === 0) return [];
-  const who = names.length > 0 ? some(names) : count > 0 ? `${count} server${count === 1 ? '' : 's'}` : undefined;
-  const held = resources.length > 0 ? `: ${some(resources)} ${resources.length === 1 ? 'is' : 'are'} answered 503` : '';
+  const who = names.length > 0 ? someNames(names) : count > 0 ? `${count} server${count === 1 ? '' : 's'}` : undefined;
+  const held =
+    resources.length > 0 ? `: ${someNames(resources)} ${resources.length === 1 ? 'is' : 'are'} answered 503` : '';
   return [
     closed('stale-surface', {
       detail:

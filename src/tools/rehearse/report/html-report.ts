@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
+import { Markup, markup } from '../../../base/markup.js';
 import type { Example, ExecResult, HalfResult, RehearsalResult } from '../rehearsal-result.js';
 import { useText } from './difference-lines.js';
 import { type FindingCell, findingRows, type Standing } from './finding-rows.js';
 import { sentenceCase, timelineSection } from './html-timeline.js';
-import { Markup, markup } from './markup.js';
 import { type StepCell, stepRows } from './step-rows.js';
 import { verdictOf } from './verdict.js';
 import { clockText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural } from './words.js';

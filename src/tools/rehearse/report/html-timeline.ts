@@ -1,6 +1,6 @@
+import { type Markup, markup } from '../../../base/markup.js';
 import type { HalfResult } from '../rehearsal-result.js';
 import { type Bin, binSeconds, binsOf } from './bins.js';
-import { type Markup, markup } from './markup.js';
 import { ACROSS, barPlot, latencyPlot, type PlotFrame, stepRibbon, UPWARDS } from './plots.js';
 import { countScale, logScale, timeScale } from './scales.js';
 import { clockText, durationText, halfName, isQuiet, millisecondsText, plural } from './words.js';

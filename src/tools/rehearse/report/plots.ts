@@ -1,6 +1,6 @@
+import { type Markup, markup } from '../../../base/markup.js';
 import type { RehearsalStep } from '../rehearsal-result.js';
 import type { Bin } from './bins.js';
-import { type Markup, markup } from './markup.js';
 import type { Scale, Span } from './scales.js';
 import { clockText, isQuiet, plural } from './words.js';
 

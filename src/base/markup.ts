@@ -1,4 +1,4 @@
-import { printable } from '../../../base/printable.js';
+import { printable } from './printable.js';
 
 /** HTML or SVG text; made by `markup`. */
 export class Markup {
