@@ -42,9 +42,10 @@ const allowed = {
   'compose/config': ['apiserver/surfaces', 'base', 'kube'],
   'apiserver/yaml': ['apiserver/contracts', 'apiserver/schema', 'apiserver/values', 'kube'],
   'proxy/discovery': ['base', 'http', 'kube', 'proxy/peers'],
+  'proxy/page': ['base', 'http', 'kube', 'proxy/identity', 'proxy/peers'],
   'proxy/passthrough': ['base', 'proxy/peers'],
   'proxy/routing': ['base', 'http', 'kube', 'proxy/identity', 'proxy/peers'],
-  'proxy/workers': ['base', 'http', 'kube', 'proxy/passthrough', 'proxy/peers'],
+  'proxy/workers': ['base', 'http', 'kube', 'proxy/page', 'proxy/passthrough', 'proxy/peers'],
   'apiserver/registry': [
     'apiserver/contracts',
     'apiserver/schema',
@@ -65,7 +66,7 @@ const allowed = {
     'http',
     'kube',
   ],
-  'proxy/chain': ['base', 'http', 'kube', 'proxy/discovery', 'proxy/identity', 'proxy/passthrough'],
+  'proxy/chain': ['base', 'http', 'kube', 'proxy/discovery', 'proxy/identity', 'proxy/page', 'proxy/passthrough'],
   'apiserver/aggregation': ['apiserver/contracts', 'apiserver/outbound', 'apiserver/registry', 'base', 'http', 'kube'],
   'apiserver/builtin': [
     'apiserver/registry',
@@ -233,6 +234,7 @@ const allowed = {
     'proxy/discovery',
     'proxy/hosts',
     'proxy/identity',
+    'proxy/page',
     'proxy/passthrough',
     'proxy/peers',
     'proxy/routing',

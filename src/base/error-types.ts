@@ -175,6 +175,14 @@ export const LIMIT_NAMES = {
     meaning: 'A peer works on as many rerouted requests as it may (429).',
     advice: 'look at the latency of that peer; raise --max-requests-in-flight-per-peer',
   },
+  'page-stream-stalled': {
+    meaning: 'A client of the page took no events for 30 s; its stream was closed.',
+    advice: 'none is needed: the page opens another stream',
+  },
+  'page-streams': {
+    meaning: 'Too many streams of the page were open, in all or of one caller (429).',
+    advice: 'close pages that nobody looks at',
+  },
   'peer-requests-in-flight': {
     meaning: 'Other Straddles ask for more at once than is reserved for them (429).',
     advice: 'look for a Straddle that restarts again and again',

@@ -136,6 +136,7 @@ export function createMetrics() {
       'straddle_held_memory_bytes',
       'Memory reserved for request bodies and replies that are held as a whole.',
     ),
+    pageStreams: registry.gauge('straddle_page_streams', 'Open streams of the page, for people who look at it.'),
     connections: registry.gauge('straddle_connections', 'Client connections.'),
     limitHits: registry.counter<[limit: LimitName]>(
       'straddle_limit_hits_total',

@@ -10,6 +10,7 @@ import { identityFilter } from '../proxy/chain/identity-filter.js';
 import { limitsFilter } from '../proxy/chain/limits-filter.js';
 import { observeFilter } from '../proxy/chain/observe-filter.js';
 import { openApiFilter } from '../proxy/chain/openapi-filter.js';
+import { pageFilter } from '../proxy/chain/page-filter.js';
 import { passthroughFilter } from '../proxy/chain/passthrough-filter.js';
 import { passthroughPageFilter } from '../proxy/chain/passthrough-page-filter.js';
 import { requestInfoFilter } from '../proxy/chain/request-info-filter.js';
@@ -45,11 +46,16 @@ export function createFilters(
   standings: ConnectionStandings,
   { metricsPage, intercept }: FilterChoices = {},
 ): ChainFilters {
-  const { config, clock, logger, metrics, passthrough, localOnly } = parts;
+  const { config, clock, logger, metrics, passthrough, localOnly, page } = parts;
   const judge = judgeOf(parts);
   const proofs = new CredentialProofs();
   return {
-    observe: observeFilter({ metrics, logger, known: ({ info }) => isKnown(info, parts) }),
+    observe: observeFilter({
+      metrics,
+      logger,
+      known: ({ info }) => isKnown(info, parts),
+      recorder: page.recorder,
+    }),
     errors: errorsFilter(logger),
     requestInfo: requestInfoFilter,
     identity: identityFilter(authenticator(parts, standings, proofs)),
@@ -73,6 +79,7 @@ export function createFilters(
       judge,
       clock,
     }),
+    page: pageFilter({ ...page, judge, clock }),
     passthrough: passthroughFilter({ passthrough, local: localOnly }),
     ...documentFilters(parts),
   };

@@ -12,6 +12,8 @@ export interface ControlPlaneView {
   readonly local: KnownSurface;
   /** The other servers; empty while peering is off. */
   readonly directory: RunningPeerDirectory;
+  /** Last renewal of this server's own lease; undefined if this process renews none. */
+  readonly leaseRenewedAtMs: () => number | undefined;
   /**
    * Begins to keep the view up to date; called once, after the host has started. `port` is where this server listens.
    * Resolves when the local server's surface has been read, or could not be.

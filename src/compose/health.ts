@@ -87,7 +87,7 @@ function fillCertificateExpiry(metrics: Metrics, { servingPair, frontProxy }: Pa
   if (shown) metrics.frontProxyExpirySeconds.labels(x509Subject(shown.raw).commonName).set(expirySeconds(shown));
 }
 
-function expirySeconds({ validTo }: X509Certificate): number {
+export function expirySeconds({ validTo }: X509Certificate): number {
   return Date.parse(validTo) / 1000;
 }
 

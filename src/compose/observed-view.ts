@@ -38,6 +38,7 @@ export async function observedView(
   return {
     local,
     directory,
+    leaseRenewedAtMs: () => lease?.renewedAtMs,
     start: async (port) => {
       await local.start();
       host.onSurfaceChange?.(() => void local.refresh());

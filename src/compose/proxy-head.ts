@@ -1,6 +1,7 @@
 import type { Logger } from '../base/logger.js';
 import { createMetrics } from '../base/metric-catalogue.js';
 import { CONNECTIONS_WAITING_MAX } from '../http/server/listener-limits.js';
+import { updateFor } from '../proxy/page/page-snapshot.js';
 import { readWanted } from '../proxy/passthrough/passthrough.js';
 import { SharedView } from '../proxy/workers/shared-view.js';
 import { WorkerGroup } from '../proxy/workers/worker-group.js';
@@ -11,6 +12,7 @@ import type { LimitsConfig } from './config/server-config.js';
 import { makeUpstreamHost } from './make-upstream-host.js';
 import { observedView } from './observed-view.js';
 import { openPassthrough } from './open-passthrough.js';
+import { observedPage } from './page.js';
 import type { ObservedViewOptions } from './peering.js';
 import { surroundingsOf } from './program-surroundings.js';
 import type { Parts } from './server-parts.js';
@@ -37,6 +39,8 @@ export async function startProxyHead(
     passthrough,
     makeHost: (surface, among) => makeUpstreamHost(config, surroundings, surface, among),
     makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig, health }, server),
+    makePage: (parts) =>
+      observedPage(parts, { product: 'sidecar', flows: async (options) => (await group?.flows(options)) ?? [] }),
     makeFront: (parts) => {
       shared = sharedView(parts);
       const workers = workerGroup(parts, config, shared, program);
@@ -122,5 +126,9 @@ async function answer(question: Exclude<Question, { what: 'metrics' }>, parts: P
       if (!wanted) throw new Error('a worker sent no order that the head can read');
       return parts.passthrough.set(wanted);
     }
+    case 'page':
+      return updateFor(await parts.page.hub.snapshot(), question.known);
+    case 'reach':
+      return parts.page.reach();
   }
 }

@@ -8,6 +8,7 @@ import type { ToHead, ToWorker } from '../proxy/workers/worker-messages.js';
 import { createListener, type Front } from './client-side.js';
 import type { ProxyConfig } from './config/proxy-config.js';
 import { makeUpstreamHost } from './make-upstream-host.js';
+import { replicatedPage } from './page.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { replicatedView } from './replicated-view.js';
 import { type RunningServer, startServer } from './start-server.js';
@@ -78,6 +79,11 @@ async function startWorker(
     passthrough: worker.passthrough,
     makeHost: (surface, among) => makeUpstreamHost(config, surroundings, surface, among),
     makeView: async () => replicatedView(config, worker),
+    makePage: (parts) => {
+      const page = replicatedPage(parts, worker);
+      worker.recordsFlow(page.recorder);
+      return page;
+    },
     makeFront: (parts, state): Front => {
       const { listener, inner } = createListener(parts, state, { metricsPage: () => metricsPage(worker) });
       const nowhere: AddressInfo = { address: config.bindAddress, port: config.securePort, family: '' };

@@ -12,6 +12,7 @@ export function replicatedView(
   return {
     local: surface,
     directory,
+    leaseRenewedAtMs: () => undefined,
     start: async () => {
       await surface.start();
       directory.start();

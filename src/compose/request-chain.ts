@@ -12,6 +12,7 @@ export interface ChainFilters {
   readonly limits: Filter;
   readonly metricsPage: Filter;
   readonly passthroughPage: Filter;
+  readonly page: Filter;
   readonly passthrough: Filter;
   readonly version: Filter;
   readonly discovery: Filter;
@@ -40,6 +41,8 @@ export function requestChain(filters: ChainFilters, router: Handler): Handler {
       filters.metricsPage,
       // The same for the panic switch.
       filters.passthroughPage,
+      // And for the page that people look at, which must be there with passthrough on.
+      filters.page,
       // While the panic switch is on, the local server gets the request, past all that follows.
       filters.passthrough,
       // Answers /version for another server, if --version-view says so.

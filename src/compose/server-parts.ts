@@ -1,5 +1,6 @@
 import type { Handler } from '../http/exchange.js';
 import type { Host } from '../proxy/hosts/host.js';
+import type { Page } from '../proxy/page/page.js';
 import type { Passthrough } from '../proxy/passthrough/passthrough.js';
 import type { ServerConfig } from './config/server-config.js';
 import type { ControlPlaneView } from './control-plane-view.js';
@@ -14,4 +15,8 @@ export interface Parts extends ProgramSurroundings {
   readonly router: Handler;
   /** Sends a request to the local server, and to no other. */
   readonly localOnly: Handler;
+  readonly page: Page;
 }
+
+/** What a page is made of. */
+export type PageParts = Omit<Parts, 'page'>;

@@ -7,6 +7,7 @@ import { makeEmbeddedHost } from './make-embedded-host.js';
 import { observedView } from './observed-view.js';
 import { openEmbedded } from './open-embedded.js';
 import { openPassthrough } from './open-passthrough.js';
+import { observedPage } from './page.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { controllersWithin } from './start-controllers.js';
 import { type InProcessServer, startServer } from './start-server.js';
@@ -32,6 +33,7 @@ export async function startApiServer(config: ApiServerConfig, io: ApiServerSurro
       passthrough: await openPassthrough(config, surroundings),
       makeHost: (_, { peers }) => makeEmbeddedHost(config, embedded, { ...surroundings, peers }),
       makeView: (server) => observedView(config, { ...surroundings, kubeconfig: undefined, reach: io.reach }, server),
+      makePage: (parts) => observedPage(parts, { product: 'apiserver' }),
       makeFront: (parts, state) => createListener(parts, state, { intercept: io.intercept }),
       ...(config.controllers.length === 0
         ? {}

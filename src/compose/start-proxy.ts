@@ -5,6 +5,7 @@ import type { ProxyConfig } from './config/proxy-config.js';
 import { makeUpstreamHost } from './make-upstream-host.js';
 import { observedView } from './observed-view.js';
 import { openPassthrough } from './open-passthrough.js';
+import { observedPage } from './page.js';
 import { surroundingsOf } from './program-surroundings.js';
 import { type RunningServer, startServer } from './start-server.js';
 
@@ -24,6 +25,7 @@ export async function startProxy(
     passthrough: await openPassthrough(config, surroundings),
     makeHost: (surface, among) => makeUpstreamHost(config, surroundings, surface, among),
     makeView: (server) => observedView(config, { ...surroundings, kubeconfig: config.kubeconfig }, server),
+    makePage: (parts) => observedPage(parts, { product: 'sidecar' }),
     makeFront: createListener,
   });
 }

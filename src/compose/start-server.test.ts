@@ -27,6 +27,7 @@ function surroundings() {
     passthrough: { state: { on: false }, close: async () => void closed.push('passthrough') },
     makeHost: () => host,
     makeView: async () => view,
+    makePage: () => ({}),
     makeFront: () => ({ listener: { listen } }),
     makeControllers: () => ({}),
   };
@@ -42,7 +43,7 @@ describe('startServer', () => {
     },
   });
 
-  it.each(['makeHost', 'makeView', 'makeFront', 'makeControllers'])(
+  it.each(['makeHost', 'makeView', 'makePage', 'makeFront', 'makeControllers'])(
     'leaves nothing running if %s fails',
     async (part) => {
       const { made, closed } = surroundings();

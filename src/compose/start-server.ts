@@ -6,6 +6,7 @@ import type { Exchange, Handler } from '../http/exchange.js';
 import type { Surface } from '../kube/surface.js';
 import type { Host } from '../proxy/hosts/host.js';
 import { createOutgoingHeaders } from '../proxy/identity/outgoing-headers.js';
+import type { Page } from '../proxy/page/page.js';
 import type { Passthrough } from '../proxy/passthrough/passthrough.js';
 import type { PeerDirectory, PeerTable } from '../proxy/peers/peer-table.js';
 import { Alternatives } from '../proxy/routing/alternatives.js';
@@ -18,7 +19,7 @@ import type { ServerConfig } from './config/server-config.js';
 import type { ControlPlaneView, ViewedServer } from './control-plane-view.js';
 import { fillProcessGauges } from './health.js';
 import type { ProgramSurroundings } from './program-surroundings.js';
-import type { Parts } from './server-parts.js';
+import type { PageParts, Parts } from './server-parts.js';
 
 export interface RunningServer {
   readonly address: string;
@@ -48,6 +49,8 @@ export interface ServerSurroundings extends ProgramSurroundings {
   makeHost(surface: HostedSurface, among: HostedAmongPeers): Host;
   /** Makes the view of the control plane. */
   makeView(server: ViewedServer): Promise<ControlPlaneView>;
+  /** Makes the page of this process. */
+  readonly makePage: (parts: PageParts) => Page;
   /** Makes the side that clients connect to. */
   readonly makeFront: (parts: Parts, state: { draining: boolean }) => Front;
   /** Makes the clients of the whole control plane that run inside this server; undefined for none. */
@@ -91,7 +94,7 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
     await passthrough.close();
     throw error;
   });
-  const { host, view } = parts;
+  const { host, view, page } = parts;
   fillProcessGauges(parts);
 
   try {
@@ -101,6 +104,7 @@ export async function startServer(config: ServerConfig, surroundings: ServerSurr
     throw error;
   }
   await view.start(bound.port);
+  page.start();
   stoppable.controllers?.start();
 
   const { address, port } = bound;
@@ -139,7 +143,8 @@ async function listenWith(
   tls.onOutgoingChange(() => host.renew());
   const localOnly = createLocalOnly(host);
   const program = { config, clock, logger, metrics, tls, straddleRequests };
-  const parts: Parts = { ...program, host, view, passthrough, router: routed, localOnly };
+  const pageParts: PageParts = { ...program, host, view, passthrough, router: routed, localOnly };
+  const parts: Parts = { ...pageParts, page: surroundings.makePage(pageParts) };
   const state = { draining: false };
   const { listener, inner } = surroundings.makeFront(parts, state);
   const controllers = surroundings.makeControllers?.({
@@ -153,7 +158,7 @@ async function listenWith(
   return { parts, listener, state, controllers, bound };
 }
 
-type RouterParts = Omit<Parts, 'tls' | 'straddleRequests' | 'router' | 'localOnly'> & {
+type RouterParts = Omit<Parts, 'tls' | 'straddleRequests' | 'router' | 'localOnly' | 'page'> & {
   readonly alternatives: Alternatives;
 };
 
@@ -225,12 +230,14 @@ function runningServer(
 
 /** Announces the stop (health, lease), lets requests end, then closes the rest from the outside in. */
 async function stop(parts: Parts, { listener, state, controllers }: Stoppable): Promise<void> {
-  const { config, host, view, tls, logger, passthrough } = parts;
+  const { config, host, view, tls, logger, passthrough, page } = parts;
   state.draining = true;
   logger.info('shutting down');
   await controllers?.close();
   if (config.shutdownDelayMs > 0) await delay(config.shutdownDelayMs);
+  page.drain();
   await Promise.all([view.withdraw(), listener.close(config.shutdownGraceMs)]);
+  page.close();
   await view.close();
   await host.close();
   await passthrough.close();

@@ -59,6 +59,12 @@ export class Exchange {
   holding: Holding | undefined;
   /** Set by the router, for logs and metrics: the server that answered, and the reason. */
   routed: { readonly to: string; readonly why: string } | undefined;
+  /** Set by the router with a 503, because no live server serves the request or could be reached: the reason. */
+  heldBack: string | undefined;
+  /** Set by the router: the local server alone would have answered with a wrong 404. */
+  prevented404 = false;
+  /** Counted by the router: failed attempts after which the request moved on to another server. */
+  failovers = 0;
 
   /** Time until servers began their replies; the rest of the request's time is Straddle's. */
   awaitedMs = 0;

@@ -1,4 +1,4 @@
-import { type GroupVersionResource, resourceName } from './gvr.js';
+import { type GroupVersionResource, gvrKey, resourceName } from './gvr.js';
 import type { Surface } from './surface.js';
 
 /** One resource or subresource, with the verbs of each server. */
@@ -32,15 +32,9 @@ export function surfaceMatrix(servers: readonly ServedBy[]): MatrixRow[] {
   }
   return [...cells]
     .map(([key, servedBy]): MatrixRow => {
-      const [group = '', version = '', resource = '', ...rest] = key.split('/');
-      const subresource = rest.join('/');
       const verbs = new Set([...servedBy.values()].map((each) => each.join(',')));
       return {
-        group,
-        version,
-        resource,
-        subresource,
-        name: `${resourceName({ group, version, resource })}${subresource === '' ? '' : `/${subresource}`}`,
+        ...partsOf(key),
         servedBy,
         alike: servedBy.size === servers.length && verbs.size === 1,
       };
@@ -56,7 +50,9 @@ function* leavesOf(surface: ServedBy['surface']): Generator<[string, ReadonlySet
   }
 }
 
-function byPlace(a: MatrixRow, b: MatrixRow): number {
+type Place = GroupVersionResource & { readonly subresource: string };
+
+function byPlace(a: Place, b: Place): number {
   const left = [a.group, a.resource, a.version, a.subresource].join('\u0000');
   const right = [b.group, b.resource, b.version, b.subresource].join('\u0000');
   return left < right ? -1 : left > right ? 1 : 0;
@@ -102,4 +98,60 @@ export function unionOf(surfaces: readonly Surface[]): Surface {
 export function withoutParts(names: readonly string[]): string[] {
   const whole = new Set(names);
   return names.filter((name) => !name.includes('/') || !whole.has(name.slice(0, name.indexOf('/'))));
+}
+
+/** One resource or subresource that some of the servers serve and others do not. */
+export interface DifferingRow extends GroupVersionResource {
+  readonly subresource: string;
+  /** As in MatrixRow. */
+  readonly name: string;
+  /** Whether each server serves it, in the order of the servers. */
+  readonly served: readonly boolean[];
+}
+
+/**
+ * Returns what not every server serves, in the order of names, without a look at verbs: 5,000 resources of 50 servers take
+ * a few ten milliseconds. `alike` is the number of the others.
+ */
+export function differingRows(surfaces: readonly Pick<Surface, 'resources'>[]): {
+  readonly rows: readonly DifferingRow[];
+  readonly alike: number;
+} {
+  const counts = new Map<string, number>();
+  for (const surface of surfaces) {
+    for (const [key] of leavesOf(surface)) counts.set(key, (counts.get(key) ?? 0) + 1);
+  }
+  const rows = [...counts].filter(([, count]) => count < surfaces.length).map(([key]) => differingRow(key, surfaces));
+  return { rows: rows.sort(byPlace), alike: counts.size - rows.length };
+}
+
+function differingRow(key: string, surfaces: readonly Pick<Surface, 'resources'>[]): DifferingRow {
+  const { name, ...parts } = partsOf(key);
+  const resource = gvrKey(parts.group, parts.version, parts.resource);
+  const isServed = ({ resources }: Pick<Surface, 'resources'>): boolean => {
+    const found = resources.get(resource);
+    if (!found) return false;
+    return parts.subresource === '' ? found.verbs.size > 0 : found.subresources.has(parts.subresource);
+  };
+  return { ...parts, name, served: surfaces.map(isServed) };
+}
+
+/** Returns the names of what one surface has and another one lacks, in no order. */
+export function newNames(has: Pick<Surface, 'resources'>, lacking: Pick<Surface, 'resources'>): string[] {
+  const names: string[] = [];
+  for (const [key, { verbs, subresources }] of has.resources) {
+    const known = lacking.resources.get(key);
+    if (verbs.size > 0 && !(known && known.verbs.size > 0)) names.push(partsOf(key).name);
+    for (const [subresource] of subresources) {
+      if (!known?.subresources.has(subresource)) names.push(partsOf(`${key}/${subresource}`).name);
+    }
+  }
+  return names;
+}
+
+function partsOf(key: string): GroupVersionResource & { readonly subresource: string; readonly name: string } {
+  const [group = '', version = '', resource = '', ...rest] = key.split('/');
+  const subresource = rest.join('/');
+  const name = `${resourceName({ group, version, resource })}${subresource === '' ? '' : `/${subresource}`}`;
+  return { group, version, resource, subresource, name };
 }

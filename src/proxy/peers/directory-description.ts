@@ -15,6 +15,8 @@ export interface PeerDescription {
   /** Time since the surface was last confirmed; absent if it was never read. */
   readonly surfaceAgeMs?: number;
   readonly kubernetesVersion: string;
+  /** Last renewal of an identity lease of the server; absent if no source shows one. */
+  readonly leaseRenewedAtMs?: number;
 }
 
 export interface DirectoryDescription {

@@ -142,10 +142,14 @@ class Directory implements RunningPeerDirectory {
 
   describe(): DirectoryDescription {
     const nowMs = this.#options.clock.nowMs();
+    const renewals = this.#renewals();
     return {
       synced: this.#synced,
       sources: this.#options.sources.map((source) => ({ name: source.name, answered: source.answered() })),
-      peers: [...this.#watched.values()].map(({ monitor }) => describePeer(monitor, nowMs)),
+      peers: [...this.#watched.values()].map(({ monitor, server: { hosts } }) => ({
+        ...describePeer(monitor, nowMs),
+        ...renewal(hosts, renewals),
+      })),
       departed: this.#options.memory.departed().map(({ identity, departedAtMs, surface }) => ({
         identity,
         departedAtMs,
@@ -154,6 +158,18 @@ class Directory implements RunningPeerDirectory {
       conflicts: this.#sighted.conflicts,
       leftOutCount: this.#sighted.leftOutCount,
     };
+  }
+
+  /** Returns the last renewal of the leases of each host. */
+  #renewals(): Map<string, number> {
+    const renewals = new Map<string, number>();
+    for (const source of this.#options.sources) {
+      for (const { hostname, renewedAtMs } of source.sightings()) {
+        if (hostname === undefined || renewedAtMs === undefined) continue;
+        renewals.set(hostname, Math.max(renewals.get(hostname) ?? 0, renewedAtMs));
+      }
+    }
+    return renewals;
   }
 
   #makeEndpoint(name: EndpointName): TrackedEndpoint {
@@ -368,6 +384,14 @@ function remembered(monitor: PeerMonitor, surface: Surface, hosts: readonly stri
 function continues(server: SightedServer, { server: before }: Pick<Watched, 'server'>): boolean {
   if (server.identity === before.identity) return true;
   return server.endpoints.some((endpoint) => before.endpoints.some((known) => known.address === endpoint.address));
+}
+
+function renewal(
+  hosts: readonly string[],
+  renewals: ReadonlyMap<string, number>,
+): { readonly leaseRenewedAtMs?: number } {
+  const times = hosts.flatMap((host) => renewals.get(host) ?? []);
+  return times.length === 0 ? {} : { leaseRenewedAtMs: Math.max(...times) };
 }
 
 function sameEndpoints(a: SightedServer, b: SightedServer): boolean {

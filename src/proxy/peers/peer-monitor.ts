@@ -108,6 +108,8 @@ export class PeerMonitor {
   }
 
   start(): void {
+    // Endpoints outlive monitors for a while, in which nobody saw whether the server was replaced.
+    for (const { reader } of this.endpoints) reader.reconnected();
     for (const loop of this.#loops) loop.start();
     this.#watchForDeparture();
     if (this.#state !== 'expected') return;

@@ -77,6 +77,12 @@ export class StraddleLease {
     return this.#current !== undefined;
   }
 
+  /** Time of the last renewal; undefined before the first one. */
+  get renewedAtMs(): number | undefined {
+    const renewedAtMs = Date.parse(this.#current?.spec?.renewTime ?? '');
+    return Number.isNaN(renewedAtMs) ? undefined : renewedAtMs;
+  }
+
   /** Starts renewals; resolves when the first attempt has ended, even if it failed. */
   start(): Promise<void> {
     return this.#renewals.now();

@@ -99,6 +99,7 @@ export class Rerouter {
         this.#failed(exchange, candidate, error);
         if (exchange.aborted || !mayMoveOn(exchange, error)) throw unavailable(exchange, peers, failures);
         metrics.failovers.labels(peer.identity, error.type).inc();
+        exchange.failovers += 1;
       }
     }
     if (isStale && failures.length === 0) return STALE;
@@ -179,6 +180,7 @@ export function unavailable(exchange: Exchange, peers: readonly Peer[], failures
     failures.length > 0
       ? `tried ${failures.join('; ')}`
       : `${peers.map((peer) => peer.identity).join(', ') || 'no server'} cannot be reached at the moment`;
+  exchange.heldBack = 'no server could be reached';
   return new StatusError('ServiceUnavailable', `${describe(exchange)} cannot be served right now: ${tried}`);
 }
 

@@ -164,6 +164,7 @@ async function rerouteTo(
   });
   if (exchange.info.isResource && local.ready && isOtherThanHere(outcome)) {
     metrics.wrong404sPrevented.labels('rerouted').inc();
+    exchange.prevented404 = true;
   }
   return outcome;
 }
@@ -199,7 +200,9 @@ function ifServedHere(options: RouterOptions, exchange: Exchange): LastResort {
 }
 
 function refuse(exchange: Exchange, why: string, metrics: Metrics, local: LocalServer): StatusError {
-  if (exchange.info.isResource && local.ready) metrics.wrong404sPrevented.labels('held-back').inc();
+  exchange.heldBack = why;
+  exchange.prevented404 = exchange.info.isResource && local.ready;
+  if (exchange.prevented404) metrics.wrong404sPrevented.labels('held-back').inc();
   return new StatusError('ServiceUnavailable', `${describe(exchange)} cannot be served right now: ${why}`);
 }
 
@@ -215,6 +218,7 @@ async function afterLocalFailure(options: RouterOptions, exchange: Exchange, err
   if (!(error instanceof AttemptError)) throw error;
   if (exchange.aborted || !mayMoveOn(exchange, error)) throw unavailable(exchange, [], [error.message]);
   metrics.failovers.labels('local', error.type).inc();
+  exchange.failovers += 1;
   const peers = capablePeers(exchange, directory.snapshot());
   // The server may only have closed an idle connection, and still take requests.
   const onceMore: LastResort = () =>

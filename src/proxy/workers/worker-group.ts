@@ -3,6 +3,8 @@ import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import type { Metrics } from '../../base/metric-catalogue.js';
 import type { MetricRegistry } from '../../base/metrics.js';
+import type { SourcedFlow } from '../page/flow-log.js';
+import type { FlowExport } from '../page/flow-recorder.js';
 import type { PassthroughState } from '../passthrough/passthrough.js';
 import type { EndpointName } from '../peers/endpoint-pool.js';
 import { Acceptor } from './acceptor.js';
@@ -68,6 +70,8 @@ export class WorkerGroup {
   #endedEarly: string | undefined;
   /** All workers have served once. Before that, the first worker would get all waiting connections. */
   #isOpen = false;
+  readonly #lastFlows = new WeakMap<WorkerProcess, FlowExport>();
+  #lastProcess = 0;
   #cancelLook = () => {};
   #stopping = false;
 
@@ -162,6 +166,21 @@ export class WorkerGroup {
     for (const process of this.#processes()) process.tell({ type: 'passthrough', state });
   }
 
+  /**
+   * Returns what the recorders of all workers hold, by numbers that no two processes share. For a worker that does not answer in
+   * time the last answer stands. Never rejects.
+   */
+  async flows({ withUses }: { readonly withUses: boolean }): Promise<readonly SourcedFlow[]> {
+    const processes = this.#processes().filter(({ isTaking }) => isTaking);
+    const flows = processes.map(async (process): Promise<readonly SourcedFlow[]> => {
+      const flow = (await process.flow(withUses).catch(() => undefined)) ?? this.#lastFlows.get(process);
+      if (!flow) return [];
+      this.#lastFlows.set(process, flow);
+      return [[process.number, flow]];
+    });
+    return (await Promise.all(flows)).flat();
+  }
+
   #processes(): WorkerProcess[] {
     return this.#slots.flatMap(({ process }) => process ?? []);
   }
@@ -193,6 +212,7 @@ export class WorkerGroup {
     const process: WorkerProcess = new WorkerProcess({
       program,
       worker: slot.worker,
+      number: ++this.#lastProcess,
       config,
       view,
       localReady,

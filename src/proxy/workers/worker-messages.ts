@@ -1,4 +1,6 @@
 import type { MetricExport } from '../../base/metrics.js';
+import type { FlowExport } from '../page/flow-recorder.js';
+import type { KnownSections } from '../page/page-snapshot.js';
 import type { PassthroughState, WantedPassthrough } from '../passthrough/passthrough.js';
 import type { EndpointName } from '../peers/endpoint-pool.js';
 
@@ -38,6 +40,10 @@ export type Question =
   /** The same, /version included: the server was restarted. Fails if it cannot be read. */
   | { readonly what: 'read-local-anew' }
   | { readonly what: 'refresh-peer'; readonly identity: string }
+  /** The state of the page, without the sections that the worker has; the answer is PageUpdate. */
+  | { readonly what: 'page'; readonly known: KnownSections }
+  /** Whom this server reaches; the answer is ReachDocument. */
+  | { readonly what: 'reach' }
   /** Switches passthrough for all processes; the answer is PassthroughSwitched. */
   | { readonly what: 'passthrough'; readonly wanted: WantedPassthrough };
 
@@ -58,6 +64,8 @@ export type ToWorker =
   /** Sent together with a socket. */
   | { readonly type: 'connection' }
   | { readonly type: 'export'; readonly id: number }
+  /** Asks for what the recorder of the worker's traffic holds. */
+  | { readonly type: 'export-flow'; readonly id: number; readonly withUses: boolean }
   | { readonly type: 'stop' }
   | { readonly type: 'answer'; readonly id: number; readonly value?: unknown; readonly error?: string };
 
@@ -75,4 +83,5 @@ export type ToHead =
       readonly failure: number;
     }
   | { readonly type: 'question'; readonly id: number; readonly question: Question }
-  | { readonly type: 'exported'; readonly id: number; readonly metrics: MetricExport };
+  | { readonly type: 'exported'; readonly id: number; readonly metrics: MetricExport }
+  | { readonly type: 'exported-flow'; readonly id: number; readonly flow: FlowExport };

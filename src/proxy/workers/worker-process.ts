@@ -2,6 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Clock } from '../../base/clock.js';
 import type { MetricExport } from '../../base/metrics.js';
+import type { FlowExport } from '../page/flow-recorder.js';
 import type { PassthroughState } from '../passthrough/passthrough.js';
 import type { Taker } from './acceptor.js';
 import { type Channel, channelToWorker } from './channel.js';
@@ -21,6 +22,8 @@ export interface WorkerProgram {
 export interface WorkerProcessOptions {
   readonly program: WorkerProgram;
   readonly worker: number;
+  /** Unlike `worker`, another one for each process. */
+  readonly number: number;
   readonly config: unknown;
   readonly view: SharedView;
   readonly localReady: () => boolean;
@@ -42,6 +45,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
   readonly #channel: Channel<ToWorker, ToHead>;
   readonly #subscription: Subscription;
   readonly #exports: PendingAnswers;
+  readonly #flows: PendingAnswers;
   /** Connections whose transfer to the worker is not complete. */
   readonly #leaving = new Set<Socket>();
   readonly ended: Promise<void>;
@@ -60,6 +64,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     });
     this.#exports = new PendingAnswers(options.clock);
+    this.#flows = new PendingAnswers(options.clock);
     this.#channel = channelToWorker(this.#child);
     this.#channel.onMessage((message) => this.#heard(message));
     this.#subscription = options.view.subscribe((view: ViewUpdate) => this.#channel.send({ type: 'view', view }));
@@ -69,6 +74,10 @@ export class WorkerProcess implements Taker, ExportingWorker {
         this.#end(signal === null ? `exit code ${code}` : `signal ${signal}`, resolve),
       );
     });
+  }
+
+  get number(): number {
+    return this.#options.number;
   }
 
   get pid(): number | undefined {
@@ -115,6 +124,11 @@ export class WorkerProcess implements Taker, ExportingWorker {
     return this.#exports.ask((id) => this.#channel.send({ type: 'export', id }), EXPORT_MS_MAX);
   }
 
+  /** Returns what the recorder of the worker's traffic holds. Rejects after a timeout. */
+  flow(withUses: boolean): Promise<FlowExport> {
+    return this.#flows.ask((id) => this.#channel.send({ type: 'export-flow', id, withUses }), EXPORT_MS_MAX);
+  }
+
   /** Asks the worker to drain and stop. A worker that does not serve yet is killed. */
   stop(): void {
     if (this.#state === 'starting') this.kill();
@@ -148,6 +162,9 @@ export class WorkerProcess implements Taker, ExportingWorker {
       case 'exported':
         this.#exports.answered(message.id, message.metrics);
         break;
+      case 'exported-flow':
+        this.#flows.answered(message.id, message.flow);
+        break;
       case 'question':
         void this.#answer(message.id, message.question);
     }
@@ -169,6 +186,7 @@ export class WorkerProcess implements Taker, ExportingWorker {
     if (this.#state === 'ended') return;
     this.#state = 'ended';
     this.#subscription.end();
+    this.#flows.failAll(new Error('the worker has ended'));
     this.#exports.failAll(new Error('the worker has ended'));
     for (const socket of this.#leaving) socket.destroy();
     this.#options.onEnd(this.#saidWhy ?? how);

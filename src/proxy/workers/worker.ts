@@ -3,6 +3,9 @@ import type { Clock } from '../../base/clock.js';
 import type { MetricRegistry } from '../../base/metrics.js';
 import type { Destination } from '../../http/outgoing.js';
 import type { Surface } from '../../kube/surface.js';
+import type { FlowRecorder } from '../page/flow-recorder.js';
+import type { KnownSections, PageUpdate } from '../page/page-snapshot.js';
+import type { ReachDocument } from '../page/reach-document.js';
 import type { EndpointName } from '../peers/endpoint-pool.js';
 import { buildSurface } from '../peers/surface-documents.js';
 import type { Channel } from './channel.js';
@@ -24,6 +27,7 @@ export interface WorkerOptions {
 const READ_MS_MAX = 6_000;
 const METRICS_MS_MAX = 3_000;
 const SWITCH_MS_MAX = 4_000;
+const PAGE_MS_MAX = 5_000;
 
 /** The worker's side: copies of the head's surface and peer directory, requests to the head. */
 export class Worker {
@@ -33,6 +37,7 @@ export class Worker {
   readonly #options: WorkerOptions;
   readonly #answers: PendingAnswers;
   readonly #surfaces = new Map<number, Surface>();
+  #recorder: Pick<FlowRecorder, 'export'> | undefined;
   #closedConnections = 0;
   #takeSocket: (socket: Socket) => void = (socket) => socket.destroy();
 
@@ -71,6 +76,21 @@ export class Worker {
     return this.#ask({ what: 'metrics' }, METRICS_MS_MAX);
   }
 
+  /** Returns what has changed in the state of the page. */
+  pageUpdate(known: KnownSections): Promise<PageUpdate> {
+    return this.#ask({ what: 'page', known }, PAGE_MS_MAX);
+  }
+
+  /** Returns whom this server reaches. */
+  reach(): Promise<ReachDocument> {
+    return this.#ask({ what: 'reach' }, PAGE_MS_MAX);
+  }
+
+  /** Sets the recorder of this worker's traffic, for which the head asks. */
+  recordsFlow(recorder: Pick<FlowRecorder, 'export'>): void {
+    this.#recorder = recorder;
+  }
+
   heard(message: ToWorker, socket: Socket | undefined): void {
     const { channel, metrics } = this.#options;
     switch (message.type) {
@@ -88,6 +108,11 @@ export class Worker {
         break;
       case 'export':
         channel.send({ type: 'exported', id: message.id, metrics: metrics.export() });
+        break;
+      case 'export-flow':
+        if (this.#recorder) {
+          channel.send({ type: 'exported-flow', id: message.id, flow: this.#recorder.export(message) });
+        }
         break;
       case 'answer':
         if (message.error === undefined) this.#answers.answered(message.id, message.value);

@@ -1,0 +1,105 @@
+import type { Surface } from '../../kube/surface.js';
+import { checksState } from './checks-state.js';
+import { FlowLog, type SourcedFlow } from './flow-log.js';
+import { isProtected, type PageFacts, reachState, serverStates } from './page-facts.js';
+import { type PageSnapshot, SECTION_NAMES, type Section, type SectionName } from './page-snapshot.js';
+import type { PageState, Skew } from './page-state.js';
+import type { ReachReader } from './reach-reader.js';
+import { type FactSources, type ServerFacts, serverFacts } from './server-facts.js';
+import { type SkewRows, skewColumns, skewRows, skewState } from './skew-state.js';
+import type { TimelineRecorder } from './timeline-recorder.js';
+import { verdictState } from './verdict-state.js';
+
+export interface PageBuilderOptions {
+  readonly sources: FactSources;
+  readonly product: PageState['product'];
+  readonly straddleVersion: string;
+  readonly reach: Pick<ReachReader, 'look' | 'documents'>;
+  readonly timeline: Pick<TimelineRecorder, 'look' | 'timeline'>;
+  /** Returns what the recorders of all processes hold. Must not reject. */
+  readonly flows: (options: { readonly withUses: boolean }) => Promise<readonly SourcedFlow[]>;
+}
+
+/** The list of uses is long, and exact to the minute only. */
+const USES_EVERY_MS = 15_000;
+
+/** Builds the state of the page. Called while somebody looks, and never twice at once. */
+export class PageBuilder {
+  readonly #options: PageBuilderOptions;
+  readonly #log = new FlowLog();
+  readonly #sections = new Map<SectionName, Section>();
+  #usesAtMs = Number.NEGATIVE_INFINITY;
+  #rowsFrom: readonly (Surface | undefined)[] = [];
+  #rows: SkewRows = { rows: [], alike: 0 };
+
+  constructor(options: PageBuilderOptions) {
+    this.#options = options;
+  }
+
+  async build(): Promise<PageSnapshot> {
+    const { sources, reach, timeline, flows, product, straddleVersion } = this.#options;
+    const withUses = sources.nowMs() - this.#usesAtMs >= USES_EVERY_MS;
+    if (withUses) this.#usesAtMs = sources.nowMs();
+    const [recorded] = await Promise.all([flows({ withUses }), reach.look()]);
+    this.#log.take(recorded);
+    timeline.look();
+    const facts = this.#facts();
+    const skew = this.#skew(facts);
+    const flow = this.#log.flow();
+    const values: { readonly [Name in SectionName]: PageState[Name] } = {
+      verdict: verdictState(facts, skew, flow.totals),
+      servers: serverStates(facts),
+      reach: reachState(facts),
+      skew,
+      timeline: timeline.timeline(this.#log.prevented()),
+      clients: this.#log.clients(),
+      checks: checksState(facts),
+    };
+    for (const name of SECTION_NAMES) this.#encode(name, values[name]);
+    return {
+      about: { server: sources.serverName, product, straddleVersion, atMs: facts.nowMs },
+      sections: Object.fromEntries(this.#sections) as PageSnapshot['sections'],
+      flow,
+    };
+  }
+
+  #facts(): PageFacts {
+    const { sources, reach } = this.#options;
+    const { synced, leftOutCount, conflicts } = sources.directory.describe();
+    return {
+      nowMs: sources.nowMs(),
+      servers: serverFacts(sources),
+      documents: reach.documents,
+      peeringActive: sources.peeringActive,
+      passthrough: sources.passthrough().on,
+      synced,
+      leftOutCount,
+      conflictCount: conflicts.length,
+      certificateExpiresAtMs: sources.certificateExpiresAtMs(),
+      frontProxyExpiresAtMs: sources.frontProxyExpiresAtMs(),
+    };
+  }
+
+  #skew(facts: PageFacts): Skew {
+    const from = surfacesOf(facts.servers);
+    if (from.length !== this.#rowsFrom.length || from.some((surface, index) => surface !== this.#rowsFrom[index])) {
+      this.#rowsFrom = from;
+      this.#rows = skewRows(facts.servers);
+    }
+    const columns = skewColumns(facts.servers, (server) => isProtected(server, facts));
+    return skewState(this.#rows, columns, this.#log.used());
+  }
+
+  #encode(name: SectionName, value: unknown): void {
+    const json = JSON.stringify(value);
+    const before = this.#sections.get(name);
+    if (before?.json !== json) this.#sections.set(name, { number: (before?.number ?? 0) + 1, json });
+  }
+}
+
+/** The surfaces that the rows are made of, in order, and which of them are only remembered. */
+function surfacesOf(servers: readonly ServerFacts[]): (Surface | undefined)[] {
+  const live = servers.filter(({ state }) => state !== 'gone').map(({ surface }) => surface);
+  const gone = servers.filter(({ state }) => state === 'gone').map(({ surface }) => surface);
+  return [...live, undefined, ...gone];
+}

@@ -1,0 +1,127 @@
+import { member, objectOrEmpty, parsedObject } from '../../kube/json.js';
+import type { Surface } from '../../kube/surface.js';
+import type { KnownSurface } from '../peers/local-surface.js';
+import type { RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { ServerState } from './page-state.js';
+
+/** What the page needs to know of the servers; the views of a process by itself and of a head have it. */
+export interface FactSources {
+  readonly serverName: string;
+  readonly peeringActive: boolean;
+  readonly hostReady: () => boolean;
+  readonly local: Pick<KnownSurface, 'surface' | 'confirmedAtMs' | 'onChange'>;
+  readonly directory: Pick<RunningPeerDirectory, 'snapshot' | 'describe' | 'onChange' | 'synced'>;
+  readonly passthrough: () => { readonly on: boolean; readonly sinceMs: number; readonly reason: string };
+  readonly leaseRenewedAtMs: () => number | undefined;
+  readonly certificateExpiresAtMs: () => number | undefined;
+  readonly frontProxyExpiresAtMs: () => number | undefined;
+  readonly nowMs: () => number;
+}
+
+/** One server at one moment, as this process knows it. */
+export interface ServerFacts {
+  readonly name: string;
+  readonly isThis: boolean;
+  readonly state: ServerState['state'];
+  /** In words: the last error, since when. */
+  readonly detail: string;
+  readonly surface: Surface | undefined;
+  readonly endpoints: ServerState['endpoints'];
+  /** One of its addresses is that of a Straddle. */
+  readonly hasStraddle: boolean;
+  readonly inFlight: number;
+  readonly surfaceAtMs: number | undefined;
+  readonly leaseRenewedAtMs: number | undefined;
+  readonly departedAtMs: number | undefined;
+}
+
+/** Servers that the page shows; the directory keeps no more. */
+export const SERVERS_SHOWN_MAX = 257;
+
+/** Returns this server, its peers and the departed ones, by name. */
+export function serverFacts(sources: FactSources): ServerFacts[] {
+  const { directory } = sources;
+  const nowMs = sources.nowMs();
+  const described = directory.describe();
+  const table = directory.snapshot();
+  const surfaces = new Map(table.peers.map(({ identity, surface }) => [identity, surface]));
+  const peers = described.peers
+    .filter(({ state }) => state !== 'departed')
+    .map((peer): ServerFacts => {
+      const surface = surfaces.get(peer.identity);
+      const usable = peer.endpoints.some((endpoint) => endpoint.usable);
+      const error = peer.endpoints.find(({ lastError }) => lastError !== undefined)?.lastError;
+      const state = peer.state === 'present' ? (usable ? 'ready' : 'down') : 'unread';
+      return {
+        name: peer.identity,
+        isThis: false,
+        state,
+        detail: state === 'ready' ? '' : (error ?? (state === 'down' ? 'not reached' : 'not read yet')),
+        surface,
+        endpoints: peer.endpoints.map(({ kind, address, usable: isUsable }) => ({ kind, address, usable: isUsable })),
+        hasStraddle: peer.endpoints.some(({ kind }) => kind === 'straddle'),
+        inFlight: peer.endpoints.reduce((sum, { inFlight }) => sum + inFlight, 0),
+        surfaceAtMs: peer.surfaceAgeMs === undefined ? undefined : Math.round(nowMs - peer.surfaceAgeMs),
+        leaseRenewedAtMs: peer.leaseRenewedAtMs,
+        departedAtMs: undefined,
+      };
+    });
+  const names = new Set(peers.map(({ name }) => name));
+  const departed = table.departed
+    .filter(({ identity }) => !names.has(identity))
+    .map(
+      ({ identity, departedAtMs, surface }): ServerFacts => ({
+        name: identity,
+        isThis: false,
+        state: 'gone',
+        detail: 'remembered for what only it served',
+        surface,
+        endpoints: [],
+        hasStraddle: false,
+        inFlight: 0,
+        surfaceAtMs: undefined,
+        leaseRenewedAtMs: undefined,
+        departedAtMs,
+      }),
+    );
+  const all = [thisServer(sources), ...peers, ...departed].slice(0, SERVERS_SHOWN_MAX);
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function thisServer({ serverName, hostReady, local, leaseRenewedAtMs }: FactSources): ServerFacts {
+  const { surface, confirmedAtMs } = local;
+  const ready = hostReady();
+  return {
+    name: serverName,
+    isThis: true,
+    state: ready ? (surface ? 'ready' : 'unread') : 'down',
+    detail: ready ? (surface ? '' : 'its APIs were not read yet') : 'takes no requests',
+    surface,
+    endpoints: [],
+    hasStraddle: true,
+    inFlight: 0,
+    surfaceAtMs: surface && confirmedAtMs > 0 ? confirmedAtMs : undefined,
+    leaseRenewedAtMs: leaseRenewedAtMs(),
+    departedAtMs: undefined,
+  };
+}
+
+/** Returns the version of a surface as the page shows it; null if it was never read. */
+export function versionOf(surface: Surface | undefined): string | null {
+  return surface === undefined || surface.kubernetesVersion === '' ? null : surface.kubernetesVersion;
+}
+
+/** Returns the version that a server emulates (`1.36`); null if it names none, or its own. */
+export function emulatedVersionOf(surface: Surface | undefined): string | null {
+  if (surface?.versionDocument === undefined) return null;
+  const document = objectOrEmpty(parsedObject(surface.versionDocument));
+  const [major, minor] = [member(document, 'emulationMajor'), member(document, 'emulationMinor')];
+  if (!isNumeral(major) || !isNumeral(minor)) return null;
+  const own = /^v?(\d+\.\d+)/.exec(surface.kubernetesVersion)?.[1];
+  const emulated = `${major}.${minor}`;
+  return emulated === own ? null : emulated;
+}
+
+function isNumeral(value: unknown): value is string {
+  return typeof value === 'string' && /^\d{1,4}$/.test(value);
+}
