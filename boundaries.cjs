@@ -240,6 +240,7 @@ const allowed = {
     'proxy/routing',
     'proxy/workers',
   ],
+  'tools/dashboard': ['tools/https'],
   'tools/install': ['base', 'compose/config', 'http', 'http/tls', 'kube', 'proxy/identity', 'tools/https'],
   'tools/plane': [
     'apiserver/descriptions',
@@ -266,6 +267,8 @@ const allowed = {
     'compose/config',
     'kube',
     'proxy/peers',
+    'tools/dashboard',
+    'tools/https',
     'tools/inspect',
     'tools/install',
     'tools/plane',

@@ -101,8 +101,8 @@ interface Step {
 function stepsOf(options: FirstStepsOptions): Step[] {
   const { isOwn, shown, self, newest, hasKubectl } = options;
   const looks: Step = {
-    comments: ['Who runs and who knows whom; which server serves what.'],
-    commands: [`${self} status`, `${self} diff`],
+    comments: ['Who runs and who knows whom; which server serves what; all of it as a page.'],
+    commands: [`${self} status`, `${self} diff`, `${self} dashboard`],
   };
   if (!isOwn) {
     const command = `${hasKubectl ? 'kubectl' : self} get nodes --context=front`;

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, networkInterfaces } from 'node:os';
 import { setFlagsFromString } from 'node:v8';
 import { ENDS_WITH_PARENT } from '../tools/plane/server-process.js';
+import { openBrowser } from './open-browser.js';
 import { runStraddle, type Starters } from './program.js';
 import type { Surroundings } from './surroundings.js';
 
@@ -51,6 +52,7 @@ const surroundings: Surroundings = {
     stopSignals.push('SIGHUP');
     process.stderr.on('error', () => {});
   },
+  openBrowser: (address) => openBrowser(address, { environment: process.env }),
   exitNow: (code) => process.exit(code),
 };
 

@@ -9,6 +9,7 @@ import type { ProxyConfig } from '../compose/config/proxy-config.js';
 import { addApiServerCommand } from './apiserver-command.js';
 import { addCheckCommand } from './check-command.js';
 import { addCreateCommand } from './create-command.js';
+import { addDashboardCommand } from './dashboard-command.js';
 import { addDiffCommand } from './diff-command.js';
 import { addForgetCommand } from './forget-command.js';
 import { addGateCommand } from './gate-command.js';
@@ -39,6 +40,7 @@ Examples:
   $ straddle proxy --config=/etc/straddle/straddle.yaml
   $ straddle apiserver --data-dir=./data --secure-port=7443
   $ straddle check --kubeconfig=/etc/kubernetes/admin.conf
+  $ straddle dashboard
   $ straddle gate --wait --server=control-plane-2
   $ straddle rbac | kubectl apply -f -
   $ straddle forget control-plane-2
@@ -81,6 +83,7 @@ export async function runStraddle(
   addRollCommand(program, surroundings);
   addRehearseCommand(program, surroundings, { rehearse: start.rehearse, exitWith });
   addTestCommand(program, surroundings, { start: start.testControlPlane, exitWith });
+  addDashboardCommand(program, surroundings, { exitWith });
   addStatusCommand(program, surroundings);
   addDiffCommand(program, surroundings);
   addCheckCommand(program, surroundings, { exitWith });

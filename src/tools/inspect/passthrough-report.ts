@@ -2,7 +2,8 @@ import { eachBounded } from '../../base/each-bounded.js';
 import { printableLine } from '../../base/printable.js';
 import { parsedObject } from '../../kube/json.js';
 import { type Answer, Asker, NoAnswer } from './ask.js';
-import { findServers, type InspectOptions } from './inspection.js';
+import type { InspectOptions } from './inspection.js';
+import { namedServers } from './named-servers.js';
 import type { ListedServer, ServerEndpoint } from './servers.js';
 
 export interface PassthroughOrder {
@@ -40,11 +41,10 @@ export interface PassthroughLine {
 const PATH = '/straddle/passthrough';
 const SERVERS_AT_ONCE_MAX = 64;
 const REASONS_SHOWN_MAX = 512;
-const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[\w.-]+):\d{1,5}$/;
 
 /** Asks every Straddle of a control plane at its own address, all at once. Rejects if the servers cannot be found. */
 export async function passthroughReport(options: PassthroughOptions): Promise<PassthroughReport> {
-  const { servers, notes } = await serversToAsk(options);
+  const { servers, notes } = await namedServers(options.only, options);
   const lines = await eachBounded(servers, SERVERS_AT_ONCE_MAX, (server) => lineOf(server, options));
   const wanted = wantedState(options);
   const isGood = ({ state }: PassthroughLine) =>
@@ -54,42 +54,6 @@ export async function passthroughReport(options: PassthroughOptions): Promise<Pa
 
 function wantedState({ order }: PassthroughOptions): 'on' | 'off' | undefined {
   return order && (order.on ? 'on' : 'off');
-}
-
-interface AskedServers {
-  readonly servers: readonly ListedServer[];
-  readonly notes: readonly string[];
-}
-
-/** Returns the servers that are meant. Addresses need no API: they are asked as given if the servers cannot be found. */
-async function serversToAsk({ only, ...options }: PassthroughOptions): Promise<AskedServers> {
-  const addresses = only.filter((each) => ADDRESS.test(each));
-  try {
-    const { facts, servers } = await findServers(options);
-    const chosen = only.flatMap((each) => servers.find((server) => isMeant(server, each)) ?? unlisted(each) ?? []);
-    if (chosen.length === only.length) {
-      return { servers: only.length === 0 ? servers : [...new Set(chosen)], notes: facts.notes };
-    }
-    const unknown = only.filter((each) => !servers.some((server) => isMeant(server, each)) && !unlisted(each));
-    const names = servers.map(({ name }) => name).join(', ');
-    throw new Error(`No server is called ${unknown.join(', ')}; the cluster has ${names}.`);
-  } catch (error) {
-    if (only.length === 0 || addresses.length < only.length) throw error;
-    return {
-      servers: addresses.flatMap((each) => unlisted(each) ?? []),
-      notes: [`only the given addresses were asked: ${(error as Error).message}`],
-    };
-  }
-}
-
-function isMeant({ name, endpoints }: ListedServer, wanted: string): boolean {
-  return name === wanted.toLowerCase() || endpoints.some(({ address }) => address === wanted);
-}
-
-function unlisted(address: string): ListedServer | undefined {
-  if (!ADDRESS.test(address)) return undefined;
-  const endpoint: ServerEndpoint = { kind: 'straddle', address, isReserve: false, lease: undefined, pod: undefined };
-  return { name: address, endpoints: [endpoint], leases: [] };
 }
 
 /** A Straddle has replied, or `none`: a server that does not know the path. */

@@ -32,6 +32,10 @@ async function breakingServer(): Promise<TlsServer> {
 }
 
 async function doorTo(servers: readonly TlsServer[]): Promise<number> {
+  return (await openDoor(servers)).port;
+}
+
+async function openDoor(servers: readonly TlsServer[]): Promise<{ readonly door: FrontDoor; readonly port: number }> {
   const folder = mkdtempSync(join(tmpdir(), 'front-door-'));
   cleanUps.push(() => rmSync(folder, { recursive: true }));
   const write = (name: string, text: string): string => {
@@ -65,7 +69,7 @@ async function doorTo(servers: readonly TlsServer[]): Promise<number> {
     logger: silentLogger,
   });
   cleanUps.push(() => door.close(0));
-  return (await door.start()).port;
+  return { door, port: (await door.start()).port };
 }
 
 function statusOf(port: number, method: string, path: string, headers: Record<string, string>): Promise<number> {
@@ -111,6 +115,34 @@ describe('the front door', () => {
     }
     expect(ofClients('/version')).toEqual([0, 3, 0]);
     expect(ofClients('/apis')).toEqual([1, 1, 1]);
+  });
+
+  it('sends the page to the same server each time', async () => {
+    const servers = [await serverOf('v1.37.1'), await serverOf('v1.36.4')];
+    const port = await doorTo(servers);
+    for (const path of ['/straddle/', '/straddle/api/v1/state', '/straddle/assets/app.js']) {
+      expect(await statusOf(port, 'GET', path, {})).toBe(200);
+      expect(servers.map((server) => received([server], path))).toEqual([0, 1]);
+    }
+  });
+
+  it('ends a stream of the page when it closes, instead of waiting for it', async () => {
+    const server = await serveTls((request, response) => {
+      if (request.url === '/readyz') response.end('ok');
+      else response.write('event: state\ndata: {}\n\n');
+    });
+    cleanUps.push(() => server.close());
+    const { door, port } = await openDoor([server]);
+    const isWhole = new Promise<boolean>((resolve, reject) => {
+      const path = '/straddle/api/v1/stream';
+      const request = httpsRequest({ host: '127.0.0.1', port, ca: ca.pem, path, agent: false }, (response) => {
+        response.once('data', () => void door.close(3_600_000));
+        response.on('close', () => resolve(response.complete));
+      });
+      request.on('error', reject);
+      request.end();
+    });
+    expect(await isWhole).toBe(true);
   });
 
   it('sends an exec over WebSocket once when its connection breaks after it was sent', async () => {

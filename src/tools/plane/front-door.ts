@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import type { Logger } from '../../base/logger.js';
 import { AttemptError } from '../../http/attempt-error.js';
+import type { BodyStream } from '../../http/body-stream.js';
 import { chain, type Exchange, type Handler, type Reply } from '../../http/exchange.js';
 import { gatherSmallBody } from '../../http/gather-body.js';
 import { mayMoveOn } from '../../http/send-again.js';
@@ -8,6 +9,7 @@ import { Listener } from '../../http/server/listener.js';
 import { StatusError } from '../../kube/status-error.js';
 import { errorsFilter } from '../../proxy/chain/errors-filter.js';
 import { identityFilter } from '../../proxy/chain/identity-filter.js';
+import { PAGE_PATH, STREAM_PATH } from '../../proxy/chain/page-filter.js';
 import { requestInfoFilter } from '../../proxy/chain/request-info-filter.js';
 import { createAuthenticator } from '../../proxy/identity/authenticate.js';
 import { ConnectionStandings } from '../../proxy/identity/connection-standings.js';
@@ -43,6 +45,8 @@ export class FrontDoor implements Door {
   readonly #outgoingHeaders = createOutgoingHeaders();
   readonly #listener: Listener;
   readonly #clock: Clock;
+  /** Streams of the page, which have no end. */
+  readonly #pageStreams = new Map<Exchange, BodyStream>();
 
   constructor(options: FrontDoorOptions) {
     const { tls, clock, logger, frontProxyNames } = options;
@@ -83,6 +87,7 @@ export class FrontDoor implements Door {
   }
 
   async close(graceMs: number): Promise<void> {
+    for (const body of this.#pageStreams.values()) body.end();
     await this.#listener.close(graceMs);
     await this.#backends.close();
   }
@@ -90,17 +95,19 @@ export class FrontDoor implements Door {
   async #forward(exchange: Exchange): Promise<Reply> {
     await gatherSmallBody(exchange);
     const tried: string[] = [];
-    // Clients that compare versions (Helm) would see another one each time.
-    const isVersion = exchange.info.path === '/version';
-    for (const backend of isVersion ? this.#backends.oldestFirst() : this.#backends.inTurn()) {
+    // Clients that compare versions (Helm) would see another one each time, and the page another server.
+    const inOrder = exchange.info.path === '/version' || isOfPage(exchange.info.path);
+    for (const backend of inOrder ? this.#backends.oldestFirst() : this.#backends.inTurn()) {
       try {
         const leaving = this.#outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
-        return await attempt(exchange, {
+        const reply = await attempt(exchange, {
           destination: backend.destination,
           leaving,
           headTimeoutMs: HEAD_TIMEOUT_MS,
           clock: this.#clock,
         });
+        if (exchange.info.path === STREAM_PATH) this.#noteStream(exchange, reply);
+        return reply;
       } catch (error) {
         if (!(error instanceof AttemptError) || error.type === 'aborted') throw error;
         tried.push(error.message);
@@ -111,4 +118,15 @@ export class FrontDoor implements Door {
     const why = tried.length === 0 ? 'no API server is ready' : tried.join('; ');
     throw new StatusError('ServiceUnavailable', `the front door reached no API server: ${why}`);
   }
+
+  /** A drain would wait for a page that somebody has open. */
+  #noteStream(exchange: Exchange, { body }: Reply): void {
+    for (const each of this.#pageStreams.keys()) if (each.isOver) this.#pageStreams.delete(each);
+    if (body !== null && !(body instanceof Uint8Array)) this.#pageStreams.set(exchange, body);
+  }
+}
+
+/** The page of a Straddle, not its switch. */
+function isOfPage(path: string): boolean {
+  return path === PAGE_PATH || path.startsWith('/straddle/api/') || path.startsWith('/straddle/assets/');
 }
