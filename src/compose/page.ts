@@ -73,12 +73,25 @@ export function replicatedPage(parts: PageParts, worker: Pick<Worker, 'pageUpdat
   };
 }
 
-function recorderOf({ config, clock, view }: PageParts): FlowRecorder {
+function recorderOf({ config, clock, host, view }: PageParts): FlowRecorder {
   return new FlowRecorder({
     serverName: config.serverName,
     clock,
+    inFlight: () => inFlight({ config, host, view }),
     isRemembered: (info) => view.directory.snapshot().departedWith(info) !== undefined,
   });
+}
+
+/** Returns the requests that each server works on for this process. */
+function inFlight({ config, host, view }: Pick<PageParts, 'config' | 'host' | 'view'>): ReadonlyMap<string, number> {
+  const counts = new Map([[config.serverName, host.inFlight?.() ?? 0]]);
+  for (const { identity, endpoints } of view.directory.describe().peers) {
+    counts.set(
+      identity,
+      endpoints.reduce((sum, endpoint) => sum + endpoint.inFlight, 0),
+    );
+  }
+  return counts;
 }
 
 function streamsOf({ clock, metrics }: PageParts, hub: PageHub): PageStreams {

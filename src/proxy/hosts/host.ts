@@ -22,6 +22,8 @@ export interface Host extends LocalHost {
    * Never rejects; undefined where that cannot be.
    */
   readonly isBehindProcess?: () => Promise<boolean>;
+  /** Number of requests that the server works on for this process; undefined where nothing is sent to it. */
+  readonly inFlight?: () => number;
   /** Further addresses of this server, which are never peers. */
   readonly furtherAddresses: readonly string[];
   /** Uses the present certificates for new connections: they have changed. */

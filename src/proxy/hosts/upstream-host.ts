@@ -83,6 +83,8 @@ export class UpstreamHost implements Host {
     return this.#probes.now();
   }
 
+  inFlight = (): number => this.#options.destination.inFlight;
+
   ready(): boolean {
     return this.#ready && (this.#isRead || this.#options.mayServeUnread());
   }

@@ -66,6 +66,15 @@ export class FlowLog {
     return joined;
   }
 
+  /** Requests that each server works on, for all processes. */
+  inFlight(): ReadonlyMap<string, number> {
+    const sum = new Map<string, number>();
+    for (const { inFlight } of this.#last.values()) {
+      for (const [server, count] of inFlight) sum.set(server, (sum.get(server) ?? 0) + count);
+    }
+    return sum;
+  }
+
   /** When each resource was last used, by the names of the skew matrix. */
   used(): ReadonlyMap<string, number> {
     return this.#used;

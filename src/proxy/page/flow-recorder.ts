@@ -26,6 +26,8 @@ export interface FlowRecorderOptions {
   readonly clock: Clock;
   /** Whether a departed server served it: beyond what live servers serve, such names are no inventions of clients. */
   readonly isRemembered: (info: RequestInfo) => boolean;
+  /** Requests that each server works on for this process. */
+  readonly inFlight: () => ReadonlyMap<string, number>;
 }
 
 /** Prevented 404s without a long pause between them. */
@@ -46,6 +48,8 @@ export interface FlowExport {
   readonly clients: readonly ClientRow[];
   readonly clientsLeft: number;
   readonly prevented: readonly PreventedRun[];
+  /** Requests that each server works on. */
+  readonly inFlight: ReadonlyMap<string, number>;
   /** Name and time of the last use of resources; undefined if it was not asked for. */
   readonly used: ReadonlyMap<string, number> | undefined;
 }
@@ -92,7 +96,7 @@ export class FlowRecorder {
   }
 
   export({ withUses }: { readonly withUses: boolean }): FlowExport {
-    const { clock } = this.#options;
+    const { clock, inFlight } = this.#options;
     const nowMs = clock.nowMs();
     return {
       rows: this.#rows(),
@@ -102,6 +106,7 @@ export class FlowRecorder {
       clients: this.#clients.rows(),
       clientsLeft: this.#clients.left,
       prevented: this.#prevented.map((each) => ({ ...each })),
+      inFlight: inFlight(),
       used: withUses ? this.#uses.byName() : undefined,
     };
   }

@@ -68,6 +68,7 @@ export class PageBuilder {
     const { synced, leftOutCount, conflicts } = sources.directory.describe();
     return {
       nowMs: sources.nowMs(),
+      inFlight: this.#log.inFlight(),
       servers: serverFacts(sources),
       documents: reach.documents,
       peeringActive: sources.peeringActive,

@@ -5,6 +5,8 @@ import { emulatedVersionOf, type ServerFacts, versionOf } from './server-facts.j
 /** Everything that the builders of verdict, servers and checks read: one moment of the control plane. */
 export interface PageFacts {
   readonly nowMs: number;
+  /** Requests that each server works on for this one. */
+  readonly inFlight: ReadonlyMap<string, number>;
   readonly servers: readonly ServerFacts[];
   /** What the Straddles of peers say, by name of the peer. */
   readonly documents: ReadonlyMap<string, ReachDocument>;
@@ -56,7 +58,7 @@ export function serverStates(facts: PageFacts): ServerState[] {
     endpoints: server.endpoints,
     leaseRenewedAtMs: renewalOf(server, facts) ?? null,
     surfaceAtMs: server.surfaceAtMs ?? null,
-    inFlight: server.inFlight,
+    inFlight: facts.inFlight.get(server.name) ?? 0,
     certificateExpiresAtMs: expiryOf(server, facts) ?? null,
     passthrough: hasPassthrough(server, facts) ?? null,
   }));

@@ -29,7 +29,6 @@ export interface ServerFacts {
   readonly endpoints: ServerState['endpoints'];
   /** One of its addresses is that of a Straddle. */
   readonly hasStraddle: boolean;
-  readonly inFlight: number;
   readonly surfaceAtMs: number | undefined;
   readonly leaseRenewedAtMs: number | undefined;
   readonly departedAtMs: number | undefined;
@@ -60,7 +59,6 @@ export function serverFacts(sources: FactSources): ServerFacts[] {
         surface,
         endpoints: peer.endpoints.map(({ kind, address, usable: isUsable }) => ({ kind, address, usable: isUsable })),
         hasStraddle: peer.endpoints.some(({ kind }) => kind === 'straddle'),
-        inFlight: peer.endpoints.reduce((sum, { inFlight }) => sum + inFlight, 0),
         surfaceAtMs: peer.surfaceAgeMs === undefined ? undefined : Math.round(nowMs - peer.surfaceAgeMs),
         leaseRenewedAtMs: peer.leaseRenewedAtMs,
         departedAtMs: undefined,
@@ -78,7 +76,6 @@ export function serverFacts(sources: FactSources): ServerFacts[] {
         surface,
         endpoints: [],
         hasStraddle: false,
-        inFlight: 0,
         surfaceAtMs: undefined,
         leaseRenewedAtMs: undefined,
         departedAtMs,
@@ -99,7 +96,6 @@ function thisServer({ serverName, hostReady, local, leaseRenewedAtMs }: FactSour
     surface,
     endpoints: [],
     hasStraddle: true,
-    inFlight: 0,
     surfaceAtMs: surface && confirmedAtMs > 0 ? confirmedAtMs : undefined,
     leaseRenewedAtMs: leaseRenewedAtMs(),
     departedAtMs: undefined,
