@@ -162,6 +162,7 @@ export interface TimelineEvent {
 
 export interface Clients {
   readonly rows: readonly ClientRow[];
+  /** Requests of clients that are not in the list. */
   readonly left: number;
 }
 
