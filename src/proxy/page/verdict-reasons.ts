@@ -8,6 +8,8 @@ import type { ServerFacts } from './server-facts.js';
 /** `closed`: it must not be gone on with. `unknown`: the condition could not be judged here. */
 export interface JudgedReason extends Reason {
   readonly verdict: 'closed' | 'unknown';
+  /** For the sentence, where the text is long. */
+  readonly short?: string;
 }
 
 /** As `straddle gate`: a rollout takes its time. */
@@ -120,9 +122,14 @@ function soleReasons({ servers }: PageFacts, skew: Skew): JudgedReason[] {
   const remedy = isCommand
     ? `straddle gate --server=${next}`
     : 'Accept that nobody serves it while that server is away (`straddle gate --allow=sole-server`).';
-  return [...byServer].map(([server, names]) =>
-    closed('sole-server', `only ${server} serves ${someNames(withoutParts(names))}`, remedy, isCommand),
-  );
+  return [...byServer].map(([server, names]) => {
+    const resources = withoutParts(names);
+    const text = `only ${server} serves ${someNames(resources)}`;
+    return {
+      ...closed('sole-server', text, remedy, isCommand),
+      short: printableLine(`only ${server} serves ${someNames(resources, 1)}`),
+    };
+  });
 }
 
 function staleReasons({ servers }: PageFacts, skew: Skew): JudgedReason[] {

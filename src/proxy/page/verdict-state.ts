@@ -24,7 +24,7 @@ export function verdictState(facts: PageFacts, skew: Skew, totals: FlowCounts): 
     may,
     sentence: `${parts.filter((part) => part !== '').join(', ')}; ${outcome(may, closed, judged)}`,
     reasons: [...closed, ...judged.filter((each) => !closed.includes(each))]
-      .map(({ verdict: _, ...reason }): Reason => reason)
+      .map(({ id, text, remedy, isCommand }): Reason => ({ id, text, remedy, isCommand }))
       .concat(FULL_GATE),
   };
 }
@@ -33,7 +33,7 @@ function outcome(may: Verdict['may'], closed: readonly JudgedReason[], judged: r
   if (may === 'yes') return 'the next server may be replaced';
   const [first, ...others] = may === 'no' ? closed : judged;
   const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
-  return `${may === 'no' ? 'not now' : 'not known'}: ${first!.text}${more}`;
+  return `${may === 'no' ? 'not now' : 'not known'}: ${first!.short ?? first!.text}${more}`;
 }
 
 /** Returns `2 of 3 servers on 1.37`. */

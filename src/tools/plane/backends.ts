@@ -51,6 +51,8 @@ export class Backends {
   readonly #clock: Clock;
   readonly #readsVersions: boolean;
   #next = 0;
+  /** The server whose page was shown last. */
+  #shown: FrontDoorTarget | undefined;
 
   constructor({ servers, tls, clock, reach, readsVersions = false }: BackendsOptions) {
     const destinations = new Destinations(() => tls.peerTls(), reach);
@@ -120,6 +122,18 @@ export class Backends {
         Number(isServerVersion(b.version)) - Number(isServerVersion(a.version)) ||
         compareServerVersions(b.version, a.version),
     );
+  }
+
+  /**
+   * Returns the servers that are ready, first the one whose page was shown last: what a Straddle has recorded is lost with it. At
+   * first that is one of the newest version, which an upgrade replaces last or not at all.
+   */
+  forPage(): FrontDoorTarget[] {
+    const ready = this.#all.filter((each) => each.ready);
+    const newest = [...ready].sort((a, b) => compareServerVersions(a.version, b.version))[0];
+    const shown = ready.find((each) => each === this.#shown) ?? newest;
+    this.#shown = shown;
+    return shown === undefined ? [] : [shown, ...ready.filter((each) => each !== shown)];
   }
 
   async close(): Promise<void> {

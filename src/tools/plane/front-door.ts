@@ -15,7 +15,7 @@ import { createAuthenticator } from '../../proxy/identity/authenticate.js';
 import { ConnectionStandings } from '../../proxy/identity/connection-standings.js';
 import { createOutgoingHeaders } from '../../proxy/identity/outgoing-headers.js';
 import { attempt } from '../../proxy/routing/attempt.js';
-import { Backends, type Door, type DoorOptions } from './backends.js';
+import { Backends, type Door, type DoorOptions, type FrontDoorTarget } from './backends.js';
 
 export interface FrontDoorOptions extends DoorOptions {
   readonly frontProxyNames: readonly string[];
@@ -95,9 +95,7 @@ export class FrontDoor implements Door {
   async #forward(exchange: Exchange): Promise<Reply> {
     await gatherSmallBody(exchange);
     const tried: string[] = [];
-    // Clients that compare versions (Helm) would see another one each time, and the page another server.
-    const inOrder = exchange.info.path === '/version' || isOfPage(exchange.info.path);
-    for (const backend of inOrder ? this.#backends.oldestFirst() : this.#backends.inTurn()) {
+    for (const backend of this.#orderFor(exchange.info.path)) {
       try {
         const leaving = this.#outgoingHeaders(exchange, { kind: 'kube-apiserver', rerouted: false });
         const reply = await attempt(exchange, {
@@ -117,6 +115,12 @@ export class FrontDoor implements Door {
     }
     const why = tried.length === 0 ? 'no API server is ready' : tried.join('; ');
     throw new StatusError('ServiceUnavailable', `the front door reached no API server: ${why}`);
+  }
+
+  #orderFor(path: string): FrontDoorTarget[] {
+    // Clients that compare versions (Helm) would see another one each time, and the page another server.
+    if (path === '/version') return this.#backends.oldestFirst();
+    return isOfPage(path) ? this.#backends.forPage() : this.#backends.inTurn();
   }
 
   /** A drain would wait for a page that somebody has open. */
