@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../base/work-slices.js';
 import type { ServedResource } from './surface.js';
 import { differingRows, newNames, surfaceMatrix, withoutParts } from './surface-matrix.js';
 
@@ -27,20 +28,29 @@ describe('surface matrix', () => {
       { name: 'new', surface: NEW },
     ];
     const differing = surfaceMatrix(servers).filter(({ servedBy }) => servedBy.size < 2);
-    const { rows, alike } = differingRows([OLD, NEW]);
+    const { rows, alike } = runAtOnce(differingRows([OLD, NEW]));
     expect(rows.map(({ name }) => name)).toEqual(differing.map(({ name }) => name));
     expect(alike).toBe(surfaceMatrix(servers).length - rows.length);
   });
 
-  it('says which server has what not every one has', () => {
-    expect(differingRows([OLD, NEW]).rows.map(({ name, served }) => [name, ...served])).toEqual([
-      ['pods.v1/resize', false, true],
-      ['deployments.v1.apps', true, false],
-      ['widgets.v1.x', false, true],
-      ['widgets.v1.x/status', false, true],
-    ]);
-    expect(differingRows([OLD])).toMatchObject({ rows: [], alike: 4 });
-    expect(differingRows([])).toEqual({ rows: [], alike: 0 });
+  it('has what not every server serves, and the number of the rest', () => {
+    const names = (...surfaces: (typeof OLD)[]) => {
+      const { rows, alike } = runAtOnce(differingRows(surfaces));
+      return { names: rows.map(({ name }) => name), alike };
+    };
+    expect(names(OLD, NEW)).toEqual({
+      names: ['pods.v1/resize', 'deployments.v1.apps', 'widgets.v1.x', 'widgets.v1.x/status'],
+      alike: 3,
+    });
+    expect(names(OLD)).toEqual({ names: [], alike: 4 });
+    expect(names()).toEqual({ names: [], alike: 0 });
+  });
+
+  it('can be interrupted after each server', () => {
+    const work = differingRows([OLD, NEW, OLD]);
+    let pauses = 0;
+    while (!work.next().done) pauses += 1;
+    expect(pauses).toBeGreaterThanOrEqual(3);
   });
 
   it('names what one surface has and another one lacks', () => {

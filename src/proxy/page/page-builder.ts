@@ -1,4 +1,6 @@
+import { WorkSlices } from '../../base/work-slices.js';
 import type { Surface } from '../../kube/surface.js';
+import type { DifferingRows } from '../../kube/surface-matrix.js';
 import { checksState } from './checks-state.js';
 import { FlowLog, type SourcedFlow } from './flow-log.js';
 import { isProtected, type PageFacts, reachState, serverStates } from './page-facts.js';
@@ -6,7 +8,7 @@ import { type PageSnapshot, SECTION_NAMES, type Section, type SectionName } from
 import type { PageState, Skew } from './page-state.js';
 import type { ReachReader } from './reach-reader.js';
 import { type FactSources, type ServerFacts, serverFacts } from './server-facts.js';
-import { type SkewRows, skewColumns, skewRows, skewState } from './skew-state.js';
+import { skewColumns, skewRows, skewState } from './skew-state.js';
 import type { TimelineRecorder } from './timeline-recorder.js';
 import { verdictState } from './verdict-state.js';
 
@@ -30,7 +32,9 @@ export class PageBuilder {
   readonly #sections = new Map<SectionName, Section>();
   #usesAtMs = Number.NEGATIVE_INFINITY;
   #rowsFrom: readonly (Surface | undefined)[] = [];
-  #rows: SkewRows = { rows: [], alike: 0 };
+  #rows: DifferingRows = { rows: [], alike: 0 };
+  #skew: { readonly skew: Skew; readonly standing: string; readonly used: ReadonlyMap<string, number> } | undefined;
+  readonly #values = new Map<SectionName, unknown>();
 
   constructor(options: PageBuilderOptions) {
     this.#options = options;
@@ -44,7 +48,7 @@ export class PageBuilder {
     this.#log.take(recorded);
     timeline.look();
     const facts = this.#facts();
-    const skew = this.#skew(facts);
+    const skew = await this.#skewOf(facts);
     const flow = this.#log.flow();
     const values: { readonly [Name in SectionName]: PageState[Name] } = {
       verdict: verdictState(facts, skew, flow.totals),
@@ -81,17 +85,28 @@ export class PageBuilder {
     };
   }
 
-  #skew(facts: PageFacts): Skew {
+  /** Returns the same matrix until something in it may have changed: it is by far the largest part. */
+  async #skewOf(facts: PageFacts): Promise<Skew> {
     const from = surfacesOf(facts.servers);
-    if (from.length !== this.#rowsFrom.length || from.some((surface, index) => surface !== this.#rowsFrom[index])) {
+    const sameSurfaces = from.length === this.#rowsFrom.length && from.every((each, i) => each === this.#rowsFrom[i]);
+    if (!sameSurfaces) {
+      this.#rows = await new WorkSlices().run(skewRows(facts.servers));
       this.#rowsFrom = from;
-      this.#rows = skewRows(facts.servers);
     }
     const columns = skewColumns(facts.servers, (server) => isProtected(server, facts));
-    return skewState(this.#rows, columns, this.#log.used());
+    const standing = columns.map(({ name, isLive, isProtected: is }) => `${name} ${isLive} ${is}`).join('\n');
+    const used = this.#log.used();
+    const before = this.#skew;
+    if (before && sameSurfaces && before.standing === standing && before.used === used) return before.skew;
+    const skew = skewState(this.#rows, columns, used);
+    this.#skew = { skew, standing, used };
+    return skew;
   }
 
+  /** Encodes a section, unless its value is the same object as before. */
   #encode(name: SectionName, value: unknown): void {
+    if (this.#values.get(name) === value) return;
+    this.#values.set(name, value);
     const json = JSON.stringify(value);
     const before = this.#sections.get(name);
     if (before?.json !== json) this.#sections.set(name, { number: (before?.number ?? 0) + 1, json });

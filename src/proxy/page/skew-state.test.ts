@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import { PlayedPlane, surfaceOf } from './page.fixture.js';
 import { serverFacts } from './server-facts.js';
 import { SKEW_CELLS_MAX, SKEW_ROWS_MAX, skewColumns, skewRows, skewState } from './skew-state.js';
@@ -9,7 +10,7 @@ const WIDGETS = { ...PODS, 'x/v1/widgets': 'get', '/v1/pods/resize': 'get' };
 function skewOf(plane: PlayedPlane, protection: { is?: boolean } = { is: true }, used = new Map<string, number>()) {
   const facts = serverFacts(plane.sources);
   const skew = skewState(
-    skewRows(facts),
+    runAtOnce(skewRows(facts)),
     skewColumns(facts, () => protection.is),
     used,
   );

@@ -1,5 +1,5 @@
 import type { Surface } from '../../kube/surface.js';
-import { type DifferingRow, differingRows } from '../../kube/surface-matrix.js';
+import { type DifferingRow, type DifferingRows, differingRows } from '../../kube/surface-matrix.js';
 import type { Skew, SkewCell, SkewRow } from './page-state.js';
 import type { ServerFacts } from './server-facts.js';
 
@@ -36,24 +36,24 @@ export function skewColumns(
   );
 }
 
-/** The rows of the matrix; they change with the surfaces only. */
-export type SkewRows = ReturnType<typeof differingRows>;
-
-/** A departed server has a surface of what only it served: it would make every other resource a difference. */
-export function skewRows(facts: readonly ServerFacts[]): SkewRows {
+/**
+ * Returns the rows of the matrix, which change with the surfaces only. A departed server has a surface of what only it served: it
+ * would make every other resource a difference.
+ */
+export function* skewRows(facts: readonly ServerFacts[]): Generator<void, DifferingRows> {
   const surfaces = facts.flatMap(({ surface, state }) => (surface && state !== 'gone' ? [surface] : []));
-  const { rows, alike } = differingRows(surfaces);
+  const { rows, alike } = yield* differingRows(surfaces);
   const gone = facts.flatMap(({ surface, state }) => (surface && state === 'gone' ? [surface] : []));
   if (gone.length === 0) return { rows, alike };
   const known = new Set(rows.map(({ name }) => name));
   const nothing: Pick<Surface, 'resources'> = { resources: new Map() };
-  const remembered = differingRows([...gone, nothing]).rows.filter(({ name }) => !known.has(name));
-  return { rows: [...rows, ...remembered], alike };
+  const remembered = yield* differingRows([...gone, nothing]);
+  return { rows: [...rows, ...remembered.rows.filter(({ name }) => !known.has(name))], alike };
 }
 
 /** Returns the matrix of what not every server serves alike. */
 export function skewState(
-  { rows, alike }: SkewRows,
+  { rows, alike }: DifferingRows,
   columns: readonly SkewColumn[],
   usedAtMs: ReadonlyMap<string, number>,
 ): Skew {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { runAtOnce } from '../../base/work-slices.js';
 import { NO_COUNTS } from './flow-seconds.js';
 import { PlayedPlane, surfaceOf } from './page.fixture.js';
 import type { PageFacts } from './page-facts.js';
@@ -49,7 +50,7 @@ function factsOf(
 function verdictOf(played: PlayedPlane, documents?: Record<string, ReachDocument>) {
   const facts = factsOf(played, documents);
   const columns = skewColumns(facts.servers, (server) => isProtected(server, facts));
-  const verdict = verdictState(facts, skewState(skewRows(facts.servers), columns, new Map()), {
+  const verdict = verdictState(facts, skewState(runAtOnce(skewRows(facts.servers)), columns, new Map()), {
     ...NO_COUNTS,
     prevented404: 17,
   });
