@@ -5,6 +5,7 @@ import { load } from 'js-yaml';
 import { Agent, request } from 'undici';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { shippedVersions } from '../../src/apiserver/surfaces/shipped-versions.js';
+import type { PageState } from '../../src/proxy/page/page-state.js';
 import { type RunningControlPlane, startControlPlane } from '../../src/tools/plane/control-plane.js';
 import { controlSocketPath, isSteered, sendRoll } from '../../src/tools/plane/control-socket.js';
 import { planeOptions } from './plane-options.js';
@@ -96,6 +97,19 @@ describe('straddle up', () => {
     for (const context of ['front', 'server-1', 'server-2', 'front']) {
       expect((await ask(context, PODGROUPS)).status).toBe(200);
     }
+  });
+
+  it('has the page of each server, and through the front door always that of the same one', async () => {
+    const page = async (context: string) => (await ask(context, '/straddle/api/v1/state')).body as unknown as PageState;
+    await expect
+      .poll(async () => (await page('server-1')).servers.map(({ state }) => state), { timeout: 15_000 })
+      .toEqual(['ready', 'ready']);
+    expect([(await page('server-1')).server, (await page('server-2')).server]).toEqual(['server-1', 'server-2']);
+    expect([(await page('front')).server, (await page('front')).server]).toEqual(['server-2', 'server-2']);
+    const { product, reach, verdict } = await page('front');
+    expect(product).toBe('apiserver');
+    expect(reach.map(({ reaches }) => reaches)).toEqual([true, true]);
+    expect(verdict.sentence).toContain('1 of 2 servers on 1.36, all protected');
   });
 
   it('creates at one server and reads at another by straddle create and straddle get', async () => {
