@@ -1,5 +1,6 @@
 const { allowed, filesOf } = require('./boundaries.cjs');
 
+const PAGE_STATE = '^src/proxy/page/page-state\\.ts$';
 const SOURCE = '\\.(test|fixture)\\.ts$';
 
 module.exports = {
@@ -17,6 +18,20 @@ module.exports = {
       from: { path: '^src', pathNot: SOURCE },
       to: { dependencyTypes: ['npm-dev'] },
     },
+    {
+      name: 'page-imports',
+      comment: 'page/ runs in browsers: it may import the drawing and, as types, the JSON API',
+      severity: 'error',
+      from: { path: '^page/', pathNot: SOURCE },
+      to: { pathNot: ['^page/', filesOf('drawing'), PAGE_STATE, 'node_modules/(preact|uplot)/'] },
+    },
+    {
+      name: 'page-imports-types-only',
+      severity: 'error',
+      from: { path: '^page/' },
+      to: { path: PAGE_STATE, dependencyTypesNot: ['type-only'] },
+    },
+    { name: 'not-to-page', severity: 'error', from: { path: '^src' }, to: { path: '^page/' } },
     ...Object.entries(allowed).map(([folder, others]) => ({
       name: `${folder.replace('/', '-')}-imports`,
       comment: `src/${folder} may import only: ${others.join(', ') || 'nothing'}`,
@@ -29,6 +44,6 @@ module.exports = {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js'], conditionNames: ['import', 'node', 'default'] },
+    enhancedResolveOptions: { extensions: ['.ts', '.tsx', '.js'], conditionNames: ['import', 'node', 'default'] },
   },
 };

@@ -5,6 +5,7 @@
  */
 const allowed = {
   base: [],
+  drawing: [],
   'http/http2': [],
   kube: ['base'],
   'apiserver/values': ['kube'],
@@ -12,7 +13,7 @@ const allowed = {
   'http/tls': ['base'],
   'apiserver/storage': ['base', 'http/tls'],
   'tools/https': ['base', 'http/tls'],
-  'tools/rehearse': ['base', 'kube', 'kube/client', 'tools/https'],
+  'tools/rehearse': ['base', 'drawing', 'kube', 'kube/client', 'tools/https'],
   'apiserver/contracts': ['base', 'http', 'kube', 'kube/client'],
   'apiserver/patch': ['apiserver/values', 'base', 'kube'],
   'apiserver/select': ['apiserver/values', 'kube'],

@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: [
       'src/**/*.test.ts',
+      'page/**/*.test.ts',
       'scripts/**/*.test.ts',
       'test/integration/**/*.test.ts',
       'test/interop/**/*.test.ts',

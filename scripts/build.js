@@ -6,6 +6,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
+import { buildPage } from './build-page.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const DIST = join(ROOT, 'dist');
@@ -73,3 +74,4 @@ compile();
 copyData();
 compressSurfaces();
 removeOtherDeclarations();
+await buildPage(ROOT, join(DIST, 'page'));

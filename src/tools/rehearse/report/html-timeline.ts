@@ -2,7 +2,7 @@ import { type Markup, markup } from '../../../base/markup.js';
 import type { HalfResult } from '../rehearsal-result.js';
 import { type Bin, binSeconds, binsOf } from './bins.js';
 import { ACROSS, barPlot, latencyPlot, type PlotFrame, stepRibbon, UPWARDS } from './plots.js';
-import { countScale, logScale, timeScale } from './scales.js';
+import { countScale, logScale, timeScale } from '../../../drawing/scales.js';
 import { clockText, durationText, halfName, isQuiet, millisecondsText, plural } from './words.js';
 
 const BARS: readonly {

@@ -1,7 +1,7 @@
 import { type Markup, markup } from '../../../base/markup.js';
+import type { Scale, Span } from '../../../drawing/scales.js';
 import type { RehearsalStep } from '../rehearsal-result.js';
 import type { Bin } from './bins.js';
-import type { Scale, Span } from './scales.js';
 import { clockText, isQuiet, plural } from './words.js';
 
 /** All plots of a report have the same width and the same time axis, so that they can be read from top to bottom. */

@@ -46,12 +46,18 @@ export function logScale(lowest: number, highest: number, span: Span): Scale {
   };
 }
 
-export function timeScale(durationMs: number, span: Span): Scale {
+/** `offsetMs`: what the clock shows at 0, for ticks at its round times. */
+export function timeScale(durationMs: number, span: Span, ticksMax = TIME_TICKS_MAX, offsetMs = 0): Scale {
   const seconds = Math.max(1, durationMs / 1_000);
-  const step = TIME_STEPS_S.find((each) => seconds / each <= TIME_TICKS_MAX) ?? Math.ceil(seconds / TIME_TICKS_MAX);
+  const step = TIME_STEPS_S.find((each) => seconds / each <= ticksMax) ?? Math.ceil(seconds / ticksMax);
+  const stepMs = step * 1_000;
+  const firstMs = Math.ceil(offsetMs / stepMs) * stepMs - offsetMs;
   return {
     at: (ms) => place(ms / 1_000 / seconds, span),
-    ticks: Array.from({ length: Math.floor(seconds / step) + 1 }, (_, index) => index * step * 1_000),
+    ticks: Array.from(
+      { length: Math.floor((durationMs - firstMs) / stepMs) + 1 },
+      (_, index) => firstMs + index * stepMs,
+    ),
   };
 }
 
