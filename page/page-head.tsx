@@ -55,7 +55,7 @@ function ConnectionState({ live: { phase, heardAtMs } }: { readonly live: Live }
 function Lost({ live: { heardAtMs, problem }, tryNow }: PageHeadProps) {
   const now = useMonotonicMs();
   return (
-    <div class="lost">
+    <section class="lost" aria-label="Connection lost">
       <p>
         <b>Connection lost</b>
         {heardAtMs > 0 && `, data from ${spanText(now - heardAtMs)} ago`}. It is tried again.{' '}
@@ -64,7 +64,7 @@ function Lost({ live: { heardAtMs, problem }, tryNow }: PageHeadProps) {
       <button type="button" onClick={tryNow}>
         Try now
       </button>
-    </div>
+    </section>
   );
 }
 

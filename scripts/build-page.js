@@ -4,14 +4,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'vite';
 
-/** Packages whose code is in app.js and app.css. Their licences ask for their text in every copy. */
-export const BUNDLED_PACKAGES = ['preact', 'uplot'];
+/** Packages whose code is in app.js and app.css. Their licences ask for their text in every copy, and the image lists them. */
+const BUNDLED_PACKAGES = JSON.parse(readFileSync(new URL('bundled-packages.json', import.meta.url), 'utf8'));
 
 /** Browsers that know `light-dark()` of CSS, which are those since May 2024. */
 const TARGETS = ['chrome123', 'firefox120', 'safari17.5'];
 
 export async function buildPage(root, outDir) {
-  await build({
+  const { output } = await build({
     configFile: false,
     envDir: false,
     root: join(root, 'page'),
@@ -35,10 +35,23 @@ export async function buildPage(root, outDir) {
       },
     },
   });
+  checkPackages(output);
   const notice = licenceNotice(root);
   for (const name of ['app.js', 'app.css']) {
     const file = join(outDir, name);
     writeFileSync(file, `${notice}${readFileSync(file, 'utf8')}`);
+  }
+}
+
+/** Nothing of others may be in the page without its licence. */
+function checkPackages(output) {
+  const modules = output.flatMap(({ moduleIds = [] }) => moduleIds);
+  const names = modules.flatMap((id) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(id)?.[1] ?? []);
+  const found = [...new Set(names)].sort();
+  if (found.join() !== BUNDLED_PACKAGES.join()) {
+    throw new Error(
+      `the page has code of ${found.join(', ')}; scripts/bundled-packages.json says ${BUNDLED_PACKAGES.join(', ')}`,
+    );
   }
 }
 

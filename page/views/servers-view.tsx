@@ -59,8 +59,18 @@ function ServerRow({ server }: { readonly server: ServerState }) {
     <tr>
       <th scope="row">
         <span class="name">{name}</span>
-        {isThis && <span class="badge">this one</span>}
-        {passthrough === true && <span class="badge warn">passthrough</span>}
+        {isThis && (
+          <>
+            {' '}
+            <span class="badge">this one</span>
+          </>
+        )}
+        {passthrough === true && (
+          <>
+            {' '}
+            <span class="badge warn">passthrough</span>
+          </>
+        )}
       </th>
       <td data-label="Version">
         {version ?? <span class="quiet">not read</span>}

@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { SkewRow } from '../../src/proxy/page/page-state.js';
 import { Ago } from '../parts/ago.js';
 import { rootFontPx } from '../parts/font-size.js';
@@ -6,7 +6,7 @@ import { memo } from '../parts/memo.js';
 import { usePrinting } from '../parts/use-printing.js';
 import { plural } from '../words.js';
 import { CELLS } from './skew-cells.js';
-import { type CellPlace, nextCell, windowOf } from './skew-rows.js';
+import { type CellPlace, nextCell, rowsOfWindow, windowOf } from './skew-rows.js';
 
 interface SkewGridProps {
   readonly servers: readonly string[];
@@ -16,11 +16,18 @@ interface SkewGridProps {
 /** Rows have one height, so that those out of sight need not exist. In units of the font of the page. */
 const ROW_HEIGHT_REM = 1.75;
 const PRINTED_ROWS_MAX = 400;
+/** More columns than this have their names written upwards. */
 const LEVEL_NAMES_MAX = 6;
+const NAME_LETTERS_MAX = 58;
+/** Width of a letter of the first column. */
+const LETTER_REM = 0.53;
 /** Beside the servers: the name and the last use. */
 const OTHER_COLUMNS = 2;
 
-/** A grid with one focusable cell, which the arrow keys move. Draws only rows in sight. */
+/**
+ * A grid with one focusable cell, which the arrow keys move. Draws only rows in sight. Each row is laid out by itself, unlike rows of a
+ * table, which wait for each other; therefore the roles are written out.
+ */
 export function SkewGrid({ servers, rows }: SkewGridProps) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ scrollTop: 0, height: 600 });
@@ -28,6 +35,10 @@ export function SkewGrid({ servers, rows }: SkewGridProps) {
   const wantsFocus = useRef(false);
   const rowHeight = useRowHeight();
   const isPrinting = usePrinting();
+  const isUpright = servers.length > LEVEL_NAMES_MAX;
+  // Fixed widths, so that columns stay where they are while other rows come into sight.
+  const longest = useMemo(() => rows.reduce((most, { name }) => Math.max(most, name.length), 0), [rows]);
+  const nameWidth = Math.min(NAME_LETTERS_MAX, longest + 4);
   const columns = servers.length + OTHER_COLUMNS;
   const place = { row: Math.min(at.row, rows.length - 1), column: Math.min(at.column, columns - 1) };
   const shown = isPrinting
@@ -36,7 +47,7 @@ export function SkewGrid({ servers, rows }: SkewGridProps) {
 
   useEffect(() => {
     const element = box.current!;
-    const measure = () => setView({ scrollTop: element.scrollTop, height: element.clientHeight });
+    const measure = () => setView(viewOf(element));
     const observer = new ResizeObserver(measure);
     observer.observe(element);
     element.addEventListener('scroll', measure, { passive: true });
@@ -67,43 +78,66 @@ export function SkewGrid({ servers, rows }: SkewGridProps) {
     event.preventDefault();
     scrollToRow(element, to.row, rowHeight);
     wantsFocus.current = true;
-    setView({ scrollTop: element.scrollTop, height: element.clientHeight });
+    setView(viewOf(element));
     setAt(to);
+  };
+
+  /** Titles are made when they are wanted: there are thousands of cells. */
+  const explain = ({ target }: PointerEvent): void => {
+    const { row, column } = placeOf(target) ?? { row: -1, column: -1 };
+    const server = servers[column - 1];
+    const cell = rows[row]?.cells[column - 1];
+    if (target instanceof HTMLElement && server !== undefined && cell !== undefined)
+      target.title = `${server}: ${CELLS[cell].word}`;
   };
 
   const isDrawn = place.row >= shown.first && place.row < shown.end;
   const drawn = rows.slice(shown.first, shown.end);
+  const slots = isPrinting ? drawn.length : rowsOfWindow(view.height, rowHeight);
   const selected = rows[place.row];
   return (
     <div class="grid-and-detail">
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the events are those of the cells of the grid within. */}
-      <div class="scroll skew-box" ref={box} onKeyDown={move} onFocusIn={(event) => setAt(placeOf(event.target) ?? at)}>
+      <div
+        class="scroll skew-box"
+        ref={box}
+        onKeyDown={move}
+        onFocusIn={(event) => setAt(placeOf(event.target) ?? at)}
+        onPointerOver={explain}
+      >
         <table
-          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: as the ARIA practices have it for a grid made of a table.
           role="grid"
-          class={servers.length > LEVEL_NAMES_MAX ? 'skew upright' : 'skew'}
+          class={isUpright ? 'skew upright' : 'skew'}
           aria-rowcount={rows.length + 1}
           aria-colcount={columns}
+          style={{
+            '--name': `${nameWidth * LETTER_REM}rem`,
+            '--cell': isUpright ? '2.2rem' : '5.5rem',
+            '--columns': servers.length,
+          }}
           aria-label="Resources that not every server serves alike; arrow keys move from cell to cell"
         >
-          <thead>
-            <tr aria-rowindex={1}>
-              <th scope="col">Resource</th>
+          <thead role="rowgroup">
+            <tr role="row" aria-rowindex={1}>
+              <th role="columnheader" scope="col">
+                Resource
+              </th>
               {servers.map((name) => (
-                <th key={name} scope="col" class="server" title={name}>
+                <th key={name} role="columnheader" scope="col" class="server" title={name}>
                   <span>{name}</span>
                 </th>
               ))}
-              <th scope="col" class="used">
+              <th role="columnheader" scope="col" class="used">
                 Last used
               </th>
             </tr>
           </thead>
-          <tbody>
+          <tbody role="rowgroup">
             <Spacer height={shown.first * rowHeight} columns={columns} />
             {drawn.map((row, index) => (
               <SkewLine
-                key={row.name}
+                // Rows in sight take turns with the same elements: new ones for each step of scrolling cost far more.
+                key={(shown.first + index) % slots}
                 row={row}
                 servers={servers}
                 index={shown.first + index}
@@ -135,22 +169,27 @@ interface SkewLineProps {
 const SkewLine = memo(({ row, servers, index, height, active }: SkewLineProps) => {
   const focusable = (column: number) => (column === active ? 0 : -1);
   return (
-    <tr aria-rowindex={index + 2} style={{ height: `${height}px` }} data-row={index}>
-      <th scope="row" tabIndex={focusable(0)} data-column={0} title={row.name}>
+    <tr role="row" aria-rowindex={index + 2} style={{ height: `${height}px` }} data-row={index}>
+      <th role="rowheader" scope="row" tabIndex={focusable(0)} data-column={0} title={row.name}>
         {row.name}
       </th>
       {servers.map((server, column) => {
         const cell = row.cells[column] ?? 'absent';
         const { letter, word } = CELLS[cell] ?? CELLS.absent;
         return (
-          <td key={server} tabIndex={focusable(column + 1)} data-column={column + 1} title={`${server}: ${word}`}>
-            <span class={`cell ${cell}`} role="img" aria-label={word}>
-              {letter}
-            </span>
+          <td
+            key={server}
+            role="gridcell"
+            class={`cell ${cell}`}
+            tabIndex={focusable(column + 1)}
+            data-column={column + 1}
+            aria-label={word}
+          >
+            {letter}
           </td>
         );
       })}
-      <td class="used" tabIndex={focusable(servers.length + 1)} data-column={servers.length + 1}>
+      <td role="gridcell" class="used" tabIndex={focusable(servers.length + 1)} data-column={servers.length + 1}>
         <Ago atMs={row.usedAtMs} />
       </td>
     </tr>
@@ -194,6 +233,11 @@ function scrollToRow(box: HTMLElement, row: number, rowHeight: number): void {
   if (top < box.scrollTop) box.scrollTop = top;
   const bottom = headHeight + top + rowHeight;
   if (bottom > box.scrollTop + box.clientHeight) box.scrollTop = bottom - box.clientHeight;
+}
+
+/** Never more than a screen: on paper the box is as high as all rows, and would ask for all of them. */
+function viewOf(box: HTMLElement): { readonly scrollTop: number; readonly height: number } {
+  return { scrollTop: box.scrollTop, height: Math.min(box.clientHeight, innerHeight) };
 }
 
 function useRowHeight(): number {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AT_MS, row } from '../../test/page/states.js';
-import { filteredRows, nextCell, windowOf } from './skew-rows.js';
+import { filteredRows, nextCell, rowsOfWindow, windowOf } from './skew-rows.js';
 
 const ROWS = [
   row('jobs.v1.batch/status', ['served', 'rerouted'], 60_000),
@@ -61,6 +61,13 @@ describe('the keys of the skew matrix', () => {
 describe('the rows that are drawn', () => {
   it('are those in sight and a few more', () => {
     expect(windowOf(2_600, 520, 26, 5_000)).toEqual({ first: 92, end: 128 });
+  });
+
+  it('are never more than the elements that take turns', () => {
+    for (let scrollTop = 2_000; scrollTop < 2_100; scrollTop++) {
+      const { first, end } = windowOf(scrollTop, 523, 26, 5_000);
+      expect(end - first).toBeLessThanOrEqual(rowsOfWindow(523, 26));
+    }
   });
 
   it('end with the last row, also where a filter made the table shorter than the place of scrolling', () => {

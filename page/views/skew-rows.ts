@@ -78,6 +78,11 @@ export interface Window {
 
 const OVERSCAN_ROWS = 8;
 
+/** Returns the most rows that `windowOf` returns for a height. */
+export function rowsOfWindow(viewHeight: number, rowHeight: number): number {
+  return Math.ceil(viewHeight / rowHeight) + 1 + 2 * OVERSCAN_ROWS;
+}
+
 /** Returns the rows to draw for a place of scrolling: those in sight and a few more on both sides. */
 export function windowOf(scrollTop: number, viewHeight: number, rowHeight: number, rows: number): Window {
   const first = Math.max(0, Math.min(rows, Math.floor(scrollTop / rowHeight)) - OVERSCAN_ROWS);

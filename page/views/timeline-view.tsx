@@ -3,6 +3,7 @@ import { type DrawnMark, drawLanes, type LaneDrawing } from '../../src/drawing/l
 import type { Timeline, TimelineEvent } from '../../src/proxy/page/page-state.js';
 import { useServerMs } from '../live/clock.js';
 import { rootFontPx } from '../parts/font-size.js';
+import { ScrollBox } from '../parts/scroll-box.js';
 import { Section } from '../parts/section.js';
 import { clockText, durationText, momentText, plural } from '../words.js';
 import { EVENT_WORDS, lanesOf, marksOf, rangeOf } from './timeline-input.js';
@@ -170,22 +171,24 @@ function Events({ events }: { readonly events: readonly TimelineEvent[] }) {
   return (
     <details class="events">
       <summary>{plural(events.length, 'event')}</summary>
-      <ol>
-        {newest.map((event, index) => (
-          <li key={`${event.atMs} ${event.kind} ${event.server} ${index}`}>
-            <time dateTime={momentText(event.atMs)} title={momentText(event.atMs)}>
-              {clockText(event.atMs)}
-            </time>{' '}
-            <svg class="mark-key" viewBox="-8 -8 16 16" aria-hidden="true">
-              <MarkShape kind={event.kind} />
-            </svg>{' '}
-            <span>
-              {EVENT_WORDS[event.kind] ?? event.kind}
-              {event.server !== null && <span class="quiet"> {event.server}</span>}: {event.text}
-            </span>
-          </li>
-        ))}
-      </ol>
+      <ScrollBox label="Events, newest first">
+        <ol>
+          {newest.map((event, index) => (
+            <li key={`${event.atMs} ${event.kind} ${event.server} ${index}`}>
+              <time dateTime={momentText(event.atMs)} title={momentText(event.atMs)}>
+                {clockText(event.atMs)}
+              </time>{' '}
+              <svg class="mark-key" viewBox="-8 -8 16 16" aria-hidden="true">
+                <MarkShape kind={event.kind} />
+              </svg>{' '}
+              <span>
+                {EVENT_WORDS[event.kind] ?? event.kind}
+                {event.server !== null && <span class="quiet"> {event.server}</span>}: {event.text}
+              </span>
+            </li>
+          ))}
+        </ol>
+      </ScrollBox>
     </details>
   );
 }

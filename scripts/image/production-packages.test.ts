@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LockEntry, LockFile } from '../lock-integrity.js';
-import { directDependencies, type Platform, productionPackages } from './production-packages.js';
+import { bundledPackages, directDependencies, type Platform, productionPackages } from './production-packages.js';
 
 const PLATFORM: Platform = { os: 'linux', cpu: 'x64', libc: 'glibc' };
 const integrity = `sha512-${'A'.repeat(86)}==`;
@@ -17,6 +17,13 @@ describe('the packages that are shipped', () => {
     const fits = ({ os = ['linux'], cpu = ['x64'] }: LockEntry) => os.includes('linux') && cpu.includes('x64');
     const marked = Object.entries(real.packages).filter(([path, each]) => path !== '' && !each.dev && fits(each));
     expect(productionPackages(real, PLATFORM).map(({ path }) => path)).toEqual(marked.map(([path]) => path).sort());
+  });
+
+  it('have those whose code is in the page beside them', () => {
+    const bundled = bundledPackages(real);
+    expect(bundled.map(({ name }) => name)).toEqual(['preact', 'uplot']);
+    for (const { path, version } of bundled) expect(real.packages[path]?.version).toBe(version);
+    expect(() => bundledPackages({ packages: {} })).toThrow('node_modules/preact has no version');
   });
 
   it('have the native modules of another platform there', () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { LockEntry, LockFile } from '../lock-integrity.js';
 
 /** An operating system and processor, as npm names them. */
@@ -39,6 +40,18 @@ export function productionPackages(lock: LockFile, platform: Platform): readonly
     waiting.push(...dependencies);
   }
   return [...found.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Returns the packages whose code `npm run build` puts into the page, so that they are shipped although npm does not install them. */
+export function bundledPackages(lock: LockFile): readonly LockedPackage[] {
+  const names = JSON.parse(readFileSync(new URL('../bundled-packages.json', import.meta.url), 'utf8')) as string[];
+  return names.map((name) => {
+    const path = `${MODULES}${name}`;
+    const { version, integrity, license } = lock.packages[path] ?? {};
+    if (version === undefined || integrity === undefined)
+      throw new Error(`package-lock.json: ${path} has no version or no integrity, but its code is in the page.`);
+    return { name, version, path, integrity, license, dependencies: [] };
+  });
 }
 
 /** Paths of what the project itself depends on at run time. */

@@ -16,7 +16,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { LockFile } from '../lock-integrity.js';
 import { type PinnedNode, pinnedNode } from './pinned-node.js';
-import { directDependencies, type LockedPackage, type Platform, productionPackages } from './production-packages.js';
+import {
+  bundledPackages,
+  directDependencies,
+  type LockedPackage,
+  type Platform,
+  productionPackages,
+} from './production-packages.js';
 import { runProgram } from './run-program.js';
 import { type SbomContent, sbomOf } from './sbom.js';
 import { settleFiles } from './settle-files.js';
@@ -76,8 +82,10 @@ export function makeSelfContainedFolder(
     const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
     const packages = productionPackages(lock, platform);
     checkInstalled(packages, program);
-    const bill = billOf({ project, source, packages, node, direct: directDependencies(lock, platform) }, program);
-    const notices = packageNotices(packages, program);
+    const bundled = bundledPackages(lock);
+    const direct = [...directDependencies(lock, platform), ...bundled.map(({ path }) => path)];
+    const bill = billOf({ project, source, packages: [...packages, ...bundled], node, direct }, program);
+    const notices = [...packageNotices(packages, program), ...packageNotices(bundled, ROOT)];
     const nodeNotice = {
       title: `Node.js ${node.version}`,
       license: 'MIT, and others for what it contains',

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { LockFile } from '../lock-integrity.js';
-import { productionPackages } from './production-packages.js';
+import { bundledPackages, productionPackages } from './production-packages.js';
 import { runProgram } from './run-program.js';
 import { bytesBelow, settleFiles } from './settle-files.js';
 import { copySources, sourceState } from './source-state.js';
@@ -25,7 +25,10 @@ import { removeUnusedFiles } from './unused-files.js';
 const ROOT = join(import.meta.dirname, '../..');
 const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
 /** Of this machine, because the texts are read from node_modules. */
-const packages = productionPackages(lock, { os: process.platform, cpu: process.arch, libc: 'glibc' });
+const packages = [
+  ...productionPackages(lock, { os: process.platform, cpu: process.arch, libc: 'glibc' }),
+  ...bundledPackages(lock),
+];
 
 function folderWith(files: Readonly<Record<string, string>>): string {
   const folder = mkdtempSync(join(tmpdir(), 'straddle-files-'));

@@ -1,6 +1,6 @@
 import { type Dirent, lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { productionPackages } from '../../scripts/image/production-packages.js';
+import { bundledPackages, productionPackages } from '../../scripts/image/production-packages.js';
 import { type Bill, sbomFaults } from '../../scripts/image/sbom-faults.fixture.js';
 import { NOTICES_FILE, ROOT, SBOM_FILE, thisPlatform } from '../../scripts/image/self-contained-folder.js';
 import type { LockFile } from '../../scripts/lock-integrity.js';
@@ -73,7 +73,7 @@ function nothingToMisuse(subject: Subject): string {
 
 function documents(subject: Subject): string {
   const lock = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
-  const locked = productionPackages(lock, thisPlatform());
+  const locked = [...productionPackages(lock, thisPlatform()), ...bundledPackages(lock)];
   return inFiles(subject, (root) => {
     const bill = JSON.parse(readFileSync(join(root, PLACE, SBOM_FILE), 'utf8')) as Bill;
     expectEqual('faults of the bill of materials', sbomFaults(bill), []);
