@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type DrawnMark, drawLanes, type LaneDrawing } from '../../src/drawing/lane-drawing.js';
 import type { Timeline, TimelineEvent } from '../../src/proxy/page/page-state.js';
 import { useServerMs } from '../live/clock.js';
@@ -62,23 +62,17 @@ function Lanes({ timeline, lastMs }: { readonly timeline: Timeline; readonly las
     observer.observe(box.current!);
     return () => observer.disconnect();
   }, []);
-  const range = rangeOf(timeline, now, lastMs);
-  const rem = rootFontPx();
-  const isNarrow = width < NARROW_REM * rem;
-  const drawing = drawLanes(lanesOf(timeline, range), marksOf(timeline, range), {
-    width,
-    durationMs: range.toMs - range.fromMs,
-    across: { from: isNarrow ? 6 : NAME_WIDTH_REM * rem, to: width - rem },
-    namesAbove: isNarrow,
-    barHeight: Math.round((timeline.lanes.length > LANES_HIGH_MAX ? LOW_BAR_REM : BAR_REM) * rem),
-    clockMs: range.fromMs - new Date(range.fromMs).getTimezoneOffset() * MINUTE_MS,
-    letterWidth: LETTER_REM * rem,
-    tickText: (ms) => clockText(range.fromMs + ms).slice(0, range.toMs - range.fromMs > 5 * MINUTE_MS ? 5 : 8),
-    tickWidth: TICK_REM * rem,
-  });
+  const { fromMs, toMs } = rangeOf(timeline, now, lastMs);
+  // The drawing moves on by whole pixels: for an hour that is one in some seconds.
+  const pixelMs = Math.max(1_000, (toMs - fromMs) / width);
+  const shownMs = Math.ceil(now / pixelMs) * pixelMs;
+  const drawn = useMemo(
+    () => <LaneSvg drawing={drawingOf(timeline, shownMs, lastMs, width)} />,
+    [timeline, shownMs, lastMs, width],
+  );
   return (
     <div class="lanes" ref={box}>
-      <LaneSvg drawing={drawing} />
+      {drawn}
       <ul class="legend" aria-label="Signs of the timeline">
         {(Object.keys(EVENT_WORDS) as TimelineEvent['kind'][]).map((kind) => (
           <li key={kind}>
@@ -93,6 +87,23 @@ function Lanes({ timeline, lastMs }: { readonly timeline: Timeline; readonly las
   );
 }
 
+function drawingOf(timeline: Timeline, nowMs: number, lastMs: number | undefined, width: number): LaneDrawing {
+  const range = rangeOf(timeline, nowMs, lastMs);
+  const rem = rootFontPx();
+  const isNarrow = width < NARROW_REM * rem;
+  return drawLanes(lanesOf(timeline, range), marksOf(timeline, range), {
+    width,
+    durationMs: range.toMs - range.fromMs,
+    across: { from: isNarrow ? 6 : NAME_WIDTH_REM * rem, to: width - rem },
+    namesAbove: isNarrow,
+    barHeight: Math.round((timeline.lanes.length > LANES_HIGH_MAX ? LOW_BAR_REM : BAR_REM) * rem),
+    clockMs: range.fromMs - new Date(range.fromMs).getTimezoneOffset() * MINUTE_MS,
+    letterWidth: LETTER_REM * rem,
+    tickText: (ms) => clockText(range.fromMs + ms).slice(0, range.toMs - range.fromMs > 5 * MINUTE_MS ? 5 : 8),
+    tickWidth: TICK_REM * rem,
+  });
+}
+
 function LaneSvg({ drawing }: { readonly drawing: LaneDrawing }) {
   const { width, height, from, to, names, bars, marks, ticks } = drawing;
   return (
@@ -105,7 +116,7 @@ function LaneSvg({ drawing }: { readonly drawing: LaneDrawing }) {
       aria-label={`A lane for each of ${plural(names.length, 'server')}; the events are in the list below`}
     >
       {ticks.map(({ x, text }) => (
-        <g key={`t${x}`} class="tick">
+        <g key={`t${text}`} class="tick">
           <line x1={x} x2={x} y1={from} y2={to} />
           <text x={x} y={height - 6}>
             {text}
@@ -118,8 +129,9 @@ function LaneSvg({ drawing }: { readonly drawing: LaneDrawing }) {
           <title>{title}</title>
         </text>
       ))}
-      {bars.map((bar) => (
-        <g key={`b${bar.y} ${bar.x}`} class={`bar ${bar.kind}`}>
+      {bars.map((bar, index) => (
+        // Places move with time: an element of its own for each place would cost more.
+        <g key={`b${index}`} class={`bar ${bar.kind}`}>
           <title>{bar.title}</title>
           <rect x={bar.x} y={bar.y} width={bar.width} height={bar.height} rx="2" />
           {bar.label !== '' && (
@@ -129,8 +141,8 @@ function LaneSvg({ drawing }: { readonly drawing: LaneDrawing }) {
           )}
         </g>
       ))}
-      {marks.map((mark) => (
-        <Mark key={`m${mark.y} ${mark.x} ${mark.kind}`} mark={mark} />
+      {marks.map((mark, index) => (
+        <Mark key={`m${index}`} mark={mark} />
       ))}
     </svg>
   );
