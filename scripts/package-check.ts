@@ -21,6 +21,9 @@ interface Manifest {
 }
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** What the page at /straddle/ loads, and nothing else. */
+const PAGE_FILES = ['dist/page/app.css', 'dist/page/app.js'];
+const NOTICE = '/*!\nContains software of others:';
 export const UNPACKED_BYTES_MAX = 5_000_000;
 /** Run on the machine of whoever installs the package. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall'];
@@ -37,6 +40,12 @@ export function packageProblems(packed: PackedPackage): string[] {
   for (const path of [...Object.values(manifest.bin ?? {}), ...targetsOf(manifest.exports)]) {
     if (!files.includes(posix.normalize(path)))
       problems.push(`package.json names ${path}, which is not in the package`);
+  }
+  const page = files.filter((path) => path.startsWith('dist/page/')).sort();
+  if (page.join() !== PAGE_FILES.join())
+    problems.push(`dist/page has ${page.join(', ') || 'no files'}; it must have ${PAGE_FILES.join(', ')}`);
+  for (const path of page) {
+    if (!packed.read(path).startsWith(NOTICE)) problems.push(`${path}: has no licences of what is bundled in it`);
   }
   for (const path of files) {
     if (path.endsWith('.map')) problems.push(`${path}: a source map, but the sources are not in the package`);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type PackedPackage, packageProblems, UNPACKED_BYTES_MAX } from '../../scripts/package-check.js';
 
+const PAGE_NOTICE = '/*!\nContains software of others:\n*/';
 const MANIFEST = { bin: { straddle: 'bin/straddle.js' }, exports: { './testing': { import: './dist/index.js' } } };
 
 function packageOf(texts: Record<string, string>, unpackedSize = 1_000): PackedPackage {
@@ -8,6 +9,8 @@ function packageOf(texts: Record<string, string>, unpackedSize = 1_000): PackedP
     'package.json': JSON.stringify(MANIFEST),
     'bin/straddle.js': '',
     'dist/index.js': '',
+    'dist/page/app.css': PAGE_NOTICE,
+    'dist/page/app.js': PAGE_NOTICE,
     ...texts,
   };
   return { unpackedSize, files: Object.keys(all), read: (path) => all[path]! };
@@ -27,6 +30,12 @@ describe('the check of the package', () => {
     ['a source map', packageOf({ 'dist/index.js.map': '{}' }), /a source map/],
     ['a reference to a source map', packageOf({ 'dist/index.js': 'x\n//# sourceMappingURL=a' }), /names a source map/],
     ['a file of another package', packageOf({ 'examples/a/node_modules/b/c.js': '' }), /another package/],
+    [
+      'a picture that the page does not need',
+      packageOf({ 'dist/page/logo.png': PAGE_NOTICE }),
+      /dist\/page has .*logo\.png/,
+    ],
+    ['bundled software without its licence', packageOf({ 'dist/page/app.js': 'x' }), /app\.js: has no licences/],
     ['a broken link', packageOf({ 'docs/a.md': '[x](../src/y.ts)' }), /docs\/a\.md: links to \.\.\/src\/y\.ts/],
     [
       'an install script',

@@ -93,10 +93,10 @@ export class HalfRecord {
     if (this.#exec.length < EXECS_MAX) this.#exec.push(result);
   }
 
-  async step(name: string, work: () => Promise<void>): Promise<void> {
+  async step(name: string, work: () => Promise<void>, replaces?: RehearsalStep['replaces']): Promise<void> {
     const beginMs = this.nowMs();
     await work();
-    this.#steps.push({ name, beginMs, endMs: this.nowMs() });
+    this.#steps.push({ name, beginMs, endMs: this.nowMs(), ...(replaces === undefined ? {} : { replaces }) });
   }
 
   result(rest: { readonly proxy: boolean; readonly leftInStore: number; readonly counts: SceneCounts }): HalfResult {

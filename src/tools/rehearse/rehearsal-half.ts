@@ -12,7 +12,7 @@ import { pause, repeat } from './pause.js';
 import { PlainCollector } from './plain-collector.js';
 import { PlainNamespaces } from './plain-namespaces.js';
 import { type Plan, planOf } from './plan.js';
-import type { RehearsalOptions } from './rehearsal-options.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions } from './rehearsal-options.js';
 import type { RehearsalPlane } from './rehearsal-plane.js';
 import type { HalfResult } from './rehearsal-result.js';
 import { create } from './scene.js';
@@ -23,7 +23,6 @@ import { Straight } from './straight-send.js';
 import { applyUserObjects, describeObject } from './user-objects.js';
 import { UserProgram } from './user-program.js';
 
-const SETTLE_SECONDS = 30;
 const BATCHES_A_HOLD = 4;
 const BATCH_EVERY_MS_MIN = 1_000;
 const BATCH_EVERY_MS_MAX = 3_000;
@@ -71,7 +70,7 @@ export class Half {
   }
 
   async run(): Promise<HalfResult> {
-    const { from, to, settleSeconds = SETTLE_SECONDS } = this.#options;
+    const { from, to, settleSeconds = REHEARSAL_DEFAULTS.settleSeconds } = this.#options;
     const names = this.#plane.servers.map(({ name }) => name);
     const [first, ...others] = names;
     await this.#begin(first!);
@@ -204,7 +203,8 @@ export class Half {
     progress(`proxy ${this.#proxy ? 'on' : 'off'}: ${this.#pace.next(name)}`);
     this.#straight.mark(server, false);
     this.#truth.leaves(server, version);
-    await this.#record.step(name, () => this.#pace.during(() => this.#plane.replace(server, version)));
+    const replacement = () => this.#pace.during(() => this.#plane.replace(server, version));
+    await this.#record.step(name, replacement, { server, version });
     this.#truth.entered(server, version);
     if (version === to && this.#plan) this.#straight.mark(server, true);
   }

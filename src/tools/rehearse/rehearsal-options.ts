@@ -47,6 +47,7 @@ export const REHEARSAL_DEFAULTS = {
   halves: ['off', 'on'],
   manifests: [],
   secondsPerStep: 8,
+  settleSeconds: 30,
   load: { requestsPerSecond: 60, clients: 6 },
   controllers: 'plain',
 } as const satisfies Partial<RehearsalOptions>;

@@ -7,12 +7,29 @@ export interface RehearsalResult {
   readonly servers: number;
   /** The kind of servers: `straddle apiserver`, or `kube-apiserver behind straddle proxy`. */
   readonly made: string;
+  readonly settings: RehearsalSettings;
   /** Everything that only one of the versions serves, and what was done with it. */
   readonly differences: readonly DifferenceUse[];
   /** Sentences about what was not exercised at all, with the reason. */
   readonly notes: readonly string[];
   /** Proxy off first, then on; or only one of them. */
   readonly halves: readonly HalfResult[];
+}
+
+/** How the rehearsal was run, so that it can be run again. Without commands and objects of the user, which may have secrets. */
+export interface RehearsalSettings {
+  /** Of the load between two steps. */
+  readonly secondsPerStep: number;
+  readonly settleSeconds: number;
+  readonly requestsPerSecond: number;
+  readonly clients: number;
+  readonly controllers: 'plain' | 'none';
+  /** The only difference that is exercised; absent if all are. */
+  readonly skewed?: string;
+  /** Number of objects of the user. */
+  readonly manifests: number;
+  /** Whether a program of the user ran meanwhile. */
+  readonly exec: boolean;
 }
 
 /**
@@ -54,6 +71,8 @@ export interface RehearsalStep {
   readonly name: string;
   readonly beginMs: number;
   readonly endMs: number;
+  /** The server that is replaced, and the version that it has after the step; absent if none is. */
+  readonly replaces?: { readonly server: string; readonly version: string };
 }
 
 export interface SecondSample {

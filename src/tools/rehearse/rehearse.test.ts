@@ -48,7 +48,21 @@ function setUp(more: Partial<RehearsalOptions> = {}) {
 describe('a rehearsal', () => {
   it('rolls every server there and back, the first one to be upgraded last, and closes each plane', async () => {
     const { planes, proxies, run } = setUp({ servers: 3, halves: ['off', 'on'] });
-    const { halves, servers, differences, notes } = await run();
+    const { halves, servers, differences, notes, settings } = await run();
+    expect(settings).toEqual({
+      secondsPerStep: 0.3,
+      settleSeconds: 0.5,
+      requestsPerSecond: 100,
+      clients: 2,
+      controllers: 'plain',
+      manifests: 0,
+      exec: false,
+    });
+    expect(halves[0]!.steps.flatMap(({ replaces }) => replaces ?? []).slice(0, 3)).toEqual([
+      { server: 'server-1', version: '1.36' },
+      { server: 'server-1', version: '1.36' },
+      { server: 'server-2', version: '1.36' },
+    ]);
     expect(differences).toEqual([
       {
         name: 'podgroups.v1alpha2.scheduling.k8s.io',

@@ -1,8 +1,8 @@
 import { timestamp } from '../../kube/timestamp.js';
 import type { Plan } from './plan.js';
 import { Half } from './rehearsal-half.js';
-import type { RehearsalOptions } from './rehearsal-options.js';
-import type { HalfResult, RehearsalResult } from './rehearsal-result.js';
+import { REHEARSAL_DEFAULTS, type RehearsalOptions } from './rehearsal-options.js';
+import type { HalfResult, RehearsalResult, RehearsalSettings } from './rehearsal-result.js';
 
 /** A single server is never mixed. */
 const SERVERS_MIN = 2;
@@ -22,7 +22,21 @@ export async function rehearse(options: RehearsalOptions): Promise<RehearsalResu
     results.push(await runHalf({ ...options, halvesToFollow }, half === 'on'));
   }
   const { uses: differences = [], notes = [] } = results[0]?.plan ?? {};
-  return { from, to, startedAt, servers, made, differences, notes, halves: results.map(({ half }) => half) };
+  const settings = settingsOf(options);
+  return { from, to, startedAt, servers, made, settings, differences, notes, halves: results.map(({ half }) => half) };
+}
+
+function settingsOf(options: RehearsalOptions): RehearsalSettings {
+  const { secondsPerStep, settleSeconds = REHEARSAL_DEFAULTS.settleSeconds, load, controllers, skewed } = options;
+  return {
+    secondsPerStep,
+    settleSeconds,
+    ...load,
+    controllers,
+    ...(skewed === undefined ? {} : { skewed }),
+    manifests: options.manifests.length,
+    exec: options.exec !== undefined,
+  };
 }
 
 async function runHalf(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SecondSample } from '../rehearsal-result.js';
 import { htmlReport } from './html-report.js';
-import { half, rehearsal } from './rehearsal.fixture.js';
+import { half, rehearsal, SETTINGS } from './rehearsal.fixture.js';
 
 const HOSTILE = `"><img src=x onerror='alert(1)'></style></title><script>alert(1)</script>&amp;\x00\u202e`;
 
@@ -47,11 +47,12 @@ describe('the HTML report', () => {
       startedAt: HOSTILE,
       made: HOSTILE,
       servers: 3,
+      settings: { ...SETTINGS, skewed: HOSTILE },
       differences: [{ name: HOSTILE, servedBy: HOSTILE, exercises: [], reason: HOSTILE }],
       notes: [HOSTILE],
       halves: [
         half(false, {
-          steps: [{ name: HOSTILE, beginMs: 0, endMs: 80_000 }],
+          steps: [{ name: HOSTILE, beginMs: 0, endMs: 80_000, replaces: { server: HOSTILE, version: HOSTILE } }],
           examples: [{ atMs: 0, kind: 'wrong-404', text: HOSTILE }],
           exec: [{ beginMs: 0, endMs: 1, exitCode: 1, output: HOSTILE }],
         }),
@@ -65,12 +66,41 @@ describe('the HTML report', () => {
 
   it('lists what differs, how it is exercised, and why the rest is not', () => {
     expect(page).toContain(
-      '<th scope="row"><code>podcertificaterequests.v1.certificates.k8s.io</code></th><td>1.37</td><td>requests, watches, owners, namespaces</td>',
+      '<th scope="row"><code>podcertificaterequests.v1.certificates.k8s.io</code></th><td data-label="only in">1.37</td><td data-label="exercised by">requests, watches, owners, namespaces</td>',
     );
     expect(page).toContain('<td>not exercised: 1.37 refuses an object of it (422 spec.target: Required value)');
     expect(htmlReport(rehearsal({ notes: ['No namespaced resource differs.'] }))).toContain(
       '<p class="lead">No namespaced resource differs.</p>',
     );
+  });
+
+  it('has a lane for each server, with its versions and the steps that replaced it', () => {
+    const lanes = plotNamed(page, 'Versions of the servers, proxy on');
+    expect([...lanes.matchAll(/<text x="48" y="\d+">([^<]+)/g)].map(([, name]) => name)).toEqual([
+      'server-1',
+      'server-2',
+      'server-3',
+    ]);
+    expect(lanes).toContain('<title>server-1: 1.37, 0:13–1:17</title>');
+    expect(lanes).toContain('class="lane changing"><title>upgrade server-1 to 1.37, 0:10–0:13</title>');
+    expect(lanes).toContain('<title>server-1: 1.36, 1:20–1:30</title>');
+    expect(page).toContain('<li><b>2</b> upgrade server-1 to 1.37</li>');
+  });
+
+  it('has no lanes for a half in which nothing was replaced', () => {
+    const quiet = half(true, { steps: [{ name: 'hold', beginMs: 0, endMs: 80_000 }] });
+    const report = htmlReport(rehearsal({ halves: [quiet] }));
+    expect(report).not.toContain('Versions of the servers');
+    expect(report).not.toContain('step-labels"');
+    expect(unbalanced(report)).toEqual([]);
+  });
+
+  it('has the settings with which it was run', () => {
+    expect(page).toContain('<dt>Load</dt><dd>120 requests a second by 6 clients</dd>');
+    expect(page).toContain('<dt>Own objects</dt><dd>2</dd>');
+    const one = htmlReport(rehearsal({ settings: { ...SETTINGS, skewed: 'pods.v1/resize', exec: true } }));
+    expect(one).toContain('<dt>Exercised</dt><dd>pods.v1/resize</dd>');
+    expect(one).toContain('<dt>Own program</dt><dd>yes (--exec)</dd>');
   });
 
   it('draws both halves with the same scales', () => {
@@ -137,13 +167,17 @@ describe('the HTML report', () => {
   it('names each step in the ribbon and lists it with its number', () => {
     expect(page).toContain('<title>2 upgrade server-1 to 1.37, 0:10–0:13</title>');
     expect(page).toMatch(
-      /<td class="number">2<\/td><th scope="row">upgrade server-1 to 1\.37<\/th><td>0:10–0:13.*<b>\d+ wrong 404s<\/b>/,
+      /<td class="number">2<\/td><th scope="row">upgrade server-1 to 1\.37<\/th><td data-half="proxy off">0:10–0:13.*<b>\d+ wrong 404s<\/b>/,
     );
   });
 
   it('has a word for each colour', () => {
-    expect(page).toContain('<td class="figure harm"><i role="img" aria-label="harm">✗</i>762</td>');
-    expect(page).toContain('<td class="figure clean"><i role="img" aria-label="clean">✓</i>0</td>');
+    expect(page).toContain(
+      '<td class="figure harm" data-half="proxy off"><i role="img" aria-label="harm">✗</i>762</td>',
+    );
+    expect(page).toContain(
+      '<td class="figure clean" data-half="proxy on"><i role="img" aria-label="clean">✓</i>0</td>',
+    );
     for (const [, content] of page.matchAll(/<table[^>]*>(.*?)<\/table>/gs)) expect(content).toMatch(/^<caption>/);
     const ids = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id);
     expect(new Set(ids).size).toBe(ids.length);

@@ -6,7 +6,7 @@ import { type FindingCell, findingRows, type Standing } from './finding-rows.js'
 import { sentenceCase, timelineSection } from './html-timeline.js';
 import { type StepCell, stepRows } from './step-rows.js';
 import { verdictOf } from './verdict.js';
-import { clockText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural } from './words.js';
+import { clockText, countText, durationText, EXAMPLE_TITLES, halfName, isQuiet, momentText, plural } from './words.js';
 
 const MARKS: Readonly<Record<Standing, string>> = { harm: '✗', notice: '!', clean: '✓', figure: '' };
 /** Words for screen readers, which do not read the marks. */
@@ -34,7 +34,8 @@ export function htmlReport(result: RehearsalResult): string {
 ${header(result)}
 ${differencesSection(result)}
 ${findingsSection(result)}
-${halves.length === 0 ? undefined : [timelineSection(halves), stepsSection(halves), examplesSection(halves), execSection(halves)]}
+${halves.length === 0 ? undefined : [timelineSection(halves, result), stepsSection(halves), examplesSection(halves), execSection(halves)]}
+${settingsSection(result)}
 ${wordsSection(result)}
 <footer>Made by <code>straddle rehearse</code>. Times count from the start of each half.</footer>
 </main></body>
@@ -72,7 +73,9 @@ function differencesSection({ from, to, differences, notes }: RehearsalResult): 
 <thead><tr><th scope="col">Resource</th><th scope="col">Only in</th><th scope="col">Exercised by</th></tr></thead>
 <tbody>
 ${differences.map(
-  (use) => markup`<tr><th scope="row"><code>${use.name}</code></th><td>${use.servedBy}</td><td>${useText(use)}</td></tr>
+  (
+    use,
+  ) => markup`<tr><th scope="row"><code>${use.name}</code></th><td data-label="only in">${use.servedBy}</td><td${use.exercises.length > 0 ? markup` data-label="exercised by"` : undefined}>${useText(use)}</td></tr>
 `,
 )}</tbody></table></div>${notes.map((note) => markup`<p class="lead">${note}</p>`)}</section>`;
 }
@@ -88,14 +91,14 @@ ${findingRows(result).map(
     title,
     meaning,
     cells,
-  }) => markup`<tr><th scope="row"><b>${title}</b><span class="meaning">${meaning}</span></th>${cells.map(findingCell)}</tr>
+  }) => markup`<tr><th scope="row"><b>${title}</b><span class="meaning">${meaning}</span></th>${cells.map((cell, index) => findingCell(cell, halfName(result.halves[index]!.proxy)))}</tr>
 `,
 )}</tbody></table></div></section>`;
 }
 
-function findingCell({ text, standing, added }: FindingCell): Markup {
+function findingCell({ text, standing, added }: FindingCell, half: string): Markup {
   const mark = markup`<i${SPOKEN[standing] === '' ? markup` aria-hidden="true"` : markup` role="img" aria-label="${SPOKEN[standing]}"`}>${MARKS[standing]}</i>`;
-  return markup`<td class="figure ${standing}">${mark}${text}${added === undefined ? undefined : markup`<small><i></i>${added} against proxy off</small>`}</td>`;
+  return markup`<td class="figure ${standing}" data-half="${half}">${mark}${text}${added === undefined ? undefined : markup`<small><i></i>${added} against proxy off</small>`}</td>`;
 }
 
 function stepsSection(halves: readonly HalfResult[]): Markup {
@@ -107,7 +110,7 @@ ${stepRows(halves).map(
   (
     row,
     index,
-  ) => markup`<tr${isQuiet(row) ? markup` class="hold"` : undefined}><td class="number">${index + 1}</td><th scope="row">${row.name}</th>${row.cells.map((cell) => markup`<td>${stepCell(cell)}</td>`)}</tr>
+  ) => markup`<tr${isQuiet(row) ? markup` class="hold"` : undefined}><td class="number">${index + 1}</td><th scope="row">${row.name}</th>${row.cells.map((cell, half) => markup`<td data-half="${halfName(halves[half]!.proxy)}">${stepCell(cell)}</td>`)}</tr>
 `,
 )}</tbody></table></div></section>
 `;
@@ -168,6 +171,32 @@ function execRun({ beginMs, endMs, exitCode, output }: ExecResult): Markup {
       ? markup`<span class="figure clean">✓</span> passed`
       : markup`<span class="figure harm">✗</span> exit code ${exitCode}`;
   return markup`<p>${clockText(beginMs)}–${clockText(endMs)} ${outcome}</p>${exitCode === 0 ? undefined : markup`<pre>${output}</pre>`}`;
+}
+
+function settingsSection({ from, to, servers, made, settings, halves }: RehearsalResult): Markup {
+  const { secondsPerStep, settleSeconds, requestsPerSecond, clients, controllers, skewed, manifests, exec } = settings;
+  const rows: readonly (readonly [string, string])[] = [
+    ['Versions', `${from} → ${to} → ${from}`],
+    ['Servers', `${plural(servers, 'server')}: ${made}`],
+    ['Halves', halves.map(({ proxy }) => halfName(proxy)).join(', ') || 'none was completed'],
+    ['Load', `${plural(requestsPerSecond, 'request')} a second by ${plural(clients, 'client')}`],
+    ['Between two steps', durationText(secondsPerStep * 1_000)],
+    ['Wait for deletions', `up to ${durationText(settleSeconds * 1_000)}`],
+    [
+      'Controllers',
+      controllers === 'plain' ? 'plain controllers of the rehearsal' : 'others than those of the rehearsal',
+    ],
+    ['Exercised', skewed ?? 'everything that differs and can be'],
+    ['Own objects', manifests === 0 ? 'none' : countText(manifests)],
+    ['Own program', exec ? 'yes (--exec)' : 'none'],
+  ];
+  return markup`<section aria-labelledby="settings"><h2 id="settings">Settings</h2>
+<dl>
+${rows.map(
+  ([name, value]) => markup`<dt>${name}</dt><dd>${value}</dd>
+`,
+)}</dl></section>
+`;
 }
 
 function wordsSection({ from, to }: RehearsalResult): Markup {

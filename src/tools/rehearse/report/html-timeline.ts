@@ -1,8 +1,9 @@
 import { type Markup, markup } from '../../../base/markup.js';
-import type { HalfResult } from '../rehearsal-result.js';
-import { type Bin, binSeconds, binsOf } from './bins.js';
-import { ACROSS, barPlot, latencyPlot, type PlotFrame, stepRibbon, UPWARDS } from './plots.js';
+import type { Lane, LaneSpan } from '../../../drawing/lane-drawing.js';
 import { countScale, logScale, timeScale } from '../../../drawing/scales.js';
+import type { HalfResult, RehearsalStep } from '../rehearsal-result.js';
+import { type Bin, binSeconds, binsOf } from './bins.js';
+import { ACROSS, barPlot, latencyPlot, type PlotFrame, serverLanes, stepRibbon, UPWARDS } from './plots.js';
 import { clockText, durationText, halfName, isQuiet, millisecondsText, plural } from './words.js';
 
 const BARS: readonly {
@@ -26,7 +27,7 @@ interface Timeline {
 }
 
 /** Returns the plots of all halves, row by row; each row has one scale. */
-export function timelineSection(halves: readonly HalfResult[]): Markup {
+export function timelineSection(halves: readonly HalfResult[], versions: Versions): Markup {
   const size = binSeconds(Math.max(1, ...halves.map(({ seconds }) => seconds.length)));
   const time = timeScale(Math.max(...halves.map(({ durationMs }) => durationMs)), ACROSS);
   const timelines = halves.map((half) => ({
@@ -36,19 +37,68 @@ export function timelineSection(halves: readonly HalfResult[]): Markup {
   }));
   const unit = size === 1 ? 'second' : durationText(size * 1_000);
   return markup`<section aria-labelledby="timeline"><h2 id="timeline">Second by second</h2>
-<p class="lead">${halves.length > 1 ? 'Left and right have the same scales. ' : ''}Shaded: a server is being replaced; the numbers are those of the steps below.</p>
+<p class="lead">${halves.length > 1 ? 'Left and right have the same scales. ' : ''}Shaded: a server is being replaced; the numbers are those of the steps.</p>
 <div class="plots columns-${halves.length}">
 ${timelines.map(({ half }) => markup`<h3 class="half">${sentenceCase(halfName(half.proxy))}</h3>`)}
 ${timelines.map(ribbon)}
+${timelines.map((timeline, index) => laneFigure(timeline, versions, index))}
 ${BARS.map((bar) => barRow(bar, timelines, unit))}
 ${latencyRow(timelines, unit)}
-</div></section>
+</div>
+${stepLabels(halves)}</section>
 `;
 }
 
 function ribbon({ half, frame }: Timeline, index: number): Markup {
   const names = half.steps.flatMap((step, at) => (isQuiet(step) ? [] : `${at + 1} ${step.name}`));
   return markup`<div>${stepRibbon({ ...frame, id: `steps-${index}`, title: `Steps, ${halfName(half.proxy)}`, description: names.join('; ') })}</div>`;
+}
+
+interface Versions {
+  /** The version that all servers begin and end with. */
+  readonly from: string;
+  readonly to: string;
+}
+
+function laneFigure({ half, frame }: Timeline, { from }: Versions, index: number): Markup | undefined {
+  const lanes = lanesOf(half, from);
+  if (lanes.length === 0) return undefined;
+  const title = `Versions of the servers, ${halfName(half.proxy)}`;
+  const description = `Replaced: ${half.steps.flatMap(({ replaces, name }) => (replaces ? name : [])).join('; ')}.`;
+  return markup`<figure><figcaption data-half="${halfName(half.proxy)}"><b>Servers</b> and their versions</figcaption>${serverLanes({ ...frame, id: `lanes-${index}`, title, description }, lanes)}</figure>
+`;
+}
+
+/** Returns the versions of each server that a step replaced, in the order of the names. */
+export function lanesOf({ steps, durationMs }: HalfResult, from: string): Lane[] {
+  const replaced = steps.flatMap((step) => (step.replaces === undefined ? [] : [{ ...step, replaces: step.replaces }]));
+  const names = [...new Set(replaced.map(({ replaces }) => replaces.server))].sort();
+  return names.map((name) => {
+    const spans: LaneSpan[] = [];
+    let [sinceMs, version] = [0, from];
+    const runs = (untilMs: number) => {
+      const title = `${name}: ${version}, ${clockText(sinceMs)}–${clockText(untilMs)}`;
+      spans.push({ fromMs: sinceMs, toMs: untilMs, kind: version === from ? 'old' : 'new', label: version, title });
+    };
+    for (const { beginMs, endMs, replaces, name: step } of replaced.filter((each) => each.replaces.server === name)) {
+      runs(beginMs);
+      const title = `${step}, ${clockText(beginMs)}–${clockText(endMs)}`;
+      spans.push({ fromMs: beginMs, toMs: endMs, kind: 'changing', label: '', title });
+      [sinceMs, version] = [endMs, replaces.version];
+    }
+    runs(durationMs);
+    return { name, spans };
+  });
+}
+
+/** The names of the numbers above the plots, which are too narrow for them. */
+function stepLabels(halves: readonly HalfResult[]): Markup | undefined {
+  const longest = halves.reduce<readonly RehearsalStep[]>(
+    (most, { steps }) => (steps.length > most.length ? steps : most),
+    [],
+  );
+  if (longest.every(isQuiet)) return undefined;
+  return markup`<ul class="step-labels" aria-label="Steps by number">${longest.flatMap((step, index) => (isQuiet(step) ? [] : [markup`<li><b>${index + 1}</b> ${step.name}</li>`]))}</ul>`;
 }
 
 function barRow(

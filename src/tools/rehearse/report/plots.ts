@@ -1,4 +1,5 @@
 import { type Markup, markup } from '../../../base/markup.js';
+import { drawLanes, type Lane } from '../../../drawing/lane-drawing.js';
 import type { Scale, Span } from '../../../drawing/scales.js';
 import type { RehearsalStep } from '../rehearsal-result.js';
 import type { Bin } from './bins.js';
@@ -123,6 +124,31 @@ export function stepRibbon(frame: PlotFrame): Markup {
     return markup`<g><title>${label}, ${clockText(step.beginMs)}–${clockText(step.endMs)}</title><rect x="${time.at(step.beginMs)}" y="4" width="${width}" height="${RIBBON_HEIGHT - 4}"/><text x="${middle}" y="19">${shown}</text></g>`;
   });
   return markup`<svg class="ribbon" viewBox="0 0 ${PLOT_WIDTH} ${RIBBON_HEIGHT}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${description}</desc>${drawn}</svg>
+`;
+}
+
+const LANE_BAR_HEIGHT = 17;
+
+/** Returns a lane for each server, with its versions: the drawing of the page at /straddle/, as text. */
+export function serverLanes(frame: PlotFrame, lanes: readonly Lane[]): Markup {
+  const { id, title, description, durationMs, time } = frame;
+  const { width, height, names, bars, to } = drawLanes(lanes, [], {
+    width: PLOT_WIDTH,
+    durationMs,
+    // The time axis of a plot may be longer than its half.
+    across: { from: ACROSS.from, to: time.at(durationMs) },
+    namesAbove: true,
+    barHeight: LANE_BAR_HEIGHT,
+    clockMs: 0,
+    letterWidth: LETTER_WIDTH,
+    tickText: clockText,
+    tickWidth: ACROSS.to,
+  });
+  const ticks = time.ticks.filter((tick) => tick <= durationMs);
+  return markup`<svg viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="${id}-t ${id}-d"><title id="${id}-t">${title}</title><desc id="${id}-d">${description}</desc>
+<g class="lane-names">${names.map(({ x, y, text }) => markup`<text x="${x}" y="${y}">${text}</text>`)}</g>
+${bars.map((bar) => markup`<g class="lane ${bar.kind}"><title>${bar.title}</title><rect x="${bar.x}" y="${bar.y}" width="${bar.width}" height="${bar.height}"/>${bar.label === '' ? undefined : markup`<text x="${bar.labelX}" y="${bar.y + bar.height / 2 + 4}">${bar.label}</text>`}</g>`)}
+<g class="times">${ticks.map((tick) => markup`<text x="${time.at(tick)}" y="${to + 15}">${clockText(tick)}</text>`)}</g></svg>
 `;
 }
 

@@ -4,6 +4,7 @@ import type {
   HalfFindings,
   HalfResult,
   RehearsalResult,
+  RehearsalSettings,
   RehearsalStep,
   SecondSample,
 } from '../rehearsal-result.js';
@@ -22,6 +23,15 @@ const DIFFERENCES: readonly DifferenceUse[] = [
     reason: '1.37 refuses an object of it (422 spec.target: Required value); put one into --manifests',
   },
 ];
+export const SETTINGS: RehearsalSettings = {
+  secondsPerStep: 10,
+  settleSeconds: 30,
+  requestsPerSecond: 120,
+  clients: 6,
+  controllers: 'plain',
+  manifests: 2,
+  exec: false,
+};
 const HOLD_MS = 10_000;
 const REPLACE_MS = 3_400;
 const FROM = '1.36';
@@ -44,6 +54,7 @@ export function rehearsal(changes: Partial<RehearsalResult> = {}): RehearsalResu
     startedAt: '2026-11-16T07:10:02.123Z',
     servers: 3,
     made: 'straddle apiserver',
+    settings: SETTINGS,
     differences: DIFFERENCES,
     notes: [],
     halves: [half(false), half(true)],
@@ -80,9 +91,11 @@ function rollingSteps(): RehearsalStep[] {
   ];
   let beginMs = 0;
   return names.map((name) => {
-    const step = { name, beginMs, endMs: beginMs + (name === 'hold' ? HOLD_MS : REPLACE_MS) };
-    beginMs = step.endMs;
-    return step;
+    const endMs = beginMs + (name === 'hold' ? HOLD_MS : REPLACE_MS);
+    const [, server, version] = / (server-\d) (?:to|back to) (.*)$/.exec(name) ?? [];
+    const step = { name, beginMs, endMs };
+    beginMs = endMs;
+    return server === undefined || version === undefined ? step : { ...step, replaces: { server, version } };
   });
 }
 
