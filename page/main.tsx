@@ -13,8 +13,9 @@ import { startTheme } from './theme.js';
 startTheme();
 const store = new LiveStore();
 const connection = new Connection(browserConnection, store.set);
-const root = document.getElementById('app') ?? document.body.appendChild(document.createElement('div'));
-root.replaceChildren();
+const root = document.getElementById('app') ?? document.createElement('div');
+// The server wrote the verdict of that moment for browsers without scripts.
+document.body.replaceChildren(root);
 render(<App store={store} tryNow={() => connection.tryNow()} />, root);
 connection.tryNow();
 addEventListener('online', () => connection.tryNow());

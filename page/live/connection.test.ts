@@ -3,6 +3,7 @@ import { upgradeState } from '../../test/page/states.js';
 import {
   Connection,
   type ConnectionSurroundings,
+  FETCH_MS_MAX,
   type Live,
   POLL_EVERY_MS,
   RETRY_MS_MAX,
@@ -157,13 +158,21 @@ describe('the connection of the page', () => {
     expect(waits.slice(0, 7)).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, RETRY_MS_MAX, RETRY_MS_MAX]);
   });
 
-  it('asks whether a stream still works that is silent for long', async () => {
+  it('replaces a stream that is silent for long, and is live meanwhile', async () => {
     const { browser, live } = started();
     browser.last.onEvent('state', text);
-    browser.answer = () => text;
     await browser.pass(SILENCE_MS_MAX);
-    expect(browser.streams[0]!.isOpen).toBe(false);
-    expect(live().phase).toBe('polling');
+    expect(browser.streams.map(({ isOpen }) => isOpen)).toEqual([false, true]);
+    expect(live().phase).toBe('live');
+    browser.last.onEvent('state', text);
+    expect(live().heardAtMs).toBe(1_000 + SILENCE_MS_MAX);
+  });
+
+  it('is lost when the new stream is silent too, and the state cannot be had', async () => {
+    const { browser, live } = started();
+    browser.last.onEvent('state', text);
+    await browser.pass(SILENCE_MS_MAX + FETCH_MS_MAX);
+    expect(live()).toMatchObject({ phase: 'lost', heardAtMs: 1_000 });
   });
 
   it('gives up a stream with data that cannot be read', async () => {

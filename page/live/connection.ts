@@ -33,7 +33,7 @@ export interface Live {
   readonly problem: string | undefined;
 }
 
-/** A stream that says nothing for so long is asked whether it still works. */
+/** A stream that says nothing for so long is replaced by a new one, which begins with the state: its end may not have been heard. */
 export const SILENCE_MS_MAX = 25_000;
 export const POLL_EVERY_MS = 5_000;
 export const FETCH_MS_MAX = 10_000;
@@ -75,7 +75,7 @@ export class Connection {
 
   #open(): void {
     this.#stopAll();
-    this.#awaitEvents(FETCH_MS_MAX);
+    this.#cancelSilence = this.#with.later(FETCH_MS_MAX, () => this.#fail());
     let isMine = true;
     const close = this.#with.openStream({
       onEvent: (name, data) => {
@@ -121,9 +121,9 @@ export class Connection {
     this.#change({ phase, state: bounded(state), heardAtMs: now, clockOffsetMs: state.atMs - now, problem: undefined });
   }
 
-  #awaitEvents(longestMs = SILENCE_MS_MAX): void {
+  #awaitEvents(): void {
     this.#cancelSilence();
-    this.#cancelSilence = this.#with.later(longestMs, () => this.#fail());
+    this.#cancelSilence = this.#with.later(SILENCE_MS_MAX, () => this.#open());
   }
 
   /** The stream is of no use: asks for the state, and opens another stream after a while. */

@@ -54,7 +54,7 @@ export function ClientsView({ clients }: { readonly clients: Clients }) {
           </table>
         </ScrollBox>
       )}
-      {clients.left > 0 && <p class="left">{plural(clients.left, 'more client is', 'more clients are')} not listed.</p>}
+      {clients.left > 0 && <p class="left">{plural(clients.left, 'request')} of clients that are not listed.</p>}
     </Section>
   );
 }

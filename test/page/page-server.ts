@@ -5,13 +5,16 @@ import { fileURLToPath } from 'node:url';
 import type { PageState } from '../../src/proxy/page/page-state.js';
 
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'";
-const TYPES: Readonly<Record<string, string>> = { 'app.js': 'text/javascript', 'app.css': 'text/css' };
+const TYPES: Readonly<Record<string, string>> = { 'assets/app.js': 'text/javascript', 'assets/app.css': 'text/css' };
 const BUILT = new URL('../../dist/page/', import.meta.url);
+
+/** What the server writes for browsers without scripts. */
+export const WITHOUT_SCRIPT = 'Written by the server';
 
 const SHELL = `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Straddle</title><link rel="stylesheet" href="app.css"><script type="module" src="app.js"></script></head>
-<body><div id="app"><main><p>without JavaScript</p></main></div></body></html>`;
+<title>Straddle</title><link rel="stylesheet" href="assets/app.css"><script type="module" src="assets/app.js"></script></head>
+<body><div id="app"></div><main id="verdict"><h1>${WITHOUT_SCRIPT}</h1></main></body></html>`;
 
 /** Serves what `npm run build` made, with the policy of the product, and a state that the test changes. */
 export class PageServer {
@@ -81,7 +84,7 @@ export class PageServer {
     const name = path.replace('/straddle/', '');
     if (path === '/straddle/') this.#text(response, 200, 'text/html; charset=utf-8', SHELL);
     else if (TYPES[name] !== undefined)
-      this.#text(response, 200, TYPES[name], readFileSync(fileURLToPath(new URL(name, BUILT))));
+      this.#text(response, 200, TYPES[name], readFileSync(fileURLToPath(new URL(name.replace('assets/', ''), BUILT))));
     else if (path.startsWith('/straddle/api/') && this.status !== 200)
       this.#text(response, this.status, 'text/plain', '');
     else if (name === 'api/v1/state') this.#text(response, 200, 'application/json', JSON.stringify(this.#state));

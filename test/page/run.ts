@@ -22,6 +22,10 @@ an upgrade, narrow and wide screens, the keyboard, axe-core, and the content sec
 
 const ALL: readonly PageCase[] = [...viewCases, ...changeCases, ...accessCases, ...layoutCases];
 const CASE_TIMEOUT_MS = 60_000;
+const LISTEN = `window.violations = [];
+addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI, sample }) => {
+  window.violations.push([violatedDirective, blockedURI, sample].join(' '));
+});`;
 
 /** Faults that no case may have: errors of scripts, violations of the policy, requests to others. */
 function faultsOf(page: Page, server: PageServer): string[] {
@@ -47,9 +51,7 @@ async function runCase(browser: Browser, each: PageCase): Promise<boolean> {
     await server.listen();
     const page = await context.newPage();
     const faults = faultsOf(page, server);
-    await page.addInitScript(
-      "window.violations = []; addEventListener('securitypolicyviolation', (event) => window.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sample}`))",
-    );
+    await page.addInitScript(LISTEN);
     const open = async (): Promise<void> => {
       await page.goto(server.url);
       await page.locator('#verdict h2').waitFor({ timeout: 15_000 });
@@ -57,7 +59,8 @@ async function runCase(browser: Browser, each: PageCase): Promise<boolean> {
     const world = { page, server, open };
     await each.before?.(world);
     told = await within(each.name, CASE_TIMEOUT_MS, each.run(world));
-    faults.push(...((await page.evaluate('window.violations')) as string[]).map((text) => `the policy: ${text}`));
+    const violations = (await page.evaluate('window.violations ?? []')) as string[];
+    faults.push(...violations.map((text) => `the policy: ${text}`));
     if (faults.length > 0) throw new Error([...new Set(faults)].join('\n'));
   } catch (error) {
     failure = error as Error;

@@ -1,7 +1,27 @@
 import { has, type PageCase, same, shown, until } from './page-case.js';
+import { WITHOUT_SCRIPT } from './page-server.js';
 import { AT_MS, flowRow, flowSeconds, SERVERS, server, upgradeState } from './states.js';
 
 export const viewCases: readonly PageCase[] = [
+  {
+    name: 'verdict: replaces what the server wrote for browsers without scripts',
+    async run({ page, open }) {
+      await open();
+      const all = await page.locator('body').innerText();
+      if (all.includes(WITHOUT_SCRIPT)) throw new Error('both are shown');
+      same('verdicts', await page.locator('#verdict').count(), 1);
+      return undefined;
+    },
+  },
+  {
+    name: 'verdict: what the server wrote is shown without scripts',
+    browser: { javaScriptEnabled: false },
+    async run({ page, server: pageServer }) {
+      await page.goto(pageServer.url);
+      has('the page', await shown(page, '#verdict'), WITHOUT_SCRIPT);
+      return undefined;
+    },
+  },
   {
     name: 'verdict: one sentence, reasons and remedies',
     async run({ page, open }) {
@@ -311,7 +331,7 @@ export const viewCases: readonly PageCase[] = [
       const names = await page.locator('.clients tbody th').allInnerTexts();
       same('order', names, ['kube-controller-manager', 'kubectl', 'argocd-application-controller', 'kubelet', 'curl']);
       has('the first', await shown(page, '.clients tbody tr >> nth=0'), 'kube-controller-manager v1.36.4 90,112 1,822');
-      has('what did not fit', await shown(page, '#clients .left'), '3 more clients are not listed');
+      has('what did not fit', await shown(page, '#clients .left'), '3 requests of clients that are not listed');
       return undefined;
     },
   },
