@@ -31,7 +31,8 @@ export const ATTEMPT_ERROR_TYPES = {
     advice: 'none is needed during an upgrade; otherwise find out why the server stops, or has no room for streams',
   },
   hang: {
-    meaning: 'A probe of the server had a timeout, so requests that wait for its replies were ended.',
+    meaning:
+      'A probe of the server had a timeout, so requests that wait for its replies and that another server could take were ended.',
     advice: 'look at the load of the server and at its log: it accepts connections and does not reply',
   },
   'not-taken': {
