@@ -211,6 +211,17 @@ describe('straddle check', () => {
     expect(lineOf(report, 'a', 'clock').mend).toContain('set the clock of this machine right');
   });
 
+  it('advises to start a server that its peers have given up, not to mend their rights', async () => {
+    plane = new FakePlane();
+    await plane.start({ name: 'a', kind: 'straddle' }, { name: 'b', kind: 'straddle', down: true, leaseAgeMs: 60_000 });
+    const report = await inspectCheck(plane.door('a'), undefined);
+    expect(lineOf(report, 'a', 'peer b')).toMatchObject({
+      verdict: 'FAIL',
+      detail: 'it has given it up as gone',
+      mend: 'b does not answer from here either (connection refused): start it.',
+    });
+  });
+
   it('prints each failed check with its next step', async () => {
     const text = checkText(await check({ gate: false }), false);
     expect(text).toMatch(/FAIL +c +gate +UnknownVersionInteroperabilityProxy is off\n +→ Start it without/);

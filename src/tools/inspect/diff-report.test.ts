@@ -62,6 +62,21 @@ describe('straddle diff', () => {
     expect(report.notes).toContainEqual(`what b serves is not known (${plane.address('b')}: connection refused)`);
   });
 
+  it('does not say that clients miss nothing while only one server answers, and names what is held', async () => {
+    plane = new FakePlane();
+    await plane.start(
+      { name: 'a', kind: 'straddle', serves: { '/v1/pods': 'get' }, remembers: { 'x.example/v1/widgets': 'get' } },
+      { name: 'b', kind: 'straddle', down: true, serves: {} },
+    );
+    const report = await inspectDiff(plane.door('a'), false);
+    expect(report.notes).toContainEqual(
+      'no server that could be asked serves widgets.v1.x.example: clients get 503 for it while b cannot be reached by the others either',
+    );
+    const text = diffText(report, false);
+    expect(text).not.toContain('misses nothing');
+    expect(text).toMatch(/^Only a answered: it serves 1 resources and subresources, and there is nothing to compare/);
+  });
+
   it('shows objects stored in versions that a server cannot decode', async () => {
     plane = new FakePlane();
     await plane.start(

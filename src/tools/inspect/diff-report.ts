@@ -6,6 +6,7 @@ import {
   surfaceMatrix,
   unionOf,
 } from '../../kube/surface-matrix.js';
+import { heldResources } from './held-resources.js';
 import type { StoredProblem } from './stored-versions.js';
 import type { InspectedSurface, SilentServer } from './surfaces.js';
 
@@ -67,8 +68,28 @@ export function diffReport({ servers, silent, stored, notes, all }: DiffInput): 
       return { server: name, missing, uncovered: uncovered ? missing.filter((each) => uncovered.has(each)) : null };
     }),
     stored,
-    notes: [...notes, ...silent.map(({ name, why }) => `what ${name} serves is not known (${why})`)],
+    notes: [
+      ...notes,
+      ...silent.map(({ name, why }) => `what ${name} serves is not known (${why})`),
+      ...heldNote(heldResources(servers), silent),
+    ],
   };
+}
+
+/** Names in one note. */
+const HELD_NAMES_MAX = 5;
+
+function heldNote(held: readonly string[], silent: readonly SilentServer[]): string[] {
+  if (held.length === 0) return [];
+  const more = held.length - HELD_NAMES_MAX;
+  const what = `${held.slice(0, HELD_NAMES_MAX).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const it = held.length === 1 ? 'it' : 'them';
+  // A server that does not answer here may answer its peers.
+  const when =
+    silent.length > 0
+      ? `while ${silent.map(({ name }) => name).join(' and ')} cannot be reached by the others either`
+      : 'until the server that went away is back';
+  return [`no server that could be asked serves ${what}: clients get 503 for ${it} ${when}`];
 }
 
 function difference({ name, servedBy }: MatrixRow, servers: readonly NamedSurface[]): ResourceDifference {

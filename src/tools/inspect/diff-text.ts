@@ -17,14 +17,11 @@ type Page = TextLook & { readonly width: number };
 export function diffText(report: DiffReport, wide: boolean, given: TextLook = PLAIN_LOOK): string {
   const look = pageOf(given);
   const { servers, resources, common, changes, clients, stored, notes } = report;
-  const all = servers.length === 1 ? 'the only server' : `all ${servers.length} servers`;
   const parts = [
     resources.length > 0 ? diffTable(report, wide, look) : '',
-    resources.length === 0 || common > 0
-      ? sentenceText(`${common} resources and subresources are served alike by ${all}.`, look)
-      : '',
+    resources.length === 0 || common > 0 ? sentenceText(commonText(servers, common), look) : '',
     changes.map((change) => sentenceText(countText(change), look)).join(''),
-    clientsText(clients, wide, look),
+    servers.length > 1 ? clientsText(clients, wide, look) : '',
     stored
       .map(({ storedIn, resource, servers: those, why }) =>
         sentenceText(`Stored in ${storedIn}: ${resource}, a problem for ${those.join(', ')}: ${why}.`, look, 'harm'),
@@ -33,6 +30,12 @@ export function diffText(report: DiffReport, wide: boolean, given: TextLook = PL
     notesText(notes, look),
   ];
   return parts.filter((part) => part !== '').join('\n');
+}
+
+function commonText(servers: DiffReport['servers'], common: number): string {
+  if (servers.length > 1)
+    return `${common} resources and subresources are served alike by all ${servers.length} servers.`;
+  return `Only ${servers[0]?.name} answered: it serves ${common} resources and subresources, and there is nothing to compare them with.`;
 }
 
 /** Returns what one version has and another lacks, a line for each resource with its subresources. */

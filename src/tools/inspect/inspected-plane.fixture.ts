@@ -223,7 +223,10 @@ export class FakePlane {
     const gate = `kubernetes_feature_enabled{name="UnknownVersionInteroperabilityProxy",stage="BETA"} ${fake.gate === false || fake.kind === 'plain' ? 0 : 1}\n`;
     if (fake.kind !== 'straddle') return `# TYPE apiserver_peer_discovery_sync_errors_total counter\n${gate}`;
     const active = fake.gate !== false && fake.peerCa !== false;
-    const peers = this.#running.filter((each) => active && each.fake !== fake && each.fake.lease !== false);
+    const isGone = ({ down, leaseAgeMs = 0 }: FakeServer): boolean => down === true && leaseAgeMs > 40_000;
+    const peers = this.#running.filter(
+      (each) => active && each.fake !== fake && each.fake.lease !== false && !isGone(each.fake),
+    );
     const frontProxy = 'frontProxy' in fake ? fake.frontProxy : 'front-proxy-client';
     return [
       gate,

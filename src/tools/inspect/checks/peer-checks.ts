@@ -1,6 +1,7 @@
 import { ageText } from '../../../base/age-text.js';
 import type { Surface } from '../../../kube/surface.js';
 import { missingFrom } from '../../../kube/surface-matrix.js';
+import type { LeaseFact } from '../cluster-facts.js';
 import { type EndpointReading, isServerDown } from '../endpoint-reading.js';
 import type { InspectedServer } from '../inspection.js';
 import { peersOf } from '../status-report.js';
@@ -45,6 +46,7 @@ function straddleFinding(other: InspectedServer, { reading }: Protector, input: 
     ({ name, addresses: peerAddresses }) =>
       name.toLowerCase() === other.server.name || peerAddresses.some(({ address }) => addresses.has(address)),
   );
+  if (!peer && hasGone(other, input)) return fail(check, 'it has given it up as gone', mendFor(other, input));
   if (!peer) {
     return fail(
       check,
@@ -62,6 +64,14 @@ function straddleFinding(other: InspectedServer, { reading }: Protector, input: 
     ? `reached at ${at}, but its discovery was ${age === null ? 'never read' : `last read ${ageText(age * 1_000)} ago`}`
     : `not reached at ${at}`;
   return fail(check, what, mendFor(other, input));
+}
+
+/** Returns whether a server neither answers nor renews its lease: peers rightly know of it no more. */
+function hasGone({ readings, server }: InspectedServer, { inspection }: CheckInput): boolean {
+  const { serverTimeMs } = inspection.facts;
+  const isExpired = ({ renewedAtMs, durationSeconds }: LeaseFact): boolean =>
+    renewedAtMs === undefined || serverTimeMs - renewedAtMs > durationSeconds * 1_000;
+  return readings.every(({ unreachable }) => unreachable !== undefined) && server.leases.every(isExpired);
 }
 
 /** Returns the next step for the likeliest cause, judged by replies to this machine. */

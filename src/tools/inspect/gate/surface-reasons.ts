@@ -1,7 +1,7 @@
 import { someNames } from '../../../base/some-names.js';
-import type { Surface } from '../../../kube/surface.js';
 import { type MatrixRow, missingFrom, surfaceMatrix, unionOf, withoutParts } from '../../../kube/surface-matrix.js';
 import { protectorOf } from '../checks/check-line.js';
+import { heldResources } from '../held-resources.js';
 import type { InspectedServer, Inspection } from '../inspection.js';
 import { protectionOf } from '../protection.js';
 import type { InspectedSurface, SilentServer } from '../surfaces.js';
@@ -143,10 +143,4 @@ export function staleReasons({ inspection, surfaces }: SurfaceFacts): GateReason
       next: `Wait until ${who === undefined ? 'discovery is read anew' : 'it is back'}; what will not come back: \`straddle forget ${names[0] ?? '<server>'}\`.`,
     }),
   ];
-}
-
-function heldResources(surfaces: readonly InspectedSurface[]): string[] {
-  const live: Surface = unionOf(surfaces.map(({ local }) => local));
-  const held = surfaces.flatMap(({ merged }) => (merged ? missingFrom(merged, live) : []));
-  return withoutParts([...new Set(held)]);
 }
