@@ -92,7 +92,7 @@ function thisServer({ serverName, hostReady, local, leaseRenewedAtMs }: FactSour
     name: serverName,
     isThis: true,
     state: ready ? (surface ? 'ready' : 'unread') : 'down',
-    detail: ready ? (surface ? '' : 'its APIs were not read yet') : 'takes no requests',
+    detail: ready ? (surface ? '' : 'its APIs were not read yet') : 'the API server takes no requests',
     surface,
     endpoints: [],
     hasStraddle: true,

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { printableLine } from '../../base/printable.js';
 import { someNames } from '../../base/some-names.js';
 import type { Surface } from '../../kube/surface.js';
 import { newNames, withoutParts } from '../../kube/surface-matrix.js';
@@ -147,7 +148,7 @@ export class TimelineRecorder {
         this.#add({ atMs, server: name, kind: 'came', text: cameText(name, version) });
       }
     } else if (last?.state === 'ready') {
-      this.#add({ atMs, server: name, kind: 'left', text: `${name} left: ${detail}` });
+      this.#add({ atMs, server: name, kind: 'left', text: leftText(name, state, detail) });
     }
   }
 
@@ -205,6 +206,11 @@ export class TimelineRecorder {
     }
     this.#lanes.delete(but);
   }
+}
+
+function leftText(name: string, state: State, detail: string): string {
+  if (state === 'gone') return `${name} left`;
+  return detail === '' ? `${name} does not answer` : `${name} does not answer: ${printableLine(detail)}`;
 }
 
 function cameText(name: string, version: string | null): string {

@@ -71,7 +71,9 @@ function protectionReason(server: ServerFacts, facts: PageFacts): JudgedReason[]
       ];
     case undefined: {
       const why = hasStraddle ? 'its Straddle did not say so' : 'it has no Straddle that could say so';
-      return [unknown('unprotected', `whether ${name} is protected is not known here: ${why}`, 'straddle gate', true)];
+      const text = `whether ${name} is protected is not known here: ${why}`;
+      const short = printableLine(`whether ${name} is protected`);
+      return [{ ...unknown('unprotected', text, 'straddle gate', true), short }];
     }
   }
 }

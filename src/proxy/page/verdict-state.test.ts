@@ -88,6 +88,7 @@ describe('verdict', () => {
     expect([may, ids]).toEqual(['unknown', ['unprotected', 'gate']]);
     expect(sentence).toContain('2 of 3 known to be protected');
     expect(sentence).toContain('; not known: whether cp-3 is protected');
+    expect(sentence).not.toContain('not known here');
   });
 
   const down = { name: 'cp-2', surface: NEW, usable: false };
