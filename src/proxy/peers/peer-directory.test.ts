@@ -96,6 +96,30 @@ describe('PeerDirectory', () => {
     expect(directory.snapshot().peers.every((peer) => peer.endpoints.every((e) => e.usable()))).toBe(true);
   });
 
+  it('reads the version of a server anew that left and is back at its address with the same APIs', async () => {
+    await source.see(lease('b', B));
+    expect(directory.describe().peers[0]!.kubernetesVersion).toBe('v1.36.4');
+    await source.see();
+    servers.get(B)!.version = 'v1.37.1';
+    await source.see(lease('b', B));
+    await clock.advance(1_000);
+    expect(directory.describe().peers[0]!.kubernetesVersion).toBe('v1.37.1');
+  });
+
+  it('describes when the newest lease of a peer was renewed', async () => {
+    const atMs = clock.nowMs();
+    servers.set(B_STRADDLE, servers.get(B)!);
+    await source.see(
+      lease('b', B, { renewedAtMs: atMs - 5_000 }),
+      lease('b', B_STRADDLE, { kind: 'straddle', upstreamAddress: B, renewedAtMs: atMs - 1_000 }),
+      lease('c', C),
+    );
+    expect(directory.describe().peers.map(({ leaseRenewedAtMs }) => leaseRenewedAtMs)).toEqual([
+      atMs - 1_000,
+      undefined,
+    ]);
+  });
+
   it('keeps a failed peer capable but unusable until a probe succeeds', async () => {
     await source.see(lease('b', B));
     const [endpoint] = directory.snapshot().peers[0]!.endpoints;
