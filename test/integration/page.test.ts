@@ -237,4 +237,16 @@ describe('page through a real listener', () => {
     expect(performance.now() - beganAt).toBeLessThan(1_900);
     b.straddle = await plane.startStraddle('cp-2', b.api);
   });
+
+  it('streams over the HTTP/2 server of Node.js too, and ends there in order', async () => {
+    const straddle = await plane.startStraddle('cp-3', a.api, { 'http2-server': 'node' });
+    const stream = overHttp2({ ...a, straddle });
+    await eventually(
+      'more than the first event',
+      () => stream.events.length,
+      (events) => events > 1,
+    );
+    await straddle.close();
+    expect(await stream.ended).toBe(true);
+  });
 });
