@@ -128,7 +128,7 @@ export function SkewGrid({ servers, rows }: SkewGridProps) {
                 </th>
               ))}
               <th role="columnheader" scope="col" class="used">
-                Last used
+                Used
               </th>
             </tr>
           </thead>
