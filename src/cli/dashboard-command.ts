@@ -11,18 +11,22 @@ import { type Surroundings, stopSignal } from './surroundings.js';
 
 const EXAMPLES = `
 Opens the page of a Straddle in the browser: whether the next server may be replaced and why not, the servers, what they
-serve otherwise than the others, requests as they come, a timeline of the upgrade. The page is for reading only. A port on
-127.0.0.1 passes it on with the credentials of the kubeconfig, to the one browser that opens the printed address first. The
-user needs the right to get the non-resource URL /metrics. Ctrl-C ends it.
+serve otherwise than the others, requests as they come, a timeline of the upgrade. The page is for reading only. A port of
+this machine passes it on with the credentials of the kubeconfig, to the one browser that opens the printed address first. The
+address has a name under localhost, new each time, which browsers resolve themselves. The user needs the right to get the
+non-resource URL /metrics. Ctrl-C ends it.
 
 Examples:
   $ straddle dashboard
   $ straddle dashboard --server=control-plane-2 --kubeconfig=/etc/kubernetes/admin.conf
   $ straddle dashboard --server=10.0.0.2:6443
-  On a machine without a browser, to be opened through \`ssh -L 8080:127.0.0.1:8080\`:
+  On a machine without a browser, to be opened elsewhere as it is printed, through \`ssh -L 8080:127.0.0.1:8080\`:
   $ straddle dashboard --port=8080 --no-open
 `;
 
+const OPENED_TWICE = `straddle: the printed address was opened twice, the second time not by the browser that had opened it first. The
+page is closed for both. If neither was you, somebody has seen the address; run \`straddle dashboard\` again.
+`;
 const STATE_PATH = '/straddle/api/v1/state';
 const TIMEOUT_MS = 10_000;
 const STATE_BYTES_MAX = 64 * 1024 * 1024;
@@ -49,7 +53,7 @@ export function addDashboardCommand(
       '--server <name>',
       'whose page, by name or host:port (default: whoever answers at the address in the kubeconfig)',
     )
-    .addOption(new Option('--port <number>', 'on 127.0.0.1 (0: any that is free)').argParser(port).default(0))
+    .addOption(new Option('--port <number>', 'on 127.0.0.1 and ::1 (0: any that is free)').argParser(port).default(0))
     .option('--no-open', 'only print the address')
     .option('--insecure-skip-tls-verify', 'obey a kubeconfig that says not to verify the server')
     .addHelpText('after', EXAMPLES)
@@ -63,18 +67,25 @@ async function dashboard(flags: DashboardFlags, surroundings: Surroundings): Pro
   const connection = connectionTo(target);
   const { token } = target.credentials;
   const credentials = (): Record<string, string> => (token ? { authorization: `Bearer ${token}` } : {});
-  const door = new LocalDoor({ connection, credentials, port: flags.port });
+  let forgetBrowser = () => {};
+  let onSecondOpening = () => {};
+  const secondOpening = new Promise<'twice'>((resolve) => {
+    onSecondOpening = () => resolve('twice');
+  });
+  const door = new LocalDoor({ connection, credentials, port: flags.port, onSecondOpening });
   try {
     const server = await serverBehind(connection, credentials());
     const address = await door.listen();
     surroundings.stdout(
       `The page of ${printableLine(server)} (${target.url}), for the first browser that opens it:\n\n  ${address}\n\nCtrl-C ends it.\n`,
     );
-    if (flags.open) surroundings.openBrowser?.(address);
-    await stop.first;
-    return 0;
+    if (flags.open) forgetBrowser = surroundings.openBrowser?.(address) ?? forgetBrowser;
+    if ((await Promise.race([stop.first, secondOpening])) !== 'twice') return 0;
+    surroundings.stderr(OPENED_TWICE);
+    return 1;
   } finally {
     stop.forget();
+    forgetBrowser();
     await door.close();
     connection.close();
   }

@@ -26,8 +26,8 @@ export interface Surroundings {
    * process, and SIGHUP is a stop signal too for listeners that are added later.
    */
   readonly outlastTerminal: () => void;
-  /** Opens an address in the browser of this machine, if it has one. */
-  readonly openBrowser?: (address: string) => void;
+  /** Opens an address in the browser of this machine, if it has one; returns a function that removes what was made for it. */
+  readonly openBrowser?: (address: string) => () => void;
   /** Ends the process at once: for a second stop signal, and for stops that hang. */
   readonly exitNow: (code: number) => void;
 }

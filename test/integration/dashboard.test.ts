@@ -11,6 +11,7 @@ interface Run {
   out: string;
   err: string;
   readonly browsers: string[];
+  browsersForgotten: number;
   readonly code: Promise<number>;
   readonly stop: () => void;
 }
@@ -32,7 +33,7 @@ function dashboard(argv: readonly string[], { server, user }: { server: string; 
     contexts: [{ name: 'c', context: { cluster: 'c', user: 'u' } }],
   };
   const listeners = new Set<(signal: string) => void>();
-  const run = { out: '', err: '', browsers: [] as string[] };
+  const run = { out: '', err: '', browsers: [] as string[], browsersForgotten: 0 };
   const surroundings: Surroundings = {
     stdout: (text) => {
       run.out += text;
@@ -53,7 +54,10 @@ function dashboard(argv: readonly string[], { server, user }: { server: string; 
       return () => listeners.delete(listener);
     },
     outlastTerminal: () => {},
-    openBrowser: (address) => run.browsers.push(address),
+    openBrowser: (address) => {
+      run.browsers.push(address);
+      return () => run.browsersForgotten++;
+    },
     exitNow: () => {},
   };
   const never = () => Promise.reject(new Error('not started here'));
@@ -72,7 +76,10 @@ function get(
   headers: Record<string, string> = {},
 ): Promise<{ status: number; cookie: string; text: string }> {
   return new Promise((resolve, reject) => {
-    const sent = request(url, { headers, agent: false }, (reply) => {
+    // Unlike browsers, not every resolver knows names under localhost.
+    const { host, port, pathname } = new URL(url);
+    const to = { host: '127.0.0.1', port, path: pathname, headers: { host, ...headers }, agent: false };
+    const sent = request(to, (reply) => {
       let text = '';
       reply.on('data', (chunk) => {
         text += chunk;
@@ -114,9 +121,25 @@ describe('straddle dashboard', () => {
     });
     const stream = await get(`${origin}/straddle/api/v1/stream`, { cookie });
     expect([stream.status, stream.text.startsWith('retry: 2000\nevent: state\n')]).toEqual([200, true]);
+    expect(run.browsersForgotten).toBe(0);
     run.stop();
     expect(await run.code).toBe(0);
+    expect(run.browsersForgotten).toBe(1);
     await expect(get(`${origin}/straddle/`, { cookie })).rejects.toThrow('ECONNREFUSED');
+  });
+
+  it('ends with a message when somebody else comes with the address after it was opened', async () => {
+    const run = dashboard([], { server: straddleUrl(), user: 'alice' });
+    await eventually(
+      'the address',
+      () => run.out + run.err,
+      (text) => text.includes('Ctrl-C'),
+    );
+    const address = /http:\S+/.exec(run.out)![0];
+    expect((await get(address)).status).toBe(200);
+    expect((await get(address)).status).toBe(403);
+    expect(await run.code).toBe(1);
+    expect(run.err).toContain('opened twice');
   });
 
   it('opens no browser with --no-open, and finds a server by its name', async () => {

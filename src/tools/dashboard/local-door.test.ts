@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LocalDoor } from './local-door.js';
 
@@ -9,15 +10,19 @@ interface Answer {
   readonly text: string;
 }
 
+const HAS_IPV6 = Object.values(networkInterfaces()).some((each) => each?.some(({ address }) => address === '::1'));
+
 let straddle: Server;
 let seen: { method: string; url: string; headers: IncomingMessage['headers'] }[];
 let door: LocalDoor;
 let address: URL;
+let secondOpenings: number;
 
-/** A request as a browser would send it; the Host field is given like any other. */
-function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+/** A request as a browser would send it, which knows itself where names under localhost are; Host is given like any other field. */
+function ask(path: string, more: Record<string, string> = {}, method = 'GET', host = '127.0.0.1'): Promise<Answer> {
+  const headers = { host: address.host, ...more };
   return new Promise((resolve, reject) => {
-    const sent = request({ host: '127.0.0.1', port: address.port, path, method, headers, agent: false }, (reply) => {
+    const sent = request({ host, port: address.port, path, method, headers, agent: false }, (reply) => {
       let text = '';
       reply.on('data', (chunk) => {
         text += chunk;
@@ -36,6 +41,7 @@ async function opened(): Promise<{ cookie: string }> {
 
 beforeEach(async () => {
   seen = [];
+  secondOpenings = 0;
   straddle = createServer(({ method = '', url = '', headers }, response) => {
     seen.push({ method, url, headers });
     const fields = { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'" };
@@ -58,6 +64,9 @@ beforeEach(async () => {
     },
     credentials: () => ({ authorization: 'Bearer of-the-kubeconfig' }),
     port: 0,
+    onSecondOpening: () => {
+      secondOpenings += 1;
+    },
   });
   address = new URL(await door.listen());
 });
@@ -70,9 +79,19 @@ afterEach(async () => {
 });
 
 describe('local door of the dashboard', () => {
-  it('listens on the loopback address only, with a token in the address', () => {
-    expect(address.hostname).toBe('127.0.0.1');
+  it('has a name of its own under localhost, because cookies go to all ports of a host, and a token', () => {
+    expect(address.hostname).toMatch(/^[0-9a-f]{32}\.localhost$/);
     expect(address.pathname).toMatch(/^\/open\/[\w-]{43}$/);
+  });
+
+  it.runIf(HAS_IPV6)('listens on both loopback addresses, so that nobody else has the port of one of them', async () => {
+    expect((await ask('/', {}, 'GET', '::1')).status).toBe(403);
+    const other = createServer();
+    const code = await new Promise((resolve) => {
+      other.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+      other.listen(Number(address.port), '::1', () => other.close(() => resolve('listens')));
+    });
+    expect(code).toBe('EADDRINUSE');
   });
 
   it('makes a cookie of the token, which only this browser has and only pages of this port send', async () => {
@@ -87,9 +106,40 @@ describe('local door of the dashboard', () => {
 
   it('takes the token once, but lets the browser that has the cookie come again', async () => {
     const { cookie } = await opened();
-    expect((await ask(address.pathname)).status).toBe(403);
     expect((await ask(address.pathname, { cookie })).status).toBe(200);
     expect((await ask('/open/made-up')).status).toBe(403);
+    expect((await ask('/straddle/', { cookie })).status).toBe(200);
+    expect(secondOpenings).toBe(0);
+  });
+
+  it('is shut for everybody when the token comes again without the cookie', async () => {
+    const { cookie } = await opened();
+    const again = await ask(address.pathname);
+    expect([again.status, again.headers['set-cookie']]).toEqual([403, undefined]);
+    expect((await ask('/straddle/', { cookie })).status).toBe(403);
+    expect(secondOpenings).toBe(1);
+    expect(seen).toEqual([]);
+  });
+
+  it('does not tell its name to whoever asks by another one', async () => {
+    for (const host of [`127.0.0.1:${address.port}`, `localhost:${address.port}`]) {
+      const { status, text, headers } = await ask('/', { host });
+      expect(status).toBe(421);
+      expect(text + JSON.stringify(headers)).not.toContain(address.hostname.split('.')[0]);
+    }
+  });
+
+  it('refuses pages of other sites, but not a person who comes from one', async () => {
+    const { cookie } = await opened();
+    const from = async (site: string, mode: string, path: string) =>
+      (await ask(path, { cookie, 'sec-fetch-site': site, 'sec-fetch-mode': mode })).status;
+    expect(await from('same-site', 'cors', '/straddle/')).toBe(403);
+    expect(await from('cross-site', 'no-cors', '/straddle/api/v1/state')).toBe(403);
+    expect(await from('same-site', 'navigate', '/straddle/api/v1/state')).toBe(403);
+    expect(seen).toEqual([]);
+    expect(await from('cross-site', 'navigate', '/straddle/')).toBe(200);
+    expect(await from('cross-site', 'navigate', address.pathname)).toBe(200);
+    expect(await from('same-origin', 'cors', '/straddle/api/v1/state')).toBe(200);
   });
 
   it('does not take a look at the head of the address for its opening', async () => {
@@ -126,6 +176,7 @@ describe('local door of the dashboard', () => {
     ['without a cookie', '/straddle/', {}, 'GET', 403],
     ['with a made-up cookie', '/straddle/', { cookie: 'straddle-dashboard=x' }, 'GET', 403],
     ['for a name that a DNS server points here', '/straddle/', { host: 'evil.example' }, 'GET', 421],
+    ['for the address instead of the name', '/straddle/', { host: '127.0.0.1' }, 'GET', 421],
     ['for another port', '/straddle/', { host: '127.0.0.1:1' }, 'GET', 421],
     ['that would change something', '/straddle/', {}, 'POST', 405],
   ])('refuses a request %s', async (_, path, headers, method, status) => {

@@ -11,6 +11,8 @@ export interface LocalDoorOptions {
   readonly credentials: () => Readonly<Record<string, string>>;
   /** 0: any free one. */
   readonly port: number;
+  /** The door is shut, because somebody without the cookie came with the token after it had been used: one of the two is a thief. */
+  readonly onSecondOpening: () => void;
 }
 
 /** Paths that are passed on; nothing else of the API is within reach of the browser. */
@@ -22,49 +24,91 @@ const REPLY_FIELDS = [
   ...['content-security-policy', 'x-content-type-options', 'referrer-policy', 'x-frame-options'],
   ...['cross-origin-resource-policy', 'cross-origin-opener-policy'],
 ] as const;
-const HOST = '127.0.0.1';
+/** Browsers take names under `localhost` for both, and try either first: the same port of both must be this process. */
+const ADDRESSES = ['127.0.0.1', '::1'] as const;
+/** Ports that are tried until one is free at both addresses. */
+const PORTS_TRIED_MAX = 16;
+/** Of each address. */
 const CONNECTIONS_MAX = 64;
 /** Bytes of entropy of the token and of the cookie. */
 const SECRET_BYTES = 32;
+/** Bytes of entropy of the host name; a label of a name has at most 63 characters. */
+const NAME_BYTES = 16;
 const HEAD_BYTES_MAX = 16 * 1024;
 
 /**
  * A port of this machine that passes requests for the page on to a Straddle, with the credentials of whoever runs it, for one
- * browser: a token that is valid once becomes a cookie. Other users of the machine have neither, pages of other sites do not get
- * the cookie sent, and names that a DNS server points here are refused by the Host field.
+ * browser: a token that is valid once becomes a cookie. Other users of the machine have neither. Browsers send a cookie to all
+ * ports of a host, which may be those of other users, so the host has a name that nobody else knows; the Host field is checked
+ * against it, which also refuses names that a DNS server points here.
  */
 export class LocalDoor {
   readonly #options: LocalDoorOptions;
-  readonly #server: Server;
   readonly #token = secret();
   readonly #cookie = secret();
+  /** Browsers resolve names under `localhost` themselves, to the loopback addresses. */
+  readonly #name = `${randomBytes(NAME_BYTES).toString('hex')}.localhost`;
+  #servers: readonly Server[] = [];
   #isOpened = false;
+  #isShut = false;
   #port = 0;
 
   constructor(options: LocalDoorOptions) {
     this.#options = options;
-    this.#server = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, (request, response) => {
-      this.#answer(request, response);
-    });
-    this.#server.maxConnections = CONNECTIONS_MAX;
   }
 
   /** Resolves with the address for the browser, which works once. */
   async listen(): Promise<string> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(this.#options.port, HOST, resolve);
-    });
-    this.#port = (this.#server.address() as AddressInfo).port;
-    return `http://${HOST}:${this.#port}${OPEN_PREFIX}${this.#token}`;
+    for (let tried = 1; ; tried++) {
+      try {
+        await this.#listenAtBoth();
+        return `http://${this.#name}:${this.#port}${OPEN_PREFIX}${this.#token}`;
+      } catch (error) {
+        await this.close();
+        const mayTryAgain = this.#options.port === 0 && tried < PORTS_TRIED_MAX;
+        if (!mayTryAgain || codeOf(error) !== 'EADDRINUSE') throw error;
+      }
+    }
   }
 
   /** Ends all requests. */
   async close(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      this.#server.close(() => resolve());
-      this.#server.closeAllConnections();
+    const servers = this.#servers;
+    this.#servers = [];
+    await Promise.all(
+      servers.map(
+        (server) =>
+          new Promise<void>((resolve) => {
+            server.close(() => resolve());
+            server.closeAllConnections();
+          }),
+      ),
+    );
+  }
+
+  async #listenAtBoth(): Promise<void> {
+    const [first, second] = ADDRESSES;
+    this.#port = await this.#listenAt(first, this.#options.port);
+    try {
+      await this.#listenAt(second, this.#port);
+    } catch (error) {
+      // A machine without IPv6: nobody else can listen there either.
+      if (codeOf(error) !== 'EADDRNOTAVAIL' && codeOf(error) !== 'EAFNOSUPPORT') throw error;
+    }
+  }
+
+  /** Resolves with the port. */
+  async #listenAt(address: string, port: number): Promise<number> {
+    const server = createServer({ maxHeaderSize: HEAD_BYTES_MAX }, (request, response) => {
+      this.#answer(request, response);
     });
+    server.maxConnections = CONNECTIONS_MAX;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, address, resolve);
+    });
+    this.#servers = [...this.#servers, server];
+    return (server.address() as AddressInfo).port;
   }
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
@@ -79,21 +123,31 @@ export class LocalDoor {
     else refuse(response, 404, 'Only the page of Straddle is here.');
   }
 
-  #refusalOf({ method, headers }: IncomingMessage): readonly [status: number, text: string] | undefined {
-    const names = [`${HOST}:${this.#port}`, `localhost:${this.#port}`];
-    if (headers.host === undefined || !names.includes(headers.host)) {
-      return [421, `This is ${names[0]}, and no other name.`];
+  #refusalOf({ method, headers, url = '' }: IncomingMessage): readonly [status: number, text: string] | undefined {
+    // The name itself is for nobody who does not know it.
+    if (headers.host !== `${this.#name}:${this.#port}`) {
+      return [421, 'Open the address that `straddle dashboard` printed, with the name that is in it.'];
     }
+    if (this.#isShut) return [403, 'This address was opened twice. Run `straddle dashboard` again.'];
     if (method !== 'GET' && method !== 'HEAD') return [405, 'The page is for reading only.'];
+    if (isOfOtherSite(headers) && !(headers['sec-fetch-mode'] === 'navigate' && isNavigable(url))) {
+      return [403, 'Pages of other sites may not read this one.'];
+    }
     return undefined;
   }
 
   /** The token becomes a cookie once; the same browser may come here again. */
   #open(request: IncomingMessage, path: string, response: ServerResponse): void {
-    const isToken = !this.#isOpened && isEqual(path.slice(OPEN_PREFIX.length), this.#token);
-    if (!isToken && !this.#hasCookie(request)) {
-      refuse(response, 403, 'This address works once. Run `straddle dashboard` again.');
-      return;
+    const isToken = isEqual(path.slice(OPEN_PREFIX.length), this.#token);
+    if (!this.#hasCookie(request)) {
+      if (!isToken) {
+        refuse(response, 403, 'This is not the address that `straddle dashboard` printed.');
+        return;
+      }
+      if (this.#isOpened) {
+        this.#shut(response);
+        return;
+      }
     }
     // Browsers ask for the head of an address before they show it.
     if (request.method === 'GET') this.#isOpened = true;
@@ -101,7 +155,17 @@ export class LocalDoor {
     toPage(response, request.method === 'GET' ? [cookie] : []);
   }
 
-  /** Cookies are shared by the ports of a host. */
+  /** Nobody can tell which of the two was the right one, so neither may go on. */
+  #shut(response: ServerResponse): void {
+    this.#isShut = true;
+    refuse(response, 403, 'This address works once, and was opened before. Run `straddle dashboard` again.');
+    response.once('close', () => {
+      for (const server of this.#servers) server.closeAllConnections();
+      this.#options.onSecondOpening();
+    });
+  }
+
+  /** Cookies of a host do not belong to a port. */
   get #cookieName(): string {
     return `straddle-dashboard-${this.#port}`;
   }
@@ -135,6 +199,22 @@ function secret(): string {
 function isEqual(given: string, expected: string): boolean {
   const [left, right] = [Buffer.from(given), Buffer.from(expected)];
   return left.byteLength === right.byteLength && timingSafeEqual(left, right);
+}
+
+/** Browsers say so themselves, whatever the page wants; a missing field is that of another program. */
+function isOfOtherSite(headers: IncomingMessage['headers']): boolean {
+  const site = headers['sec-fetch-site'];
+  return site === 'cross-site' || site === 'same-site';
+}
+
+/** Returns whether a person may come here from another site, as by a link or the file that `straddle dashboard` gives to the browser. */
+function isNavigable(url: string): boolean {
+  const path = url.split('?', 1)[0]!;
+  return path.startsWith(OPEN_PREFIX) || path === '/' || path === '/straddle' || path === '/straddle/';
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 function pick(
