@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import type { PageState } from '../src/proxy/page/page-state.js';
-import { ClockOffset } from './live/clock.js';
+import { ClockOffset, useIsOld } from './live/clock.js';
 import { type LiveStore, useLive } from './live/live-store.js';
 import { PageHead } from './page-head.js';
 import { ChecksView } from './views/checks-view.js';
@@ -19,18 +19,19 @@ interface AppProps {
 export function App({ store, tryNow }: AppProps) {
   const live = useLive(store);
   const { state, phase } = live;
+  const isOld = useIsOld(live);
   return (
     <ClockOffset.Provider value={live.clockOffsetMs}>
       <a class="skip" href="#verdict">
         Skip to the verdict
       </a>
       <PageHead live={live} tryNow={tryNow} />
-      <main class={phase === 'lost' ? 'old' : ''}>
+      <main class={isOld && state !== undefined ? 'old' : ''}>
         {state === undefined ? (
           <p class="empty first">{phase === 'lost' ? 'Nothing could be read yet.' : 'Reading the state …'}</p>
         ) : (
           <>
-            <VerdictView verdict={state.verdict} phase={phase} />
+            <VerdictView verdict={state.verdict} phase={phase} isOld={isOld} />
             <Sections state={state} />
           </>
         )}

@@ -1,5 +1,5 @@
 import type { PageState } from '../src/proxy/page/page-state.js';
-import { useMonotonicMs } from './live/clock.js';
+import { useIsOld, useMonotonicMs } from './live/clock.js';
 import type { Live } from './live/connection.js';
 import { THEMES, type Theme, useTheme } from './theme.js';
 import { spanText } from './words.js';
@@ -36,8 +36,10 @@ export function PageHead({ live, tryNow }: PageHeadProps) {
   );
 }
 
-function ConnectionState({ live: { phase, heardAtMs } }: { readonly live: Live }) {
+function ConnectionState({ live }: { readonly live: Live }) {
+  const { heardAtMs } = live;
   const now = useMonotonicMs();
+  const phase = useIsOld(live) && live.state !== undefined ? 'lost' : live.phase;
   const words = {
     connecting: 'connecting',
     live: 'live',

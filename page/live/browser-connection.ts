@@ -34,5 +34,6 @@ export const browserConnection: ConnectionSurroundings = {
     return () => clearTimeout(timer);
   },
   nowMs: () => performance.now(),
+  wallMs: () => Date.now(),
   chance: () => Math.random(),
 };

@@ -1,5 +1,6 @@
 import { createContext } from 'preact';
 import { useContext, useEffect, useState } from 'preact/hooks';
+import { isOld, type Live } from './connection.js';
 
 const TICK_MS = 1_000;
 
@@ -28,6 +29,11 @@ export function useMonotonicMs(): number {
   const [, setTick] = useState(0);
   useEffect(() => subscribe(() => setTick((tick) => tick + 1)), []);
   return performance.now();
+}
+
+/** Whether what is shown is too old for a verdict, anew each second. */
+export function useIsOld(live: Live): boolean {
+  return isOld(live, { nowMs: useMonotonicMs(), wallMs: Date.now() });
 }
 
 /** The time of the server, anew each second. */

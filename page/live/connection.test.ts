@@ -4,6 +4,8 @@ import {
   Connection,
   type ConnectionSurroundings,
   FETCH_MS_MAX,
+  FRESH_MS_MAX,
+  isOld,
   type Live,
   POLL_EVERY_MS,
   RETRY_MS_MAX,
@@ -14,6 +16,7 @@ import {
 /** A browser without a browser: timers by hand, streams and answers as the test wants them. */
 class FakeBrowser implements ConnectionSurroundings {
   now = 1_000;
+  sleptMs = 0;
   answer: () => string = () => {
     throw new Error('refused');
   };
@@ -46,6 +49,10 @@ class FakeBrowser implements ConnectionSurroundings {
     return this.now;
   }
 
+  wallMs(): number {
+    return this.now + this.sleptMs;
+  }
+
   chance(): number {
     return 1;
   }
@@ -73,11 +80,12 @@ class FakeBrowser implements ConnectionSurroundings {
 /** After all promises that are resolved by now. */
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
-function started(): { browser: FakeBrowser; connection: Connection; live: () => Live } {
+function started(): { browser: FakeBrowser; connection: Connection; live: () => Live; old: () => boolean } {
   const browser = new FakeBrowser();
   const connection = new Connection(browser, () => {});
   connection.tryNow();
-  return { browser, connection, live: () => connection.live };
+  const old = () => isOld(connection.live, { nowMs: browser.nowMs(), wallMs: browser.wallMs() });
+  return { browser, connection, live: () => connection.live, old };
 }
 
 const text = JSON.stringify(upgradeState());
@@ -173,6 +181,44 @@ describe('the connection of the page', () => {
     browser.last.onEvent('state', text);
     await browser.pass(SILENCE_MS_MAX + FETCH_MS_MAX);
     expect(live()).toMatchObject({ phase: 'lost', heardAtMs: 1_000 });
+  });
+
+  it('has no verdict any more when a stream is silent for seconds, though nobody heard its end', async () => {
+    const { browser, live, old } = started();
+    browser.last.onEvent('state', text);
+    await browser.pass(FRESH_MS_MAX);
+    expect([live().phase, old()]).toEqual(['live', false]);
+    await browser.pass(1);
+    expect([live().phase, old()]).toEqual(['live', true]);
+    browser.last.onEvent('alive', '{"atMs":90000}');
+    expect(old()).toBe(false);
+  });
+
+  it('keeps the verdict between two polls, and not after one that gets no answer', async () => {
+    const { browser, live, old } = started();
+    browser.answer = () => text;
+    browser.refusesStreams = true;
+    browser.last.onEnd();
+    await settled();
+    expect([live().phase, old()]).toEqual(['polling', false]);
+    browser.fetchState = () => new Promise(() => {});
+    await browser.pass(POLL_EVERY_MS);
+    expect(old()).toBe(false);
+    await browser.pass(FRESH_MS_MAX + 1);
+    expect(old()).toBe(true);
+  });
+
+  it('opens another stream when the machine wakes up, though the last one looks alive', () => {
+    const { browser, connection, old } = started();
+    browser.last.onEvent('state', text);
+    connection.tryNow();
+    expect([browser.streams.length, old()]).toEqual([1, false]);
+    browser.sleptMs = 3_600_000;
+    expect(old()).toBe(true);
+    connection.tryNow();
+    expect(browser.streams.map(({ isOpen }) => isOpen)).toEqual([false, true]);
+    browser.last.onEvent('state', text);
+    expect(old()).toBe(false);
   });
 
   it('gives up a stream with data that cannot be read', async () => {

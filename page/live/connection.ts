@@ -9,8 +9,10 @@ export interface ConnectionSurroundings {
   fetchState(signal: AbortSignal): Promise<string>;
   /** Returns a function that cancels the timer. */
   later(ms: number, run: () => void): () => void;
-  /** Monotonic milliseconds. */
+  /** Monotonic milliseconds. Need not go on while the machine sleeps. */
   nowMs(): number;
+  /** The clock of the browser, which goes on while the machine sleeps, but may be set. */
+  wallMs(): number;
   /** From 0 to 1. */
   chance(): number;
 }
@@ -28,23 +30,44 @@ export interface Live {
   readonly state: PageState | undefined;
   /** Monotonic time of the last answer. */
   readonly heardAtMs: number;
+  /** The same moment by the clock of the browser. */
+  readonly heardAtWallMs: number;
   /** To add to monotonic time for the clock of the server. */
   readonly clockOffsetMs: number;
   readonly problem: string | undefined;
 }
 
 /** A stream that says nothing for so long is replaced by a new one, which begins with the state: its end may not have been heard. */
-export const SILENCE_MS_MAX = 25_000;
+export const SILENCE_MS_MAX = 10_000;
+/** A stream has an event each second. A verdict is none any more when nothing was heard for longer than this. */
+export const FRESH_MS_MAX = 5_000;
 export const POLL_EVERY_MS = 5_000;
 export const FETCH_MS_MAX = 10_000;
 export const RETRY_MS_MIN = 1_000;
 export const RETRY_MS_MAX = 30_000;
 
+/** Returns whether what is shown is too old for a verdict, as when the server is gone and its end was not heard. */
+export function isOld(live: Live, { nowMs, wallMs }: Readonly<Record<'nowMs' | 'wallMs', number>>): boolean {
+  if (live.phase === 'lost') return true;
+  const ageMs = Math.max(nowMs - live.heardAtMs, wallMs - live.heardAtWallMs);
+  return ageMs > (live.phase === 'polling' ? FRESH_MS_MAX + POLL_EVERY_MS : FRESH_MS_MAX);
+}
+
+/** Before anything was heard. */
+export const NOTHING_YET: Live = {
+  phase: 'connecting',
+  state: undefined,
+  heardAtMs: 0,
+  heardAtWallMs: 0,
+  clockOffsetMs: 0,
+  problem: undefined,
+};
+
 /** Keeps a copy of the state: by the stream, by polling where there is no stream, and tries again while there is neither. */
 export class Connection {
   readonly #with: ConnectionSurroundings;
   readonly #onChange: (live: Live) => void;
-  #live: Live = { phase: 'connecting', state: undefined, heardAtMs: 0, clockOffsetMs: 0, problem: undefined };
+  #live: Live = NOTHING_YET;
   #closeStream: (() => void) | undefined;
   #cancelSilence: () => void = () => {};
   #cancelPoll: () => void = () => {};
@@ -62,9 +85,10 @@ export class Connection {
     return this.#live;
   }
 
-  /** Opens the stream now, whatever is waited for. */
+  /** Opens the stream now, whatever is waited for, unless there is one that is heard. */
   tryNow(): void {
-    if (this.#isClosed || this.#live.phase === 'live') return;
+    const now = { nowMs: this.#with.nowMs(), wallMs: this.#with.wallMs() };
+    if (this.#isClosed || (this.#live.phase === 'live' && !isOld(this.#live, now))) return;
     this.#open();
   }
 
@@ -110,15 +134,20 @@ export class Connection {
     } else if (name === 'alive') {
       const { atMs } = value as { readonly atMs?: unknown };
       const offset = typeof atMs === 'number' ? { clockOffsetMs: atMs - this.#with.nowMs() } : {};
-      this.#change({ heardAtMs: this.#with.nowMs(), ...offset });
+      this.#change({ ...this.#justHeard(), ...offset });
     } else if (state !== undefined) {
-      this.#change({ state: foldEvent(state, name, value), heardAtMs: this.#with.nowMs() });
+      this.#change({ state: foldEvent(state, name, value), ...this.#justHeard() });
     }
   }
 
   #heard(phase: Phase, state: PageState): void {
-    const now = this.#with.nowMs();
-    this.#change({ phase, state: bounded(state), heardAtMs: now, clockOffsetMs: state.atMs - now, problem: undefined });
+    const heard = this.#justHeard();
+    const clockOffsetMs = state.atMs - heard.heardAtMs;
+    this.#change({ phase, state: bounded(state), ...heard, clockOffsetMs, problem: undefined });
+  }
+
+  #justHeard(): Pick<Live, 'heardAtMs' | 'heardAtWallMs'> {
+    return { heardAtMs: this.#with.nowMs(), heardAtWallMs: this.#with.wallMs() };
   }
 
   #awaitEvents(): void {

@@ -1,13 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Live } from './connection.js';
-
-const NOTHING_YET: Live = {
-  phase: 'connecting',
-  state: undefined,
-  heardAtMs: 0,
-  clockOffsetMs: 0,
-  problem: undefined,
-};
+import { type Live, NOTHING_YET } from './connection.js';
 
 /** Hands the newest state to the page, at most once a frame however many events came. */
 export class LiveStore {

@@ -13,18 +13,19 @@ const TONES: Readonly<Record<Verdict['may'], Tone>> = { yes: 'good', no: 'bad', 
 interface VerdictViewProps {
   readonly verdict: Verdict;
   readonly phase: Phase;
+  readonly isOld: boolean;
 }
 
 /** The first look. A verdict that may be old is shown as no verdict. */
-export function VerdictView({ verdict, phase }: VerdictViewProps) {
-  const isOld = phase === 'lost';
+export function VerdictView({ verdict, phase, isOld }: VerdictViewProps) {
+  const oldHeadline = phase === 'lost' ? 'Not known: the connection is lost' : 'Not known: the server is silent';
   const tone = isOld ? 'unknown' : TONES[verdict.may];
   return (
     <section id="verdict" class={`verdict ${tone}`} aria-labelledby="verdict-title" tabIndex={-1}>
       <ToneMark tone={tone} />
       <div class="verdict-text">
         <div role="status" aria-live="polite">
-          <h2 id="verdict-title">{isOld ? 'Not known: the connection is lost' : HEADLINES[verdict.may]}</h2>
+          <h2 id="verdict-title">{isOld ? oldHeadline : HEADLINES[verdict.may]}</h2>
           <p>
             {isOld && 'Before that: '}
             {verdict.sentence}

@@ -9,13 +9,19 @@ export interface PageHubOptions {
   readonly logger: Logger;
 }
 
+export interface HubListener {
+  onSnapshot(snapshot: PageSnapshot): void;
+  /** No state can be built. */
+  onFailure(): void;
+}
+
 /** A state is built at most this often, for all readers together. */
 export const BUILD_EVERY_MS = 1_000;
 
 /** Gives all readers of a process the same states: built while somebody looks, and not otherwise. */
 export class PageHub {
   readonly #options: PageHubOptions;
-  readonly #listeners = new Set<(snapshot: PageSnapshot) => void>();
+  readonly #listeners = new Set<HubListener>();
   #ticks: RepeatedTask | undefined;
   #last: { readonly atMs: number; readonly snapshot: PageSnapshot } | undefined;
   #building: Promise<PageSnapshot> | undefined;
@@ -35,7 +41,7 @@ export class PageHub {
   }
 
   /** Calls back with a state every second; returns a function that ends it. */
-  subscribe(listener: (snapshot: PageSnapshot) => void): () => void {
+  subscribe(listener: HubListener): () => void {
     this.#listeners.add(listener);
     if (!this.#ticks) {
       const run = () => this.#tick();
@@ -54,10 +60,11 @@ export class PageHub {
     try {
       const snapshot = await this.#build();
       this.#complained = false;
-      for (const listener of [...this.#listeners]) listener(snapshot);
+      for (const listener of [...this.#listeners]) listener.onSnapshot(snapshot);
     } catch (error) {
       if (!this.#complained) this.#options.logger.warn('the state of the page cannot be built', { error });
       this.#complained = true;
+      for (const listener of [...this.#listeners]) listener.onFailure();
     }
   }
 

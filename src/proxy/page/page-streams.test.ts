@@ -14,13 +14,15 @@ import {
 } from './page-streams.js';
 
 /** A page whose verdict changes each second, and what is built of it. */
-function page() {
+function page({ changes = true }: { readonly changes?: boolean } = {}) {
   const clock = new ManualClock();
   let builds = 0;
+  const state = { fails: false };
   const build = async (): Promise<PageSnapshot> => {
+    if (state.fails) throw new Error('the head does not answer');
     builds += 1;
     const sections = SECTION_NAMES.map((name) => {
-      const number = name === 'verdict' ? builds : 1;
+      const number = name === 'verdict' && changes ? builds : 1;
       return [name, { number, json: `"${name} ${number}"` }] as const;
     });
     return {
@@ -33,7 +35,7 @@ function page() {
   const limits: string[] = [];
   const streams = new PageStreams({ hub, clock, onLimit: (limit) => limits.push(limit) });
   const open = (caller = 'jane') => streams.open(caller, () => undefined);
-  return { clock, hub, streams, open, limits, builds: () => builds };
+  return { state, clock, hub, streams, open, limits, builds: () => builds };
 }
 
 function read(body: BodyStream, takes: () => boolean = () => true) {
@@ -75,6 +77,23 @@ describe('page streams', () => {
     for (const body of bodies) body.cancel(new Error('the client left'));
     await clock.advance(60_000);
     expect([builds(), streams.size, clock.pending]).toEqual([4, 0, 0]);
+  });
+
+  it('says that it is alive with an event, which scripts hear, when nothing has changed', async () => {
+    const { clock, open } = page({ changes: false });
+    const seen = read(await open());
+    await clock.advance(1_000);
+    const [, alive] = /\n\nevent: alive\ndata: (.*)\n\n$/.exec(seen.text)!;
+    expect(JSON.parse(alive!)).toEqual({ atMs: clock.nowMs() });
+  });
+
+  it('ends all streams when no state can be built, so that nobody takes the last one for that of now', async () => {
+    const { clock, open, state, streams } = page();
+    const seen = [read(await open('a')), read(await open('b'))];
+    state.fails = true;
+    await clock.advance(1_000);
+    expect(seen.map(({ outcome }) => outcome)).toEqual(['ended', 'ended']);
+    expect([streams.size, clock.pending]).toEqual([0, 0]);
   });
 
   it('skips a slow reader to the newest state', async () => {
@@ -158,11 +177,17 @@ describe('page hub', () => {
     const hub = new PageHub({ build, clock, logger: silentLogger });
     await expect(hub.snapshot()).rejects.toThrow('the head does not answer');
     let ticks = 0;
-    const stop = hub.subscribe(() => {
-      ticks += 1;
+    let failures = 0;
+    const stop = hub.subscribe({
+      onSnapshot: () => {
+        ticks += 1;
+      },
+      onFailure: () => {
+        failures += 1;
+      },
     });
     await clock.advance(2_000);
-    expect(ticks).toBe(0);
+    expect([ticks, failures]).toEqual([0, 2]);
     fails = false;
     await clock.advance(1_000);
     expect(ticks).toBe(1);

@@ -118,7 +118,11 @@ class PageStream {
       },
       cancel: () => this.#stop(),
     });
-    const unsubscribe = hub.subscribe((snapshot) => this.#push(snapshot));
+    const unsubscribe = hub.subscribe({
+      onSnapshot: (snapshot) => this.#push(snapshot),
+      // A stream that goes on without states would show an old verdict as the one of now.
+      onFailure: () => this.end(),
+    });
     const cancelLife = clock.after(STREAM_LIFE_MS_MAX, () => this.end());
     this.#stop = () => {
       if (this.#ended) return;
@@ -154,8 +158,9 @@ class PageStream {
     if (flow) events.push(eventText('flow', JSON.stringify(flow)));
     this.#position = flowPosition(snapshot.flow);
     this.#note(snapshot);
-    // Without events a comment shows that the server is there.
-    this.body.push(Buffer.from(events.length === 0 ? ':\n\n' : events.join('')));
+    // Scripts see no comments: an event shows that the server is there.
+    if (events.length === 0) events.push(eventText('alive', JSON.stringify({ atMs: snapshot.about.atMs })));
+    this.body.push(Buffer.from(events.join('')));
   }
 
   #note({ sections }: PageSnapshot): void {
