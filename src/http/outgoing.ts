@@ -24,10 +24,10 @@ export interface OutgoingRequest {
   /** Registers a listener for the abort of the caller; returns a function that removes it. */
   readonly onAbort: OnAbort;
   /**
-   * Returns whether another server could take the request now. While none could, `abandonWaiting` leaves it waiting for its head
-   * timeout. Not for watches.
+   * Returns whether another server could take the request now; `begun`: this one may have got bytes of it. While none could,
+   * `abandonWaiting` leaves it waiting for its head timeout. Not for watches.
    */
-  readonly hasAlternative?: (() => boolean) | undefined;
+  readonly hasAlternative?: ((begun: boolean) => boolean) | undefined;
 }
 
 /**

@@ -6,7 +6,12 @@ import type { Exchange } from './exchange.js';
  * have processed it, or processing it twice does no harm; and its body can still be sent.
  */
 export function mayMoveOn(exchange: Exchange, error: AttemptError): boolean {
-  return canSendAgain(exchange) && (error.processed === 'unsent' || isSafe(exchange));
+  return mayMoveOnAfter(exchange, error.processed);
+}
+
+/** The same of an attempt that has not failed yet. */
+export function mayMoveOnAfter(exchange: Exchange, processed: AttemptError['processed']): boolean {
+  return canSendAgain(exchange) && (processed === 'unsent' || isSafe(exchange));
 }
 
 /** Returns whether the body can still be sent: a streamed body until a byte of it was read. */

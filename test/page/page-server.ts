@@ -8,6 +8,9 @@ const POLICY = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 const TYPES: Readonly<Record<string, string>> = { 'assets/app.js': 'text/javascript', 'assets/app.css': 'text/css' };
 const BUILT = new URL('../../dist/page/', import.meta.url);
 
+/** As the server of the product does. */
+const ALIVE_EVERY_MS = 1_000;
+
 /** What the server writes for browsers without scripts. */
 export const WITHOUT_SCRIPT = 'Written by the server';
 
@@ -100,7 +103,12 @@ export class PageServer {
   #stream(response: ServerResponse): void {
     response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
     this.#streams.add(response);
-    response.on('close', () => this.#streams.delete(response));
+    // The page takes a stream that is silent for seconds for one whose end was not heard.
+    const alive = setInterval(() => response.write(eventText('alive', {})), ALIVE_EVERY_MS);
+    response.on('close', () => {
+      clearInterval(alive);
+      this.#streams.delete(response);
+    });
     response.write(eventText('state', this.#state));
   }
 }

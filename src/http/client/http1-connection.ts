@@ -107,7 +107,9 @@ export class Http1Connection implements AttemptConnection, Expiring {
 
   abandonWaiting(error: (begun: boolean) => Error): void {
     const { attempt } = this;
-    if (attempt?.awaitsHead && attempt.request.hasAlternative?.() !== false) attempt.abandon(error(attempt.begun));
+    if (attempt?.awaitsHead && attempt.request.hasAlternative?.(attempt.begun) !== false) {
+      attempt.abandon(error(attempt.begun));
+    }
   }
 
   /** Closes the connection in any state; resolves when the socket is closed. */

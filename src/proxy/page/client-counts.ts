@@ -1,12 +1,8 @@
-import { clientName, USER_AGENT_CHARS_MAX } from './client-name.js';
+import { clientName, ownText, USER_AGENT_CHARS_MAX } from './client-name.js';
 import type { ClientRow } from './page-state.js';
 
 /** User agents that are counted apart. */
 export const CLIENTS_MAX = 256;
-/** At the bound, user agents that were silent for this long give up their place to new ones. */
-const SILENT_MS_MAX = 3_600_000;
-/** At the bound, silent ones are looked for at most this often. */
-const SWEEP_EVERY_MS = 60_000;
 
 interface Counts {
   requests: number;
@@ -18,21 +14,16 @@ interface Counts {
 export class ClientCounts {
   readonly #byAgent = new Map<string, Counts>();
   #left = 0;
-  #sweptAtMs = Number.NEGATIVE_INFINITY;
 
   count(userAgent: string, { nowMs, wouldHaveFailed }: { nowMs: number; wouldHaveFailed: boolean }): void {
-    const key = userAgent.length > USER_AGENT_CHARS_MAX ? userAgent.slice(0, USER_AGENT_CHARS_MAX) : userAgent;
-    const counts = this.#byAgent.get(key) ?? this.#add(key, nowMs);
-    if (!counts) {
-      this.#left += 1;
-      return;
-    }
+    const cut = userAgent.length > USER_AGENT_CHARS_MAX ? userAgent.slice(0, USER_AGENT_CHARS_MAX) : userAgent;
+    const counts = this.#byAgent.get(cut) ?? this.#add(cut, nowMs);
     counts.requests += 1;
     counts.lastAtMs = nowMs;
     if (wouldHaveFailed) counts.wouldHaveFailed += 1;
   }
 
-  /** Requests of user agents beyond the bound. */
+  /** Requests of user agents that gave way at the bound. */
   get left(): number {
     return this.#left;
   }
@@ -41,23 +32,25 @@ export class ClientCounts {
     return mergeClients([...this.#byAgent].map(([agent, counts]) => ({ ...clientName(agent), ...counts })));
   }
 
-  #add(key: string, nowMs: number): Counts | undefined {
-    if (this.#byAgent.size >= CLIENTS_MAX) this.#sweep(nowMs);
-    if (this.#byAgent.size >= CLIENTS_MAX) return undefined;
+  #add(cut: string, nowMs: number): Counts {
+    if (this.#byAgent.size >= CLIENTS_MAX) this.#dropLeast();
     const counts: Counts = { requests: 0, wouldHaveFailed: 0, lastAtMs: nowMs };
-    this.#byAgent.set(key, counts);
+    this.#byAgent.set(ownText(cut), counts);
     return counts;
   }
 
-  #sweep(nowMs: number): void {
-    if (nowMs - this.#sweptAtMs < SWEEP_EVERY_MS) return;
-    this.#sweptAtMs = nowMs;
-    for (const [key, { requests, lastAtMs }] of this.#byAgent) {
-      if (nowMs - lastAtMs <= SILENT_MS_MAX) continue;
-      this.#byAgent.delete(key);
-      this.#left += requests;
-    }
+  /** The one with the fewest requests, of those the longest silent: invented user agents give way to each other. */
+  #dropLeast(): void {
+    let least: readonly [string, Counts] | undefined;
+    for (const entry of this.#byAgent) if (!least || isLess(entry[1], least[1])) least = entry;
+    if (!least) return;
+    this.#byAgent.delete(least[0]);
+    this.#left += least[1].requests;
   }
+}
+
+function isLess(a: Counts, b: Counts): boolean {
+  return a.requests < b.requests || (a.requests === b.requests && a.lastAtMs < b.lastAtMs);
 }
 
 /** Joins rows of one program and version; those with the most trouble first. */

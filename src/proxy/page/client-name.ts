@@ -22,5 +22,10 @@ export function clientName(userAgent: string): ClientName {
 
 /** Returns a User-Agent field as it may be shown: one line, cut. */
 export function shownUserAgent(userAgent: string): string {
-  return printableLine(userAgent.slice(0, USER_AGENT_CHARS_MAX));
+  return ownText(printableLine(userAgent.slice(0, USER_AGENT_CHARS_MAX)));
+}
+
+/** Returns a text that can be kept: one that was cut would keep all of the text from which it was cut in memory. */
+export function ownText(text: string): string {
+  return Buffer.from(text, 'utf16le').toString('utf16le');
 }

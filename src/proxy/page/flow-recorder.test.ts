@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
 import type { Exchange } from '../../http/exchange.js';
-import { exchangeFor, user } from '../discovery/exchange.fixture.js';
+import { ANONYMOUS } from '../../http/identity.js';
+import { bearer, exchangeFor, user } from '../discovery/exchange.fixture.js';
 import { CLIENTS_MAX } from './client-counts.js';
 import { FLOW_ROWS_MAX, FLOW_ROWS_PER_SECOND_MAX, FlowRecorder } from './flow-recorder.js';
 import { FLOW_SECONDS_MAX } from './flow-seconds.js';
@@ -21,7 +22,7 @@ function recorder(isRemembered = false) {
 }
 
 function routed(target: string, more: Partial<Exchange> = {}, headers = KUBECTL): Exchange {
-  return Object.assign(exchangeFor(target, { headers }), more);
+  return Object.assign(exchangeFor(target, { headers, identity: user('jane') }), more);
 }
 
 const LOCAL = { routed: { to: 'local', why: 'served here' } };
@@ -118,15 +119,60 @@ describe('flow recorder', () => {
     ]);
   });
 
-  it('bounds the number of user agents, cuts them, and lets new ones in after the silent ones', async () => {
-    const { recorder: flow, clock, exported } = recorder();
-    for (let i = 0; i < CLIENTS_MAX + 10; i++)
-      flow.record(routed('/api/v1/pods', LOCAL, ['user-agent', `c${i}/1`]), 200, 1, true);
-    expect([exported().clients.length, exported().clientsLeft]).toEqual([CLIENTS_MAX, 10]);
-    await clock.advance(2 * 3_600_000);
+  it('bounds the number of user agents; invented ones give way to each other, not those with many requests', () => {
+    const { recorder: flow, exported } = recorder();
+    const ask = (agent: string) => flow.record(routed('/api/v1/pods', LOCAL, ['user-agent', agent]), 200, 1, true);
+    for (let i = 0; i < 3; i++) ask('kubelet/v1');
+    for (let i = 0; i < CLIENTS_MAX + 10; i++) ask(`c${i}/1`);
+    for (let i = 0; i < 3; i++) ask('late/v1');
+    const { clients, clientsLeft } = exported();
+    expect([clients.length, clientsLeft]).toEqual([CLIENTS_MAX, 12]);
+    expect(clients.slice(0, 2).map(({ name, requests }) => [name, requests])).toEqual([
+      ['kubelet', 3],
+      ['late', 3],
+    ]);
+  });
+
+  it('cuts user agents', () => {
+    const { recorder: flow, exported } = recorder();
     flow.record(routed('/api/v1/pods', LOCAL, ['user-agent', `${'x'.repeat(10_000)}\u001b[2J`]), 200, 1, true);
-    expect(exported().clients).toHaveLength(1);
     expect(exported().rows.at(-1)!.userAgent).toHaveLength(128);
+  });
+
+  const token = (proven: boolean) => ({ kind: 'carried', flow: 'token:x', proven }) as const;
+  const connection = (authenticated: boolean) => ({ remoteAddress: '127.0.0.1', certificateChain: [], authenticated });
+
+  it.each<[string, Partial<Exchange>, number]>([
+    ['was answered 401', LOCAL, 401],
+    ['has no credentials', { ...LOCAL, identity: ANONYMOUS }, 200],
+    [
+      'has no credentials, on a connection of somebody else',
+      { ...LOCAL, identity: ANONYMOUS, connection: connection(true) },
+      200,
+    ],
+    ['is of system:anonymous', { ...LOCAL, identity: user('system:anonymous') }, 200],
+    ['is held back before its token was judged', { ...HELD, identity: token(false) }, 503],
+  ])('records nothing of a request that %s', (_, more, status) => {
+    const { recorder: flow, exported } = recorder();
+    flow.record(routed('/api/v1/pods', more), status, 1, true);
+    expect(exported(true)).toMatchObject({ rows: [], clients: [], prevented: [], totals: { requests: 0, held503: 0 } });
+    expect(exported(true).used!.size).toBe(0);
+  });
+
+  it.each<[string, Partial<Exchange>]>([
+    ['whose token was accepted before', { identity: token(true) }],
+    ['whose token was accepted now', { identity: token(false), connection: connection(true) }],
+  ])('records a request %s', (_, more) => {
+    const { recorder: flow, exported } = recorder();
+    flow.record(routed('/api/v1/pods', { ...LOCAL, ...more }, [...KUBECTL, ...bearer('t')]), 200, 1, true);
+    expect(exported()).toMatchObject({ rows: [{}], totals: { requests: 1 } });
+  });
+
+  it.each([401, 403, 404, 429, 500, 503])('does not count an answer %i of a peer as one that would have failed', (status) => {
+    const { recorder: flow, exported } = recorder();
+    flow.record(routed('/api/v1/pods', { routed: REROUTED.routed }), status, 1, true);
+    flow.record(routed('/api/v1/pods', HELD), 503, 1, true);
+    expect(exported().clients[0]!.wouldHaveFailed).toBe(0);
   });
 
   it('leaves out health pages, the page itself, other Straddles and what peers rerouted', () => {
@@ -190,7 +236,7 @@ describe('flow recorder', () => {
       fc.property(fc.array(fc.tuple(target, how, method), { maxLength: 20 }), (requests) => {
         const { recorder: flow, exported } = recorder();
         for (const [path, outcome, verb] of requests) {
-          const exchange = Object.assign(exchangeFor(path, { headers: KUBECTL, method: verb }), outcome);
+          const exchange = Object.assign(exchangeFor(path, { headers: KUBECTL, method: verb, identity: user('jane') }), outcome);
           const isServed = exchange.info.resource === 'secrets';
           flow.record(exchange, 200, 1, isServed);
         }

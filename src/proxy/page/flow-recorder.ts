@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js';
 import { printableLine } from '../../base/printable.js';
+import { bearerCredential } from '../../http/bearer.js';
 import type { Exchange } from '../../http/exchange.js';
 import { headerValue } from '../../http/headers.js';
 import type { RequestInfo } from '../../kube/request-info.js';
@@ -20,6 +21,8 @@ export const PREVENTED_RUNS_MAX = 64;
 /** Prevented 404s with a shorter pause between them are one run. */
 const PREVENTED_PAUSE_MS = 60_000;
 const WHY_CHARS_MAX = 200;
+/** Whom API servers take callers without credentials for. */
+const ANONYMOUS_USER = 'system:anonymous';
 
 export interface FlowRecorderOptions {
   readonly serverName: string;
@@ -77,7 +80,7 @@ export class FlowRecorder {
 
   /** Counts one reply. `known`: some live server serves the resource. */
   record(exchange: Exchange, status: number, tookMs: number, known: boolean): void {
-    if (!isOfClient(exchange)) return;
+    if (!isOfClient(exchange) || !isOfKnownCaller(exchange, status)) return;
     const { info, routed, heldBack, prevented404, failovers } = exchange;
     const nowMs = this.#options.clock.nowMs();
     const rerouted = heldBack === undefined && routed !== undefined && routed.to !== 'local';
@@ -90,8 +93,7 @@ export class FlowRecorder {
     if (prevented404) this.#notePrevented(nowMs);
     if (info.isResource && known) this.#uses.note(info, nowMs);
     const userAgent = headerValue(exchange.headers, 'user-agent') ?? '';
-    // A rerouted request that is rightly answered 404 would have failed with the same words.
-    this.#clients.count(userAgent, { nowMs, wouldHaveFailed: prevented404 || (rerouted && status !== 404) });
+    this.#clients.count(userAgent, { nowMs, wouldHaveFailed: rerouted && isAnswer(status) });
     this.#keep(exchange, { status, tookMs, known, userAgent, nowMs });
   }
 
@@ -176,6 +178,26 @@ function isOfClient({ info, identity, peerProxied, trustedProxy }: Exchange): bo
     return path !== '/livez' && path !== '/readyz' && path !== '/healthz' && !path.startsWith('/straddle');
   }
   return !(trustedProxy && identity.kind === 'established' && identity.user === STRADDLE_USER);
+}
+
+/**
+ * Returns whether a server knows who the caller is. Others can send any number of requests with invented user agents, which would
+ * fill what the page keeps.
+ */
+function isOfKnownCaller(exchange: Exchange, status: number): boolean {
+  const { identity, connection } = exchange;
+  if (status === 401) return false;
+  if (identity.kind === 'established') return identity.user !== ANONYMOUS_USER;
+  // Connections of a load balancer have requests of several callers, also such without credentials.
+  return identity.proven || (connection.authenticated === true && bearerCredential(exchange) !== undefined);
+}
+
+/**
+ * Returns whether a request has got what it asked for, or a refusal that depends on it (as of a wrong body). Without the reroute a
+ * client would have seen refused rights and a missing object alike, and a peer that is busy or fails has done nothing for it.
+ */
+function isAnswer(status: number): boolean {
+  return status < 500 && status !== 401 && status !== 403 && status !== 404 && status !== 429;
 }
 
 function kindOf({ routed, heldBack }: Exchange): FlowRow['kind'] {

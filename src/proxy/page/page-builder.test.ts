@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ManualClock } from '../../base/manual-clock.fixture.js';
 import type { Exchange } from '../../http/exchange.js';
-import { exchangeFor } from '../discovery/exchange.fixture.js';
+import { exchangeFor, user } from '../discovery/exchange.fixture.js';
 import { FlowRecorder } from './flow-recorder.js';
 import { PlayedPlane, surfaceOf } from './page.fixture.js';
 import { PageBuilder } from './page-builder.js';
@@ -43,7 +43,7 @@ function built() {
     },
   });
   const record = (target: string, outcome: Partial<Exchange> = {}, headers: string[] = []) => {
-    const exchange = Object.assign(exchangeFor(target, { headers }), outcome);
+    const exchange = Object.assign(exchangeFor(target, { headers, identity: user('jane') }), outcome);
     recorder.record(exchange, 200, 1, ['pods', 'secrets', 'widgets'].includes(exchange.info.resource));
   };
   const later = async (ms: number) => {

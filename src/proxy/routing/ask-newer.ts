@@ -41,9 +41,11 @@ async function askAmong(
   refused: ServedReply,
   newer: () => ReturnType<typeof newestPeers>,
 ): Promise<ServedReply> {
-  const { routed } = exchange;
+  const { routed, heldBack } = exchange;
   const passOn = (outcome: 'refused' | 'unavailable'): ServedReply => {
     exchange.routed = routed;
+    // The rerouter has noted that no peer could answer, but the client gets the refusal of the first server.
+    exchange.heldBack = heldBack;
     metrics.unknownOptions.labels(outcome).inc();
     return refused;
   };

@@ -4,6 +4,7 @@ import type { Exchange, Reply } from '../../http/exchange.js';
 import { takeBody } from '../../http/gather-body.js';
 import type { RawHeaders } from '../../http/headers.js';
 import type { Destination, Lane, OutgoingRequest } from '../../http/outgoing.js';
+import { mayMoveOnAfter } from '../../http/send-again.js';
 import { classifyReply, throwIfNotTaken, withRefusalRead } from './classify-reply.js';
 
 export interface AttemptOptions {
@@ -31,7 +32,10 @@ export function attempt(exchange: Exchange, options: AttemptOptions): Promise<Re
     headTimeoutMs: timeoutMs,
     onAbort: (listener) => exchange.onAbort(listener),
     // A request without a timeout of its own could wait for ever.
-    hasAlternative: timeoutMs > 0 && hasAlternative ? () => hasAlternative(exchange) : undefined,
+    hasAlternative:
+      timeoutMs > 0 && hasAlternative
+        ? (begun) => mayMoveOnAfter(exchange, begun ? 'maybe' : 'unsent') && hasAlternative(exchange)
+        : undefined,
   };
   const begunAt = performance.now();
   const sent = exchange.upgrade ? destination.upgrade(request) : destination.send(request);

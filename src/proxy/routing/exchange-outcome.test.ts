@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { AttemptError } from '../../http/attempt-error.js';
 import type { Exchange } from '../../http/exchange.js';
+import { status as statusOf } from '../../kube/status.js';
 import { answer, ask, peer, routing, surfaceOf, tableOf } from './routing.fixture.js';
 
 const OLD = surfaceOf({ '/v1/pods': 'get list' });
@@ -34,6 +35,42 @@ describe('what the router records on an exchange', () => {
       prevented404: true,
       failovers: 0,
     });
+  });
+
+  it('is held back, but no prevented 404, while a peer is unread: the client may have made up the resource', async () => {
+    const exchange = ask('GET', '/apis/made/v1/up');
+    const { handler, count } = routing({ table: tableOf([peer('b', undefined)]), local: OLD });
+    await expect(handler(exchange)).rejects.toThrow('not known yet');
+    expect(outcome(exchange)).toEqual({
+      heldBack: 'what b serves is not known yet',
+      prevented404: false,
+      failovers: 0,
+    });
+    expect(count('straddle_wrong_404_prevented_total{how="held-back"} 1')).toBe(true);
+  });
+
+  it.each([401, 403, 404, 429, 500, 503])('is no prevented 404 where a peer answers %i', async (status) => {
+    const exchange = ask('GET', JOBS);
+    const dispatch = () => Promise.resolve(answer(status));
+    const { handler, count } = routing({ table: tableOf([peer('b', NEW)]), local: OLD, dispatch });
+    expect((await handler(exchange)).status).toBe(status);
+    expect(exchange.prevented404).toBe(false);
+    expect(count('straddle_wrong_404_prevented_total{how="rerouted"} 1')).toBe(false);
+  });
+
+  it('is nothing where a newer server could not be asked and the refusal of the local one is passed on', async () => {
+    const exchange = ask('GET', `${PODS}?fieldSelector=spec.new%3Dx`);
+    const message = JSON.stringify(statusOf('BadRequest', 'field label not supported: spec.new'));
+    const refusal = { status: 400, headers: ['Content-Type', 'application/json'], body: Buffer.from(message) };
+    const served = { '/v1/pods': 'get list' };
+    const { handler } = routing({
+      table: tableOf([peer('b', surfaceOf(served, 'v1.37.1'))]),
+      local: surfaceOf(served, 'v1.36.4'),
+      host: { handle: async () => refusal },
+      dispatch: unsent,
+    });
+    expect(await handler(exchange)).toBe(refusal);
+    expect(exchange).toMatchObject({ heldBack: undefined, routed: { to: 'local' } });
   });
 
   it('is no prevented 404 while the local server is down: it would not have answered', async () => {

@@ -9,7 +9,7 @@ import { gatherSmallBody } from '../../http/gather-body.js';
 import { canSendAgain, mayMoveOn } from '../../http/send-again.js';
 import { StatusError } from '../../kube/status-error.js';
 import { serves } from '../../kube/surface.js';
-import type { PeerDirectory } from '../peers/peer-table.js';
+import type { PeerDirectory, PeerTable } from '../peers/peer-table.js';
 import { createAskNewer } from './ask-newer.js';
 import { classifyReply, withRefusalRead } from './classify-reply.js';
 import { markNotTaken, withoutNotTaken } from './not-taken.js';
@@ -105,7 +105,7 @@ function createAnswer<Result>(
         discard(reply);
         continue;
       }
-      if (way.kind === 'unavailable') throw refuse(exchange, way.why, metrics, local);
+      if (way.kind === 'unavailable') throw refuse(exchange, way.why, metrics, { local, table });
       if (exchange.body) await gatherSmallBody(exchange);
       const outcome = await rerouteTo(options, exchange, way, local);
       if (outcome.kind === 'reply') {
@@ -180,9 +180,14 @@ export function servesNow(host: LocalHost, surface: LocalServer['surface'], { in
  */
 const SAME_HERE: ReadonlySet<number> = new Set([401, 403, 404]);
 
-/** Returns whether a peer answered, with another code than the local server alone would have sent. */
+/**
+ * Returns whether a peer answered with another code than the local server alone would have sent. A peer that is too busy (429) or
+ * fails (5xx) has not looked for the resource, so that nothing is known of what is prevented.
+ */
 function isOtherThanHere(outcome: RerouteOutcome): boolean {
-  return outcome.kind === 'reply' && outcome.from !== undefined && !SAME_HERE.has(outcome.reply.status);
+  if (outcome.kind !== 'reply' || outcome.from === undefined) return false;
+  const { status } = outcome.reply;
+  return !SAME_HERE.has(status) && status !== 429 && status < 500;
 }
 
 /** Returns the local server as last resort: it may have come back while peers were tried. */
@@ -199,10 +204,17 @@ function ifServedHere(options: RouterOptions, exchange: Exchange): LastResort {
   };
 }
 
-function refuse(exchange: Exchange, why: string, metrics: Metrics, local: LocalServer): StatusError {
+interface RouteFacts {
+  readonly local: LocalServer;
+  readonly table: PeerTable;
+}
+
+function refuse(exchange: Exchange, why: string, metrics: Metrics, { local, table }: RouteFacts): StatusError {
   exchange.heldBack = why;
-  exchange.prevented404 = exchange.info.isResource && local.ready;
-  if (exchange.prevented404) metrics.wrong404sPrevented.labels('held-back').inc();
+  const isHeld = exchange.info.isResource && local.ready;
+  if (isHeld) metrics.wrong404sPrevented.labels('held-back').inc();
+  // While a peer is unread nobody knows whether the name was made up by the client; a departed server that served it is known.
+  exchange.prevented404 = isHeld && table.departedWith(exchange.info) !== undefined;
   return new StatusError('ServiceUnavailable', `${describe(exchange)} cannot be served right now: ${why}`);
 }
 
