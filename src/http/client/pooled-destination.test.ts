@@ -272,13 +272,19 @@ describe('PooledDestination with a failing server', () => {
     const server = await serve(() => {});
     const destination = to(server.address);
     let hasAlternative = false;
-    const waiting = refused(destination.send(outgoing({ hasAlternative: () => hasAlternative }).request));
+    const askedBegun: boolean[] = [];
+    const ask = (begun: boolean) => {
+      askedBegun.push(begun);
+      return hasAlternative;
+    };
+    const waiting = refused(destination.send(outgoing({ hasAlternative: ask }).request));
     await until(() => server.requests.length === 1, 'request');
     destination.abandonWaiting('it hangs');
     expect(destination.inFlight).toBe(1);
     hasAlternative = true;
     destination.abandonWaiting('it still hangs');
     expect(await waiting).toMatchObject({ type: 'hang', message: expect.stringContaining('it still hangs') });
+    expect(askedBegun).toEqual([true, true]);
   });
 
   it('abandonWaiting rejects as unsent while connecting', async () => {

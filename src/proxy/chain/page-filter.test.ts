@@ -225,12 +225,14 @@ describe('page filter', () => {
 
   it('refuses scripts of other sites, which a browser would send with the certificate of its user', async () => {
     const { handler, asked } = page();
-    const from = (site: string, mode: string) =>
-      codeOf(handler(ask(STREAM, { identity: JANE }, { headers: ['Sec-Fetch-Site', site, 'Sec-Fetch-Mode', mode] })));
+    const from = (site: string, mode: string, path = STREAM) =>
+      codeOf(handler(ask(path, { identity: JANE }, { headers: ['Sec-Fetch-Site', site, 'Sec-Fetch-Mode', mode] })));
     expect(await from('cross-site', 'cors')).toBe(403);
     expect(await from('same-site', 'no-cors')).toBe(403);
+    for (const path of [STREAM, STATE, REACH]) expect(await from('cross-site', 'navigate', path)).toBe(403);
     expect(asked).toEqual([]);
     expect(await from('same-origin', 'cors')).toBe(200);
-    expect(await from('cross-site', 'navigate')).toBe(200);
+    expect(await from('cross-site', 'navigate', '/straddle/')).toBe(200);
+    expect(await from('none', 'navigate', STATE)).toBe(200);
   });
 });

@@ -103,9 +103,10 @@ async function page(exchange: Exchange, options: PageFilterOptions): Promise<Rep
 }
 
 /** A page of another site must not open streams in the name of whoever has a certificate in the browser. */
-function refuseOtherSites({ headers }: Exchange): void {
+function refuseOtherSites({ headers, info }: Exchange): void {
   const site = headerValue(headers, 'sec-fetch-site');
-  const isNavigation = headerValue(headers, 'sec-fetch-mode') === 'navigate';
+  // A person may come to the page by a link. The API is for its scripts: each tab that goes there would hold a stream.
+  const isNavigation = info.path === PAGE_PATH && headerValue(headers, 'sec-fetch-mode') === 'navigate';
   if ((site === 'cross-site' || site === 'same-site') && !isNavigation) {
     throw new StatusError('Forbidden', 'forbidden: pages of other sites may not read the page of Straddle');
   }

@@ -228,13 +228,22 @@ describe('UpstreamHost.ready', () => {
     await host.start();
     await host.handle(ask());
     const [request] = state.sent;
-    expect(request!.hasAlternative!()).toBe(false);
+    expect(request!.hasAlternative!(true)).toBe(false);
     state.hasAlternative = true;
-    expect(request!.hasAlternative!()).toBe(true);
+    expect(request!.hasAlternative!(true)).toBe(true);
     const watch = ask('/api/v1/pods?watch=true');
     Object.assign(watch.info, { longRunning: true });
     await host.handle(watch);
     expect(state.sent[1]!.hasAlternative).toBeUndefined();
+  });
+
+  it.each(['POST', 'DELETE'])('lets a %s wait at a server that may have got it: no other one may take it', async (method) => {
+    const { host, state } = upstream();
+    await host.start();
+    state.hasAlternative = true;
+    await host.handle(exchangeFor('/api/v1/pods/x', { method }));
+    const [request] = state.sent;
+    expect([request!.hasAlternative!(true), request!.hasAlternative!(false)]).toEqual([false, true]);
   });
 
   it('is false after a request that could not be sent, and a probe follows at once', async () => {

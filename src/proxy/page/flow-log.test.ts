@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FlowLog } from './flow-log.js';
-import type { FlowExport } from './flow-recorder.js';
+import { type FlowExport, PREVENTED_RUNS_MAX } from './flow-recorder.js';
 import { NO_COUNTS } from './flow-seconds.js';
 import type { FlowRow } from './page-state.js';
 
@@ -82,6 +82,23 @@ describe('flow log', () => {
     expect(log.flow().recent.map(({ id }) => id)).toEqual([2, 1]);
   });
 
+  it('keeps clients and runs of prevented 404s of processes that have ended, within their bounds', () => {
+    const log = new FlowLog();
+    const client = (name: string, requests: number) => ({ name, version: '', requests, wouldHaveFailed: 1, lastAtMs: 0 });
+    for (let source = 1; source <= 5; source++) {
+      const clients = [client('kubectl', 1_000), ...Array.from({ length: 100 }, (_, i) => client(`${source} ${i}`, 1))];
+      const at = source * 100_000;
+      const prevented = Array.from({ length: 30 }, (_, i) => ({ fromMs: at + i * 100, toMs: at + i * 100, count: 1 }));
+      log.take([[source, exported({ clients, clientsLeft: 1, prevented })]]);
+    }
+    log.take([]);
+    const { rows, left } = log.clients();
+    expect(rows[0]).toMatchObject({ name: 'kubectl', requests: 5_000, wouldHaveFailed: 5 });
+    expect(rows.reduce((sum, { requests }) => sum + requests, left)).toBe(5 * 1_101);
+    expect(log.prevented()).toHaveLength(PREVENTED_RUNS_MAX);
+    expect(log.prevented().at(-1)).toEqual({ fromMs: 502_900, toMs: 502_900, count: 1 });
+  });
+
   it('joins runs of prevented 404s at the same time', () => {
     const log = new FlowLog();
     const run = (fromMs: number, toMs: number, count: number) => exported({ prevented: [{ fromMs, toMs, count }] });
@@ -103,6 +120,17 @@ describe('flow log', () => {
       [2, exported({ used: new Map([['pods.v1', 120_000]]) })],
     ]);
     log.take([[1, exported()]]);
+    expect([...log.used()]).toEqual([['pods.v1', 120_000]]);
+  });
+
+  it('keeps the later use of a process that is missing in an export', () => {
+    const log = new FlowLog();
+    const used = (pods: number) => exported({ used: new Map([['pods.v1', pods]]) });
+    log.take([
+      [1, used(60_000)],
+      [2, used(120_000)],
+    ]);
+    log.take([[1, used(60_000)]]);
     expect([...log.used()]).toEqual([['pods.v1', 120_000]]);
   });
 });

@@ -1,19 +1,22 @@
-import { mergeClients } from './client-counts.js';
-import { FLOW_ROWS_MAX, type FlowExport, type PreventedRun } from './flow-recorder.js';
+import { CLIENTS_MAX, mergeClients } from './client-counts.js';
+import { FLOW_ROWS_MAX, type FlowExport, PREVENTED_RUNS_MAX, type PreventedRun } from './flow-recorder.js';
 import { NO_COUNTS, sumOfCounts } from './flow-seconds.js';
 import type { Clients, Flow, FlowCounts, FlowRow, FlowSecond } from './page-state.js';
+import { USES_MAX } from './resource-uses.js';
 
 /** The recorder of one process; numbers of processes are never used twice. */
 export type SourcedFlow = readonly [source: number, flow: FlowExport];
 
 export const CLIENT_ROWS_MAX = 200;
 
+type Ended = Pick<FlowExport, 'totals' | 'left' | 'clients' | 'clientsLeft' | 'prevented'>;
+
 /** Joins what the recorders of all processes of a server hold. Rows get ids of their own, because recorders number apart. */
 export class FlowLog {
   readonly #lastRow = new Map<number, number>();
   readonly #last = new Map<number, FlowExport>();
-  /** Of processes that have ended: totals must not decrease. */
-  #ended: { readonly totals: FlowCounts; readonly left: number } = { totals: NO_COUNTS, left: 0 };
+  /** Of processes that have ended: what was counted must not decrease. */
+  #ended: Ended = { totals: NO_COUNTS, left: 0, clients: [], clientsLeft: 0, prevented: [] };
   #rows: FlowRow[] = [];
   #lastId = 0;
   #used: ReadonlyMap<string, number> = new Map();
@@ -30,7 +33,7 @@ export class FlowLog {
     fresh.sort((a, b) => a.atMs - b.atMs);
     for (const row of fresh) this.#rows.push({ ...row, id: ++this.#lastId });
     this.#rows = this.#rows.slice(-FLOW_ROWS_MAX);
-    if (flows.some(([, { used }]) => used !== undefined)) this.#used = latest(flows);
+    if (flows.some(([, { used }]) => used !== undefined)) this.#used = latest(this.#used, flows);
   }
 
   flow(): Flow {
@@ -45,25 +48,15 @@ export class FlowLog {
 
   clients(): Clients {
     const flows = [...this.#last.values()];
-    const rows = mergeClients(flows.flatMap(({ clients }) => clients));
+    const rows = mergeClients([...this.#ended.clients, ...flows.flatMap(({ clients }) => clients)]);
     const beyond = rows.slice(CLIENT_ROWS_MAX).reduce((sum, { requests }) => sum + requests, 0);
-    const left = flows.reduce((sum, { clientsLeft }) => sum + clientsLeft, beyond);
+    const left = flows.reduce((sum, { clientsLeft }) => sum + clientsLeft, beyond + this.#ended.clientsLeft);
     return { rows: rows.slice(0, CLIENT_ROWS_MAX), left };
   }
 
   /** Runs of prevented 404s of all processes; runs at the same time are one. */
   prevented(): PreventedRun[] {
-    const runs = [...this.#last.values()].flatMap(({ prevented }) => prevented).sort((a, b) => a.fromMs - b.fromMs);
-    const joined: PreventedRun[] = [];
-    for (const run of runs) {
-      const last = joined.at(-1);
-      if (!last || run.fromMs > last.toMs) joined.push(run);
-      else {
-        const toMs = Math.max(last.toMs, run.toMs);
-        joined[joined.length - 1] = { fromMs: last.fromMs, toMs, count: last.count + run.count };
-      }
-    }
-    return joined;
+    return joinedRuns([this.#ended.prevented, ...[...this.#last.values()].map(({ prevented }) => prevented)].flat());
   }
 
   /** Requests that each server works on, for all processes. */
@@ -81,19 +74,49 @@ export class FlowLog {
   }
 
   #forgetEnded(sources: ReadonlySet<number>): void {
-    for (const [source, { totals, left }] of this.#last) {
+    for (const [source, flow] of this.#last) {
       if (sources.has(source)) continue;
-      this.#ended = { totals: sumOfCounts(this.#ended.totals, totals), left: this.#ended.left + left };
+      this.#ended = withEnded(this.#ended, flow);
       this.#last.delete(source);
       this.#lastRow.delete(source);
     }
   }
 }
 
-function latest(flows: readonly SourcedFlow[]): Map<string, number> {
-  const used = new Map<string, number>();
+/** Adds what a process had counted at its end. Processes may end again and again, so that all lists have bounds. */
+function withEnded(ended: Ended, { totals, left, clients, clientsLeft, prevented }: FlowExport): Ended {
+  const rows = mergeClients([...ended.clients, ...clients]);
+  const beyond = rows.slice(CLIENTS_MAX).reduce((sum, { requests }) => sum + requests, 0);
+  return {
+    totals: sumOfCounts(ended.totals, totals),
+    left: ended.left + left,
+    clients: rows.slice(0, CLIENTS_MAX),
+    clientsLeft: ended.clientsLeft + clientsLeft + beyond,
+    prevented: joinedRuns([...ended.prevented, ...prevented]).slice(-PREVENTED_RUNS_MAX),
+  };
+}
+
+/** Runs at the same time become one. */
+function joinedRuns(runs: readonly PreventedRun[]): PreventedRun[] {
+  const joined: PreventedRun[] = [];
+  for (const run of [...runs].sort((a, b) => a.fromMs - b.fromMs)) {
+    const last = joined.at(-1);
+    if (!last || run.fromMs > last.toMs) joined.push(run);
+    else {
+      const toMs = Math.max(last.toMs, run.toMs);
+      joined[joined.length - 1] = { fromMs: last.fromMs, toMs, count: last.count + run.count };
+    }
+  }
+  return joined;
+}
+
+/** A process may miss an export, or end: what was known before stays. */
+function latest(before: ReadonlyMap<string, number>, flows: readonly SourcedFlow[]): ReadonlyMap<string, number> {
+  const used = new Map(before);
   for (const [, flow] of flows) {
-    for (const [name, atMs] of flow.used ?? []) used.set(name, Math.max(used.get(name) ?? 0, atMs));
+    for (const [name, atMs] of flow.used ?? []) {
+      if (used.has(name) || used.size < USES_MAX) used.set(name, Math.max(used.get(name) ?? 0, atMs));
+    }
   }
   return used;
 }
