@@ -223,6 +223,15 @@ describe('page filter', () => {
     expect(reserved).toEqual([(body as Uint8Array).byteLength]);
   });
 
+  it('encodes a state once for all who read it, so that no caller makes this process allocate before it may', async () => {
+    const { handler } = page();
+    const refused = { reserve: () => Promise.reject(new StatusError('TooManyRequests', 'no memory')) };
+    const holding = refused as unknown as Exchange['holding'];
+    const [first, second] = [await handler(ask(STATE)), await handler(ask(STATE))];
+    expect(first.body).toBe(second.body);
+    expect(await codeOf(handler(ask(STATE, { identity: JANE, holding })))).toBe(429);
+  });
+
   it('refuses scripts of other sites, which a browser would send with the certificate of its user', async () => {
     const { handler, asked } = page();
     const from = (site: string, mode: string, path = STREAM) =>

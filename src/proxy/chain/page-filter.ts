@@ -6,7 +6,7 @@ import { STRADDLE_USER } from '../identity/straddle-requests.js';
 import type { PageAssets } from '../page/page-assets.js';
 import { pageHtml } from '../page/page-html.js';
 import type { PageHub } from '../page/page-hub.js';
-import { sectionOf, stateJson } from '../page/page-snapshot.js';
+import { sectionOf, stateBytes } from '../page/page-snapshot.js';
 import type { PageStreams } from '../page/page-streams.js';
 import type { ReachDocument } from '../page/reach-document.js';
 import { REACH_PATH } from '../page/reach-reader.js';
@@ -128,10 +128,10 @@ async function htmlReply(exchange: Exchange, options: PageFilterOptions): Promis
 }
 
 async function stateReply(exchange: Exchange, options: PageFilterOptions): Promise<Reply> {
-  const text = stateJson(await built(options));
+  const bytes = stateBytes(await built(options));
   // Of 5,000 resources it has some megabytes, which slow readers would hold.
-  await exchange.holding?.reserve(text.length);
-  return whole(exchange, 'application/json', text, NOT_STORED);
+  await exchange.holding?.reserve(bytes.byteLength);
+  return whole(exchange, 'application/json', bytes, NOT_STORED);
 }
 
 async function stream(exchange: Exchange, caller: string, { streams }: PageFilterOptions): Promise<Reply> {
@@ -176,8 +176,8 @@ function redirect(): Reply {
   return { status: 308, headers, body: Buffer.alloc(0) };
 }
 
-function whole(exchange: Exchange, contentType: string, text: string, caching: readonly string[]): Reply {
-  const bytes = Buffer.from(text);
+function whole(exchange: Exchange, contentType: string, body: string | Buffer, caching: readonly string[]): Reply {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   const length = ['Content-Length', String(bytes.byteLength)];
   const headers = ['Content-Type', contentType, ...length, ...caching, ...SECURITY_HEADERS];
   return { status: 200, headers, body: exchange.method === 'HEAD' ? null : bytes };

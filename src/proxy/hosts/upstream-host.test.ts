@@ -237,14 +237,17 @@ describe('UpstreamHost.ready', () => {
     expect(state.sent[1]!.hasAlternative).toBeUndefined();
   });
 
-  it.each(['POST', 'DELETE'])('lets a %s wait at a server that may have got it: no other one may take it', async (method) => {
-    const { host, state } = upstream();
-    await host.start();
-    state.hasAlternative = true;
-    await host.handle(exchangeFor('/api/v1/pods/x', { method }));
-    const [request] = state.sent;
-    expect([request!.hasAlternative!(true), request!.hasAlternative!(false)]).toEqual([false, true]);
-  });
+  it.each(['POST', 'DELETE'])(
+    'lets a %s wait at a server that may have got it: no other one may take it',
+    async (method) => {
+      const { host, state } = upstream();
+      await host.start();
+      state.hasAlternative = true;
+      await host.handle(exchangeFor('/api/v1/pods/x', { method }));
+      const [request] = state.sent;
+      expect([request!.hasAlternative!(true), request!.hasAlternative!(false)]).toEqual([false, true]);
+    },
+  );
 
   it('is false after a request that could not be sent, and a probe follows at once', async () => {
     const { host, state } = upstream(() => Promise.reject(new AttemptError('unsent', 'connect', 'refused')));

@@ -1,4 +1,5 @@
-import { clientName, ownText, USER_AGENT_CHARS_MAX } from './client-name.js';
+import { detachedText } from '../../base/detached-text.js';
+import { clientName, USER_AGENT_CHARS_MAX } from './client-name.js';
 import type { ClientRow } from './page-state.js';
 
 /** User agents that are counted apart. */
@@ -35,7 +36,7 @@ export class ClientCounts {
   #add(cut: string, nowMs: number): Counts {
     if (this.#byAgent.size >= CLIENTS_MAX) this.#dropLeast();
     const counts: Counts = { requests: 0, wouldHaveFailed: 0, lastAtMs: nowMs };
-    this.#byAgent.set(ownText(cut), counts);
+    this.#byAgent.set(detachedText(cut), counts);
     return counts;
   }
 

@@ -1,3 +1,4 @@
+import { detachedText } from '../../base/detached-text.js';
 import { printableLine } from '../../base/printable.js';
 
 /** Longer User-Agent fields are cut before anything is stored. */
@@ -22,10 +23,5 @@ export function clientName(userAgent: string): ClientName {
 
 /** Returns a User-Agent field as it may be shown: one line, cut. */
 export function shownUserAgent(userAgent: string): string {
-  return ownText(printableLine(userAgent.slice(0, USER_AGENT_CHARS_MAX)));
-}
-
-/** Returns a text that can be kept: one that was cut would keep all of the text from which it was cut in memory. */
-export function ownText(text: string): string {
-  return Buffer.from(text, 'utf16le').toString('utf16le');
+  return detachedText(printableLine(userAgent.slice(0, USER_AGENT_CHARS_MAX)));
 }

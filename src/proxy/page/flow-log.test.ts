@@ -84,7 +84,13 @@ describe('flow log', () => {
 
   it('keeps clients and runs of prevented 404s of processes that have ended, within their bounds', () => {
     const log = new FlowLog();
-    const client = (name: string, requests: number) => ({ name, version: '', requests, wouldHaveFailed: 1, lastAtMs: 0 });
+    const client = (name: string, requests: number) => ({
+      name,
+      version: '',
+      requests,
+      wouldHaveFailed: 1,
+      lastAtMs: 0,
+    });
     for (let source = 1; source <= 5; source++) {
       const clients = [client('kubectl', 1_000), ...Array.from({ length: 100 }, (_, i) => client(`${source} ${i}`, 1))];
       const at = source * 100_000;

@@ -168,12 +168,15 @@ describe('flow recorder', () => {
     expect(exported()).toMatchObject({ rows: [{}], totals: { requests: 1 } });
   });
 
-  it.each([401, 403, 404, 429, 500, 503])('does not count an answer %i of a peer as one that would have failed', (status) => {
-    const { recorder: flow, exported } = recorder();
-    flow.record(routed('/api/v1/pods', { routed: REROUTED.routed }), status, 1, true);
-    flow.record(routed('/api/v1/pods', HELD), 503, 1, true);
-    expect(exported().clients[0]!.wouldHaveFailed).toBe(0);
-  });
+  it.each([401, 403, 404, 429, 500, 503])(
+    'does not count an answer %i of a peer as one that would have failed',
+    (status) => {
+      const { recorder: flow, exported } = recorder();
+      flow.record(routed('/api/v1/pods', { routed: REROUTED.routed }), status, 1, true);
+      flow.record(routed('/api/v1/pods', HELD), 503, 1, true);
+      expect(exported().clients[0]!.wouldHaveFailed).toBe(0);
+    },
+  );
 
   it('leaves out health pages, the page itself, other Straddles and what peers rerouted', () => {
     const { recorder: flow, exported } = recorder();
@@ -236,7 +239,10 @@ describe('flow recorder', () => {
       fc.property(fc.array(fc.tuple(target, how, method), { maxLength: 20 }), (requests) => {
         const { recorder: flow, exported } = recorder();
         for (const [path, outcome, verb] of requests) {
-          const exchange = Object.assign(exchangeFor(path, { headers: KUBECTL, method: verb, identity: user('jane') }), outcome);
+          const exchange = Object.assign(
+            exchangeFor(path, { headers: KUBECTL, method: verb, identity: user('jane') }),
+            outcome,
+          );
           const isServed = exchange.info.resource === 'secrets';
           flow.record(exchange, 200, 1, isServed);
         }

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.js';
+import { detachedText } from '../../base/detached-text.js';
 import { printableLine } from '../../base/printable.js';
 import { bearerCredential } from '../../http/bearer.js';
 import type { Exchange } from '../../http/exchange.js';
@@ -139,7 +140,7 @@ export class FlowRecorder {
       resource: requestLabel(info, reply.known || (info.isResource && isRemembered(info))),
       userAgent: shownUserAgent(reply.userAgent),
       status: reply.status,
-      why: printableLine(heldBack ?? routed?.why ?? '').slice(0, WHY_CHARS_MAX),
+      why: detachedText(printableLine(heldBack ?? routed?.why ?? '').slice(0, WHY_CHARS_MAX)),
       ms: Math.round(reply.tookMs * 100) / 100,
       kind: kindOf(exchange),
     };

@@ -32,6 +32,35 @@ export function stateJson({ about, sections, flow }: PageSnapshot): string {
   return `${head},${parts.join(',')},"flow":${JSON.stringify(flow)}}`;
 }
 
+const stateOf = new WeakMap<PageSnapshot, Buffer>();
+const eventOf = new WeakMap<Section, Buffer>();
+
+/** Returns the same document, encoded once for all readers: what a reader makes this process hold is then nothing of its own. */
+export function stateBytes(snapshot: PageSnapshot): Buffer {
+  let bytes = stateOf.get(snapshot);
+  if (!bytes) {
+    bytes = Buffer.from(stateJson(snapshot));
+    stateOf.set(snapshot, bytes);
+  }
+  return bytes;
+}
+
+/** Returns the event of the stream for a section, encoded once for all readers. */
+export function sectionEvent({ sections }: PageSnapshot, name: SectionName): Buffer {
+  const section = sections[name];
+  let bytes = eventOf.get(section);
+  if (!bytes) {
+    bytes = eventBytes(name, section.json);
+    eventOf.set(section, bytes);
+  }
+  return bytes;
+}
+
+/** Returns a server-sent event. JSON has no line breaks, so that one `data` line is enough. */
+export function eventBytes(name: string, json: string): Buffer {
+  return Buffer.from(`event: ${name}\ndata: ${json}\n\n`);
+}
+
 export function sectionOf<Name extends SectionName>(snapshot: PageSnapshot, name: Name): PageState[Name] {
   return JSON.parse(snapshot.sections[name].json) as PageState[Name];
 }

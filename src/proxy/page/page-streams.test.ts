@@ -137,6 +137,26 @@ describe('page streams', () => {
     expect(limits).toEqual(['page-streams', 'page-streams']);
   });
 
+  it('encodes a state and its sections once for all streams, and counts the bytes of the first event', async () => {
+    const { clock, streams } = page();
+    const reserved: number[] = [];
+    const chunks: Uint8Array[][] = [];
+    for (const caller of ['a', 'b']) {
+      const body = await streams.open(caller, (bytes) => void reserved.push(bytes));
+      const taken: Uint8Array[] = [];
+      chunks.push(taken);
+      body.attach({ write: (chunk) => taken.push(chunk) > 0, end: () => {}, fail: () => {} });
+    }
+    const [a, b] = chunks as [Uint8Array[], Uint8Array[]];
+    const bytesOf = (taken: Uint8Array[]) => taken.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    expect(reserved).toEqual([bytesOf(a), bytesOf(b)]);
+    await clock.advance(1_000);
+    const verdictOf = (taken: Uint8Array[]) => taken.find((each) => Buffer.from(each).includes('event: verdict'));
+    expect(verdictOf(a)).toBeDefined();
+    expect(verdictOf(a)).toBe(verdictOf(b));
+    expect(a[1]).toBe(b[1]);
+  });
+
   it('counts no stream that found no memory', async () => {
     const { streams } = page();
     for (let i = 0; i < PAGE_STREAMS_MAX; i++) {

@@ -3,13 +3,15 @@ import { BodyStream } from '../../http/body-stream.js';
 import { StatusError } from '../../kube/status-error.js';
 import type { PageHub } from './page-hub.js';
 import {
+  eventBytes,
   type FlowPosition,
   flowPosition,
   flowUpdate,
   type PageSnapshot,
   SECTION_NAMES,
   type SectionName,
-  stateJson,
+  sectionEvent,
+  stateBytes,
 } from './page-snapshot.js';
 
 /** Streams of a process. */
@@ -22,6 +24,9 @@ export const STREAM_LIFE_MS_MAX = 15 * 60_000;
 export const STREAM_STALLED_MS_MAX = 30_000;
 /** What the browser waits before it opens another stream. */
 const RETRY_MS = 2_000;
+/** The first event, around the state, which all readers share. */
+const BEFORE_STATE = Buffer.from(`retry: ${RETRY_MS}\nevent: state\ndata: `);
+const AFTER_STATE = Buffer.from('\n\n');
 
 export interface PageStreamsOptions {
   readonly hub: Pick<PageHub, 'snapshot' | 'subscribe'>;
@@ -52,10 +57,10 @@ export class PageStreams {
     this.#take(caller);
     try {
       const first = await this.#options.hub.snapshot();
-      const text = stateJson(first);
-      await reserve(text.length);
+      const state = stateBytes(first);
+      await reserve(BEFORE_STATE.byteLength + state.byteLength + AFTER_STATE.byteLength);
       if (this.#closed) throw new StatusError('ServiceUnavailable', 'this server is shutting down');
-      const stream: PageStream = new PageStream({ first, text }, this.#options, () => {
+      const stream: PageStream = new PageStream({ first, state }, this.#options, () => {
         if (this.#streams.delete(stream)) this.#give(caller);
       });
       this.#streams.add(stream);
@@ -103,7 +108,7 @@ class PageStream {
   #ended = false;
 
   constructor(
-    { first, text }: { readonly first: PageSnapshot; readonly text: string },
+    { first, state }: { readonly first: PageSnapshot; readonly state: Buffer },
     options: PageStreamsOptions,
     onEnd: () => void,
   ) {
@@ -133,7 +138,7 @@ class PageStream {
     };
     this.#position = flowPosition(first.flow);
     this.#note(first);
-    this.body.push(Buffer.from(`retry: ${RETRY_MS}\n${eventText('state', text)}`));
+    for (const part of [BEFORE_STATE, state, AFTER_STATE]) this.body.push(part);
   }
 
   end(): void {
@@ -151,24 +156,18 @@ class PageStream {
       this.body.fail(new Error('the client reads nothing'));
       return;
     }
-    const events = SECTION_NAMES.filter((name) => this.#sent.get(name) !== snapshot.sections[name].number).map((name) =>
-      eventText(name, snapshot.sections[name].json),
-    );
+    const changed = SECTION_NAMES.filter((name) => this.#sent.get(name) !== snapshot.sections[name].number);
+    const events = changed.map((name) => sectionEvent(snapshot, name));
     const flow = flowUpdate(snapshot.flow, this.#position);
-    if (flow) events.push(eventText('flow', JSON.stringify(flow)));
+    if (flow) events.push(eventBytes('flow', JSON.stringify(flow)));
     this.#position = flowPosition(snapshot.flow);
     this.#note(snapshot);
     // Scripts see no comments: an event shows that the server is there.
-    if (events.length === 0) events.push(eventText('alive', JSON.stringify({ atMs: snapshot.about.atMs })));
-    this.body.push(Buffer.from(events.join('')));
+    if (events.length === 0) events.push(eventBytes('alive', JSON.stringify({ atMs: snapshot.about.atMs })));
+    for (const event of events) this.body.push(event);
   }
 
   #note({ sections }: PageSnapshot): void {
     for (const name of SECTION_NAMES) this.#sent.set(name, sections[name].number);
   }
-}
-
-/** JSON has no line breaks, so that one `data` line is enough. */
-function eventText(name: string, json: string): string {
-  return `event: ${name}\ndata: ${json}\n\n`;
 }

@@ -1,3 +1,4 @@
+import { detachedText } from '../../base/detached-text.js';
 import { resourceName } from '../../kube/gvr.js';
 import type { RequestInfo } from '../../kube/request-info.js';
 
@@ -14,7 +15,7 @@ const VERB = /^[a-z]{1,16}$/;
 export function requestLabel(info: RequestInfo, isKnown: boolean): string {
   if (!info.isResource) return pathLabel(info.path);
   if (!isKnown) return 'unknown resource';
-  return info.subresource === '' ? resourceName(info) : `${resourceName(info)}/${info.subresource}`;
+  return detachedText(info.subresource === '' ? resourceName(info) : `${resourceName(info)}/${info.subresource}`);
 }
 
 /** Returns the first one or two segments of a path, if API servers have such a path, else `other`. */

@@ -1,3 +1,4 @@
+import { detachedText } from '../../base/detached-text.js';
 import { resourceName } from '../../kube/gvr.js';
 import type { RequestInfo } from '../../kube/request-info.js';
 
@@ -23,14 +24,14 @@ export class ResourceUses {
     if (uses?.atMs.get(info.subresource) === minuteMs) return;
     if (!uses) {
       if (this.#size >= USES_MAX) return;
-      uses = { name: resourceName(info), atMs: new Map() };
-      this.#byKey.set(info.resourceKey, uses);
+      uses = { name: detachedText(resourceName(info)), atMs: new Map() };
+      this.#byKey.set(detachedText(info.resourceKey), uses);
     }
     if (!uses.atMs.has(info.subresource)) {
       if (this.#size >= USES_MAX) return;
       this.#size += 1;
     }
-    uses.atMs.set(info.subresource, minuteMs);
+    uses.atMs.set(detachedText(info.subresource), minuteMs);
   }
 
   /** Returns the times by the names that `surfaceMatrix` gives to rows. */

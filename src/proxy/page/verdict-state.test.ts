@@ -138,16 +138,6 @@ describe('verdict', () => {
     expect([reason.isCommand, reason.remedy?.includes('reboot')]).toEqual([false, false]);
   });
 
-  it('says no for a reason that comes after more reasons than are shown', () => {
-    const played = plane();
-    const peers = Array.from({ length: 60 }, (_, index) => `peer-${index}`);
-    played.peers = peers.map((name) => ({ name, surface: NEW, usable: true }));
-    Object.assign(played, EXPIRES_SOON);
-    const { may, ids, reasons } = verdictOf(played, {});
-    expect([may, ids[0]]).toEqual(['no', 'certificates']);
-    expect(reasons).toHaveLength(51);
-  });
-
   it('says nothing of a certificate that lasts, and waits for the sources of servers', () => {
     const played = plane();
     played.frontProxyExpiresAtMs = played.nowMs + 86_400_000;

@@ -16,16 +16,14 @@ const FULL_GATE: Reason = {
 
 /** Returns whether the next server may be replaced, as this process knows it. */
 export function verdictState(facts: PageFacts, skew: Skew, totals: FlowCounts): Verdict {
-  const all = verdictReasons(facts, skew);
-  const closed = all.filter(({ verdict }) => verdict === 'closed');
-  // What decides comes first, so that the bound cannot take it away.
-  const judged = [...closed, ...all.filter(({ verdict }) => verdict !== 'closed')].slice(0, REASONS_MAX);
+  const judged = verdictReasons(facts, skew).slice(0, REASONS_MAX);
+  const closed = judged.filter(({ verdict }) => verdict === 'closed');
   const may = closed.length > 0 ? 'no' : judged.length > 0 ? 'unknown' : 'yes';
   const parts = [versionsText(facts), protectedText(facts), preventedText(totals)];
   return {
     may,
     sentence: `${parts.filter((part) => part !== '').join(', ')}; ${outcome(may, closed, judged)}`,
-    reasons: judged
+    reasons: [...closed, ...judged.filter((each) => !closed.includes(each))]
       .map(({ id, text, remedy, isCommand }): Reason => ({ id, text, remedy, isCommand }))
       .concat(FULL_GATE),
   };

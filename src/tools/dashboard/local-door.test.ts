@@ -84,15 +84,18 @@ describe('local door of the dashboard', () => {
     expect(address.pathname).toMatch(/^\/open\/[\w-]{43}$/);
   });
 
-  it.runIf(HAS_IPV6)('listens on both loopback addresses, so that nobody else has the port of one of them', async () => {
-    expect((await ask('/', {}, 'GET', '::1')).status).toBe(403);
-    const other = createServer();
-    const code = await new Promise((resolve) => {
-      other.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
-      other.listen(Number(address.port), '::1', () => other.close(() => resolve('listens')));
-    });
-    expect(code).toBe('EADDRINUSE');
-  });
+  it.runIf(HAS_IPV6)(
+    'listens on both loopback addresses, so that nobody else has the port of one of them',
+    async () => {
+      expect((await ask('/', {}, 'GET', '::1')).status).toBe(403);
+      const other = createServer();
+      const code = await new Promise((resolve) => {
+        other.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+        other.listen(Number(address.port), '::1', () => other.close(() => resolve('listens')));
+      });
+      expect(code).toBe('EADDRINUSE');
+    },
+  );
 
   it('makes a cookie of the token, which only this browser has and only pages of this port send', async () => {
     const { status, headers, text } = await ask(address.pathname);
