@@ -52,6 +52,8 @@ export class LocalDoor {
   #isOpened = false;
   #isShut = false;
   #port = 0;
+  /** As browsers name it in requests: without the port that is usual. */
+  #host: string | undefined;
 
   constructor(options: LocalDoorOptions) {
     this.#options = options;
@@ -62,7 +64,9 @@ export class LocalDoor {
     for (let tried = 1; ; tried++) {
       try {
         await this.#listenAtBoth();
-        return `http://${this.#name}:${this.#port}${OPEN_PREFIX}${this.#token}`;
+        const address = new URL(`http://${this.#name}:${this.#port}${OPEN_PREFIX}${this.#token}`);
+        this.#host = address.host;
+        return address.href;
       } catch (error) {
         await this.close();
         const mayTryAgain = this.#options.port === 0 && tried < PORTS_TRIED_MAX;
@@ -125,7 +129,7 @@ export class LocalDoor {
 
   #refusalOf({ method, headers, url = '' }: IncomingMessage): readonly [status: number, text: string] | undefined {
     // The name itself is for nobody who does not know it.
-    if (headers.host !== `${this.#name}:${this.#port}`) {
+    if (headers.host === undefined || headers.host !== this.#host) {
       return [421, 'Open the address that `straddle dashboard` printed, with the name that is in it.'];
     }
     if (this.#isShut) return [403, 'This address was opened twice. Run `straddle dashboard` again.'];
