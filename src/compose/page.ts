@@ -1,3 +1,4 @@
+import { formatHostPort } from '../base/address.js';
 import { straddleVersion } from '../base/straddle-version.js';
 import type { SourcedFlow } from '../proxy/page/flow-log.js';
 import { FlowRecorder } from '../proxy/page/flow-recorder.js';
@@ -32,7 +33,12 @@ export function observedPage(parts: PageParts, { product, flows }: ObservedPageO
     sources,
     product,
     straddleVersion: straddleVersion(),
-    reach: new ReachReader({ directory: view.directory, requests: straddleRequests, clock }),
+    reach: new ReachReader({
+      directory: view.directory,
+      requests: straddleRequests,
+      clock,
+      serverName: sources.serverName,
+    }),
     timeline,
     flows: flows ?? (async (options) => [[0, recorder.export(options)]]),
   });
@@ -100,7 +106,7 @@ function streamsOf({ clock, metrics }: PageParts, hub: PageHub): PageStreams {
   return streams;
 }
 
-function factSources({ config, host, view, passthrough, tls, clock }: PageParts): FactSources {
+function factSources({ config, host, view, passthrough, tls, clock, isDraining }: PageParts): FactSources {
   return {
     serverName: config.serverName,
     peeringActive: config.peeringActive,
@@ -111,6 +117,11 @@ function factSources({ config, host, view, passthrough, tls, clock }: PageParts)
     leaseRenewedAtMs: view.leaseRenewedAtMs,
     certificateExpiresAtMs: () => expiresAtMs(tls.servingPair.current.certificates),
     frontProxyExpiresAtMs: () => expiresAtMs(tls.frontProxy?.current.certificates ?? []),
+    ownNames: [
+      formatHostPort({ host: config.peerAdvertiseIp, port: config.peerAdvertisePort }),
+      ...host.furtherAddresses,
+    ],
+    isDraining,
     nowMs: () => clock.nowMs(),
   };
 }
@@ -125,6 +136,7 @@ function ownReach(sources: FactSources): ReachDocument {
     straddleVersion: straddleVersion(),
     peering: sources.peeringActive,
     passthrough: sources.passthrough().on,
+    draining: sources.isDraining(),
     leaseRenewedAtMs: sources.leaseRenewedAtMs() ?? null,
     certificateExpiresAtMs: sources.certificateExpiresAtMs() ?? null,
   });

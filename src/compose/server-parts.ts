@@ -19,4 +19,4 @@ export interface Parts extends ProgramSurroundings {
 }
 
 /** What a page is made of. */
-export type PageParts = Omit<Parts, 'page'>;
+export type PageParts = Omit<Parts, 'page'> & { readonly isDraining: () => boolean };

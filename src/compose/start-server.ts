@@ -143,9 +143,10 @@ async function listenWith(
   tls.onOutgoingChange(() => host.renew());
   const localOnly = createLocalOnly(host);
   const program = { config, clock, logger, metrics, tls, straddleRequests };
-  const pageParts: PageParts = { ...program, host, view, passthrough, router: routed, localOnly };
-  const parts: Parts = { ...pageParts, page: surroundings.makePage(pageParts) };
   const state = { draining: false };
+  const behind = { ...program, host, view, passthrough, router: routed, localOnly };
+  const page = surroundings.makePage({ ...behind, isDraining: () => state.draining });
+  const parts: Parts = { ...behind, page };
   const { listener, inner } = surroundings.makeFront(parts, state);
   const controllers = surroundings.makeControllers?.({
     handler: inner,

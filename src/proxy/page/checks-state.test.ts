@@ -11,7 +11,14 @@ const NEW = surfaceOf({ '/v1/pods': 'get' }, 'v1.37.1');
 function documentOf(more: Partial<ReachDocument> = {}): ReachDocument {
   return {
     ...{ kind: 'StraddleReach', formatVersion: 1, server: '', straddleVersion: '0.1.0', peering: true },
-    ...{ passthrough: false, leaseRenewedAtMs: null, certificateExpiresAtMs: null, peers: [] },
+    ...{
+      passthrough: false,
+      leaseRenewedAtMs: null,
+      certificateExpiresAtMs: null,
+      peers: [],
+      departed: [],
+      draining: false,
+    },
     ...more,
   };
 }
@@ -33,6 +40,10 @@ function facts(
     conflictCount: 0,
     certificateExpiresAtMs: plane.nowMs + 90 * DAY_MS,
     frontProxyExpiresAtMs: undefined,
+    ownNames: plane.sources.ownNames,
+    draining: false,
+    missing: { names: [], isCut: false },
+    soleAt: new Map(),
     ...more,
   };
 }
@@ -143,6 +154,28 @@ describe('who reaches whom', () => {
       ...about,
       peers: [{ name: 'cp-2', reaches: true }],
     });
+  });
+
+  it('has in its document the servers that went away as not reached, and as remembered', () => {
+    const plane = played({ isDeparted: true });
+    plane.departed = [{ identity: 'cp-9', departedAtMs: 0, surface: NEW }];
+    const { peers, departed } = reachDocument(serverFacts(plane.sources), documentOf());
+    expect(peers).toEqual([
+      { name: 'cp-2', reaches: false },
+      { name: 'cp-9', reaches: false },
+    ]);
+    expect(departed).toEqual(['cp-9']);
+  });
+
+  it('knows this server by its addresses too, and takes the worse of two answers', () => {
+    const peers = [
+      { name: '10.0.0.1:6443', reaches: true },
+      { name: 'cp-1', reaches: false },
+    ];
+    const from = (some: typeof peers) =>
+      reachState(facts(played(), { 'cp-2': documentOf({ peers: some }) })).find((pair) => pair.from === 'cp-2')
+        ?.reaches;
+    expect([from(peers), from(peers.slice(0, 1)), from([])]).toEqual([false, true, null]);
   });
 
   it.each([

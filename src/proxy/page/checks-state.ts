@@ -1,11 +1,9 @@
 import { printableLine } from '../../base/printable.js';
-import { expiryOf, hasPassthrough, isProtected, type PageFacts, renewalOf } from './page-facts.js';
+import { expiryOf, hasPassthrough, isLeaseOld, isProtected, type PageFacts, renewalOf } from './page-facts.js';
 import type { CheckState } from './page-state.js';
 import type { ServerFacts } from './server-facts.js';
 
 const CHECKS_MAX = 1_200;
-/** As `straddle check`: leases are renewed every 10 s. */
-const RENEWED_WITHIN_MS = 60_000;
 const CERTIFICATE_LEFT_MS_MIN = 7 * 86_400_000;
 const DETAIL_CHARS_MAX = 200;
 
@@ -104,8 +102,7 @@ function expiryCheck(
 function lease(server: ServerFacts, facts: PageFacts): CheckState[] {
   const renewedAtMs = renewalOf(server, facts);
   if (renewedAtMs === undefined) return [];
-  if (facts.nowMs - renewedAtMs <= RENEWED_WITHIN_MS)
-    return [check('lease', server.name, { verdict: 'ok', text: 'renewed' })];
+  if (!isLeaseOld(server, facts)) return [check('lease', server.name, { verdict: 'ok', text: 'renewed' })];
   return [
     check('lease', server.name, {
       verdict: 'fail',

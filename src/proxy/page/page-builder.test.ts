@@ -102,6 +102,23 @@ describe('page builder', () => {
     expect(asked).toEqual([true, false, true]);
   });
 
+  it('asks for the list of uses again after the clock was set back', async () => {
+    const { builder, plane, asked } = built();
+    await builder.build();
+    plane.nowMs -= 3_600_000;
+    await builder.build();
+    expect(asked).toEqual([true, true]);
+  });
+
+  it('has in the verdict what becomes the only place of something', async () => {
+    const { builder, plane } = built();
+    const texts = async () => sectionOf(await builder.build(), 'verdict').reasons.map(({ text }) => text);
+    plane.peers.push({ ...plane.peers[0]!, name: 'cp-3' });
+    expect(await texts()).not.toContain('only cp-3 serves widgets.v1.x');
+    plane.peers[0]!.usable = false;
+    expect(await texts()).toContain('only cp-3 serves widgets.v1.x');
+  });
+
   it('has what came since a reader was last sent the flow', async () => {
     const { builder, record, later } = built();
     record('/api/v1/pods');

@@ -9,6 +9,7 @@ import type { PageState, Skew } from './page-state.js';
 import type { ReachReader } from './reach-reader.js';
 import { type FactSources, type ServerFacts, serverFacts } from './server-facts.js';
 import { skewColumns, skewRows, skewState } from './skew-state.js';
+import { soleResources } from './sole-resources.js';
 import type { TimelineRecorder } from './timeline-recorder.js';
 import { verdictState } from './verdict-state.js';
 
@@ -17,7 +18,7 @@ export interface PageBuilderOptions {
   readonly product: PageState['product'];
   readonly straddleVersion: string;
   readonly reach: Pick<ReachReader, 'look' | 'documents'>;
-  readonly timeline: Pick<TimelineRecorder, 'look' | 'timeline'>;
+  readonly timeline: Pick<TimelineRecorder, 'look' | 'timeline' | 'missing'>;
   /** Returns what the recorders of all processes hold. Must not reject. */
   readonly flows: (options: { readonly withUses: boolean }) => Promise<readonly SourcedFlow[]>;
 }
@@ -33,6 +34,8 @@ export class PageBuilder {
   #usesAtMs = Number.NEGATIVE_INFINITY;
   #rowsFrom: readonly (Surface | undefined)[] = [];
   #rows: DifferingRows = { rows: [], alike: 0 };
+  #soleFrom: readonly (string | Surface)[] = [];
+  #soleAt: PageFacts['soleAt'] = new Map();
   #skew: { readonly skew: Skew; readonly standing: string; readonly used: ReadonlyMap<string, number> } | undefined;
   readonly #values = new Map<SectionName, unknown>();
 
@@ -42,12 +45,13 @@ export class PageBuilder {
 
   async build(): Promise<PageSnapshot> {
     const { sources, reach, timeline, flows, product, straddleVersion } = this.#options;
-    const withUses = sources.nowMs() - this.#usesAtMs >= USES_EVERY_MS;
+    const withUses = Math.abs(sources.nowMs() - this.#usesAtMs) >= USES_EVERY_MS;
     if (withUses) this.#usesAtMs = sources.nowMs();
     const [recorded] = await Promise.all([flows({ withUses }), reach.look()]);
     this.#log.take(recorded);
     timeline.look();
-    const facts = this.#facts();
+    const servers = serverFacts(sources);
+    const facts = this.#facts(servers, await this.#soleOf(servers));
     const skew = await this.#skewOf(facts);
     const flow = this.#log.flow();
     const values: { readonly [Name in SectionName]: PageState[Name] } = {
@@ -67,13 +71,13 @@ export class PageBuilder {
     };
   }
 
-  #facts(): PageFacts {
-    const { sources, reach } = this.#options;
+  #facts(servers: readonly ServerFacts[], soleAt: PageFacts['soleAt']): PageFacts {
+    const { sources, reach, timeline } = this.#options;
     const { synced, leftOutCount, conflicts } = sources.directory.describe();
     return {
       nowMs: sources.nowMs(),
       inFlight: this.#log.inFlight(),
-      servers: serverFacts(sources),
+      servers,
       documents: reach.documents,
       peeringActive: sources.peeringActive,
       passthrough: sources.passthrough().on,
@@ -82,7 +86,21 @@ export class PageBuilder {
       conflictCount: conflicts.length,
       certificateExpiresAtMs: sources.certificateExpiresAtMs(),
       frontProxyExpiresAtMs: sources.frontProxyExpiresAtMs(),
+      ownNames: sources.ownNames,
+      draining: sources.isDraining(),
+      missing: timeline.missing(),
+      soleAt,
     };
+  }
+
+  async #soleOf(servers: readonly ServerFacts[]): Promise<PageFacts['soleAt']> {
+    const from = servers.flatMap(({ name, state, surface }) => (state === 'ready' && surface ? [name, surface] : []));
+    const isSame = from.length === this.#soleFrom.length && from.every((each, i) => each === this.#soleFrom[i]);
+    if (!isSame) {
+      this.#soleAt = await new WorkSlices().run(soleResources(servers));
+      this.#soleFrom = from;
+    }
+    return this.#soleAt;
   }
 
   /** Returns the same matrix until something in it may have changed: it is by far the largest part. */

@@ -18,11 +18,21 @@ export interface PageFacts {
   readonly conflictCount: number;
   readonly certificateExpiresAtMs: number | undefined;
   readonly frontProxyExpiresAtMs: number | undefined;
+  /** Names and addresses under which peers may know this server. */
+  readonly ownNames: readonly string[];
+  /** This process stops. */
+  readonly draining: boolean;
+  /** Servers that were ready since the start and that no source names any more. */
+  readonly missing: { readonly names: readonly string[]; readonly isCut: boolean };
+  /** By server that answers: what it alone serves, with the verbs where it is alone with some. */
+  readonly soleAt: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Pairs of servers that are sent; those of 100 servers fit. */
 export const REACH_PAIRS_MAX = 10_000;
 const DETAIL_CHARS_MAX = 300;
+/** As `straddle check`: leases are renewed every 10 s. */
+const RENEWED_WITHIN_MS = 60_000;
 
 /**
  * Returns whether a request for what a server lacks is sent to its peers there; undefined where this process cannot know: a
@@ -47,6 +57,12 @@ export function renewalOf({ name, leaseRenewedAtMs }: ServerFacts, facts: PageFa
   return leaseRenewedAtMs ?? facts.documents.get(name)?.leaseRenewedAtMs ?? undefined;
 }
 
+/** Returns whether a server has not renewed its lease for long; false where no renewal is known. */
+export function isLeaseOld(server: ServerFacts, facts: PageFacts): boolean {
+  const renewedAtMs = renewalOf(server, facts);
+  return renewedAtMs !== undefined && facts.nowMs - renewedAtMs > RENEWED_WITHIN_MS;
+}
+
 export function serverStates(facts: PageFacts): ServerState[] {
   return facts.servers.map((server) => ({
     name: server.name,
@@ -69,15 +85,28 @@ export function reachState(facts: PageFacts): Reach[] {
   const servers = facts.servers.filter(({ state }) => state !== 'gone');
   const pairs: Reach[] = [];
   for (const from of servers) {
-    const reported = new Map(
-      facts.documents.get(from.name)?.peers.map(({ name, reaches }) => [name.toLowerCase(), reaches]),
-    );
+    const reported = reportedBy(from, facts);
     for (const to of servers) {
       if (to === from) continue;
       if (pairs.length >= REACH_PAIRS_MAX) return pairs;
-      const reaches = from.isThis ? to.state === 'ready' : (reported.get(to.name.toLowerCase()) ?? null);
+      const reaches = from.isThis ? to.state === 'ready' : reportedOf(to, reported, facts);
       pairs.push({ from: from.name, to: to.name, reaches });
     }
   }
   return pairs;
+}
+
+function reportedBy({ name: from }: ServerFacts, facts: PageFacts): Map<string, boolean> {
+  const reported = new Map<string, boolean>();
+  for (const { name, reaches } of facts.documents.get(from)?.peers ?? []) {
+    const key = name.toLowerCase();
+    reported.set(key, reaches && reported.get(key) !== false);
+  }
+  return reported;
+}
+
+function reportedOf(to: ServerFacts, reported: ReadonlyMap<string, boolean>, { ownNames }: PageFacts): boolean | null {
+  const names = to.isThis ? [to.name, ...ownNames] : [to.name];
+  const found = names.flatMap((name) => reported.get(name.toLowerCase()) ?? []);
+  return found.length === 0 ? null : found.every((reaches) => reaches);
 }

@@ -14,6 +14,10 @@ export interface PlayedPeer {
   readonly kind?: 'straddle' | 'kube-apiserver';
   lastError?: string;
   leaseRenewedAtMs?: number;
+  surfaceAgeMs?: number;
+  address?: string;
+  /** Its monitor had no reply for some seconds; the peer table has it no more. */
+  isDeparted?: boolean;
 }
 
 /** A control plane as one process knows it, which a test changes. */
@@ -29,6 +33,8 @@ export class PlayedPlane {
   leftOutCount = 0;
   conflicts: DirectoryDescription['conflicts'] = [];
   frontProxyExpiresAtMs: number | undefined;
+  draining = false;
+  confirmedMsAgo = 1_000;
   readonly #listeners = new Set<() => void>();
 
   readonly sources: FactSources = ((): FactSources => {
@@ -44,7 +50,7 @@ export class PlayedPlane {
           return plane.surface;
         },
         get confirmedAtMs() {
-          return plane.nowMs - 1_000;
+          return plane.nowMs - plane.confirmedMsAgo;
         },
         onChange: (listener) => this.#onChange(listener),
       },
@@ -58,6 +64,8 @@ export class PlayedPlane {
       leaseRenewedAtMs: () => this.nowMs - 3_000,
       certificateExpiresAtMs: () => this.nowMs + 90 * 86_400_000,
       frontProxyExpiresAtMs: () => this.frontProxyExpiresAtMs,
+      ownNames: ['10.0.0.1:6443'],
+      isDraining: () => this.draining,
       nowMs: () => this.nowMs,
     };
   })();
@@ -76,7 +84,9 @@ export class PlayedPlane {
   }
 
   #table(): PeerTable {
-    const peers = this.peers.map(({ name, surface }) => ({ identity: name, endpoints: [], surface }));
+    const peers = this.peers
+      .filter(({ isDeparted }) => !isDeparted)
+      .map(({ name, surface }) => ({ identity: name, endpoints: [], surface }));
     return buildPeerTable({ peers, unread: peers.filter(({ surface }) => !surface), departed: this.departed });
   }
 
@@ -84,16 +94,26 @@ export class PlayedPlane {
     return {
       synced: this.synced,
       sources: [],
-      peers: this.peers.map(({ name, surface, usable, kind = 'straddle', lastError, leaseRenewedAtMs }) => ({
-        identity: name,
-        state: surface ? 'present' : 'expected',
-        endpoints: [
-          { kind, address: `${name}:6443`, usable, inFlight: 0, ...(lastError === undefined ? {} : { lastError }) },
-        ],
-        ...(surface ? { surfaceAgeMs: 1_000 } : {}),
-        ...(leaseRenewedAtMs === undefined ? {} : { leaseRenewedAtMs }),
-        kubernetesVersion: surface?.kubernetesVersion ?? '',
-      })),
+      peers: this.peers.map(
+        ({
+          name,
+          surface,
+          usable,
+          kind = 'straddle',
+          lastError,
+          leaseRenewedAtMs,
+          surfaceAgeMs = 1_000,
+          isDeparted,
+          address = `${name}:6443`,
+        }) => ({
+          identity: name,
+          state: isDeparted ? 'departed' : surface ? 'present' : 'expected',
+          endpoints: [{ kind, address, usable, inFlight: 0, ...(lastError === undefined ? {} : { lastError }) }],
+          ...(surface ? { surfaceAgeMs } : {}),
+          ...(leaseRenewedAtMs === undefined ? {} : { leaseRenewedAtMs }),
+          kubernetesVersion: surface?.kubernetesVersion ?? '',
+        }),
+      ),
       departed: [],
       conflicts: this.conflicts,
       leftOutCount: this.leftOutCount,

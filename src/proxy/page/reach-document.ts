@@ -13,6 +13,10 @@ export interface ReachDocument {
   readonly leaseRenewedAtMs: number | null;
   readonly certificateExpiresAtMs: number | null;
   readonly peers: readonly { readonly name: string; readonly reaches: boolean }[];
+  /** Servers that went away, and that it remembers for what only they served. */
+  readonly departed: readonly string[];
+  /** It stops. */
+  readonly draining: boolean;
 }
 
 /** A longer document of a peer is not read. */
@@ -25,13 +29,14 @@ const TIME_MS_MAX = 8.64e15;
 
 export function reachDocument(
   facts: readonly ServerFacts[],
-  about: Omit<ReachDocument, 'kind' | 'formatVersion' | 'peers'>,
+  about: Omit<ReachDocument, 'kind' | 'formatVersion' | 'peers' | 'departed'>,
 ): ReachDocument {
   const peers = facts
-    .filter(({ isThis, state }) => !isThis && state !== 'gone')
+    .filter(({ isThis }) => !isThis)
     .slice(0, PEERS_MAX)
     .map(({ name, state }) => ({ name, reaches: state === 'ready' }));
-  return { kind: 'StraddleReach', formatVersion: 1, ...about, peers };
+  const departed = facts.filter(({ state }) => state === 'gone').map(({ name }) => name);
+  return { kind: 'StraddleReach', formatVersion: 1, ...about, peers, departed: departed.slice(0, PEERS_MAX) };
 }
 
 /** Reads the document of a peer, which may be anything; undefined if it is no such document. */
@@ -40,6 +45,7 @@ export function readReachDocument(text: string): ReachDocument | undefined {
   if (member(document, 'kind') !== 'StraddleReach' || member(document, 'formatVersion') !== 1) return undefined;
   const version = member(document, 'straddleVersion');
   const peers = member(document, 'peers');
+  const departed = member(document, 'departed');
   return {
     kind: 'StraddleReach',
     formatVersion: 1,
@@ -54,6 +60,8 @@ export function readReachDocument(text: string): ReachDocument | undefined {
       const name = nameOf(member(each, 'name'));
       return name === undefined ? [] : [{ name, reaches: member(each, 'reaches') === true }];
     }),
+    departed: (Array.isArray(departed) ? departed.slice(0, PEERS_MAX) : []).flatMap((each) => nameOf(each) ?? []),
+    draining: member(document, 'draining') === true,
   };
 }
 

@@ -8,7 +8,9 @@ import { buildPeerTable } from '../peers/table-index.js';
 import { REACH_BYTES_MAX } from './reach-document.js';
 import { ReachReader } from './reach-reader.js';
 
-const DOCUMENT = JSON.stringify({ kind: 'StraddleReach', formatVersion: 1, peering: true, peers: [] });
+const documentOf = (server: string) =>
+  JSON.stringify({ kind: 'StraddleReach', formatVersion: 1, server, peering: true, peers: [] });
+const DOCUMENT = documentOf('a');
 
 function peer(identity: string, kind: 'straddle' | 'kube-apiserver' = 'straddle', usable = true): Peer {
   const destination = { address: `${identity}:6443` } as Destination;
@@ -29,6 +31,7 @@ function reading(peers: readonly Peer[], answer: (address: string) => Promise<Re
         },
     },
     clock,
+    serverName: 'cp-1',
   });
   return { reader, clock, asked };
 }
@@ -52,6 +55,27 @@ describe('reach reader', () => {
     await clock.advance(1_000);
     await reader.look();
     expect(asked).toHaveLength(2);
+  });
+
+  it('asks again after the clock was set back', async () => {
+    const { reader, clock, asked } = reading([peer('a')], async () => reply(DOCUMENT));
+    await reader.look();
+    await clock.advance(-3_600_000);
+    await reader.look();
+    expect(asked).toHaveLength(2);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['two addresses lead to the same server', { a: 'x', b: 'X', c: 'c' }],
+    ['an address leads back to this server', { a: 'CP-1', b: 'cp-1', c: 'c' }],
+    ['a document has no name', { a: '', c: 'c' }],
+  ])('does not know whose a document is while %s', async (_, servers) => {
+    const { reader } = reading(
+      Object.keys(servers).map((name) => peer(name)),
+      async (address) => reply(documentOf(servers[address.split(':')[0]!]!)),
+    );
+    await reader.look();
+    expect([...reader.documents.keys()]).toEqual(['c']);
   });
 
   it('has nothing of a peer that refuses, fails, talks nonsense or too much', async () => {

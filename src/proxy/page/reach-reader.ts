@@ -12,6 +12,8 @@ export interface ReachReaderOptions {
   readonly directory: Pick<PeerDirectory, 'snapshot'>;
   readonly requests: Pick<StraddleRequests, 'fetchFrom'>;
   readonly clock: Clock;
+  /** The server behind this process: a document of that name is not of a peer. */
+  readonly serverName: string;
 }
 
 /** While somebody looks, each peer is asked this often. */
@@ -44,13 +46,13 @@ export class ReachReader {
    */
   async look(): Promise<void> {
     const { clock } = this.#options;
-    if (!this.#asking && clock.nowMs() - this.#askedAtMs >= ASK_EVERY_MS) {
+    if (!this.#asking && Math.abs(clock.nowMs() - this.#askedAtMs) >= ASK_EVERY_MS) {
       this.#askedAtMs = clock.nowMs();
       this.#asking = this.#askAll().finally(() => {
         this.#asking = undefined;
       });
     }
-    if (clock.nowMs() - this.#answeredAtMs >= USABLE_MS_MAX) await this.#asking;
+    if (Math.abs(clock.nowMs() - this.#answeredAtMs) >= USABLE_MS_MAX) await this.#asking;
   }
 
   async #askAll(): Promise<void> {
@@ -59,7 +61,7 @@ export class ReachReader {
       const document = await this.#ask(peer);
       return document === undefined ? [] : [[peer.identity, document] as const];
     });
-    this.#documents = new Map(answers.flat());
+    this.#documents = new Map(ofDistinctServers(answers.flat(), this.#options.serverName));
     this.#answeredAtMs = this.#options.clock.nowMs();
   }
 
@@ -78,4 +80,18 @@ export class ReachReader {
       return undefined;
     }
   }
+}
+
+type Answer = readonly [identity: string, document: ReachDocument];
+
+/**
+ * Leaves out documents of which it is not known whose they are: an address may lead to another server than the one asked (a load
+ * balancer, an old lease), and what that one says of itself must not count for this one.
+ */
+function ofDistinctServers(answers: readonly Answer[], serverName: string): Answer[] {
+  const counts = new Map<string, number>();
+  const nameOf = ([, { server }]: Answer) => server.toLowerCase();
+  for (const each of answers) counts.set(nameOf(each), (counts.get(nameOf(each)) ?? 0) + 1);
+  const isOwn = (name: string) => name === '' || name === serverName.toLowerCase();
+  return answers.filter((each) => counts.get(nameOf(each)) === 1 && !isOwn(nameOf(each)));
 }

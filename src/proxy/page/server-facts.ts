@@ -2,6 +2,7 @@ import { member, objectOrEmpty, parsedObject } from '../../kube/json.js';
 import type { Surface } from '../../kube/surface.js';
 import type { KnownSurface } from '../peers/local-surface.js';
 import type { RunningPeerDirectory } from '../peers/peer-directory.js';
+import type { PeerState } from '../peers/peer-monitor.js';
 import type { ServerState } from './page-state.js';
 
 /** What the page needs to know of the servers; the views of a process by itself and of a head have it. */
@@ -15,6 +16,10 @@ export interface FactSources {
   readonly leaseRenewedAtMs: () => number | undefined;
   readonly certificateExpiresAtMs: () => number | undefined;
   readonly frontProxyExpiresAtMs: () => number | undefined;
+  /** Names and addresses under which peers may know this server. */
+  readonly ownNames: readonly string[];
+  /** This process stops. */
+  readonly isDraining: () => boolean;
   readonly nowMs: () => number;
 }
 
@@ -34,7 +39,7 @@ export interface ServerFacts {
   readonly departedAtMs: number | undefined;
 }
 
-/** Servers that the page shows; the directory keeps no more. */
+/** Servers that the page shows. With more, and with the departed ones, those that answer are cut first. */
 export const SERVERS_SHOWN_MAX = 257;
 
 /** Returns this server, its peers and the departed ones, by name. */
@@ -44,13 +49,15 @@ export function serverFacts(sources: FactSources): ServerFacts[] {
   const described = directory.describe();
   const table = directory.snapshot();
   const surfaces = new Map(table.peers.map(({ identity, surface }) => [identity, surface]));
+  const remembered = new Set(table.departed.map(({ identity }) => identity));
   const peers = described.peers
-    .filter(({ state }) => state !== 'departed')
+    // One that does not answer and of which nothing is remembered (any more) is a server all the same.
+    .filter(({ identity, state }) => state !== 'departed' || !remembered.has(identity))
     .map((peer): ServerFacts => {
       const surface = surfaces.get(peer.identity);
       const usable = peer.endpoints.some((endpoint) => endpoint.usable);
       const error = peer.endpoints.find(({ lastError }) => lastError !== undefined)?.lastError;
-      const state = peer.state === 'present' ? (usable ? 'ready' : 'down') : 'unread';
+      const state = stateOf(peer.state, usable);
       return {
         name: peer.identity,
         isThis: false,
@@ -81,8 +88,15 @@ export function serverFacts(sources: FactSources): ServerFacts[] {
         departedAtMs,
       }),
     );
-  const all = [thisServer(sources), ...peers, ...departed].slice(0, SERVERS_SHOWN_MAX);
+  const away = peers.filter(({ state }) => state !== 'ready');
+  const ready = peers.filter(({ state }) => state === 'ready');
+  const all = [thisServer(sources), ...away, ...departed, ...ready].slice(0, SERVERS_SHOWN_MAX);
   return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function stateOf(state: PeerState, usable: boolean): ServerState['state'] {
+  if (state === 'departed') return 'down';
+  return state === 'present' ? (usable ? 'ready' : 'down') : 'unread';
 }
 
 function thisServer({ serverName, hostReady, local, leaseRenewedAtMs }: FactSources): ServerFacts {

@@ -126,4 +126,28 @@ describe('timeline recorder', () => {
     recorder.close();
     expect([clock.pending, plane.listeners]).toEqual([0, 0]);
   });
+
+  it('misses a server that was ready and that no source names any more, until it answers under any name', () => {
+    const { plane, recorder, later } = recorded();
+    const missing = () => recorder.missing().names;
+    const [peer] = plane.peers;
+    plane.peers = [{ ...peer!, isDeparted: true }];
+    later(6_000);
+    expect(missing()).toEqual([]);
+    plane.peers = [];
+    later(600_000);
+    expect(missing()).toEqual(['cp-2']);
+    plane.peers = [{ ...peer!, name: 'other', address: 'cp-2:6443' }];
+    later(1_000);
+    expect(missing()).toEqual([]);
+  });
+
+  it('does not miss a server that was never ready', () => {
+    const { plane, recorder, later } = recorded();
+    plane.peers.push({ name: 'cp-3', surface: undefined, usable: false });
+    later(1_000);
+    plane.peers.pop();
+    later(1_000);
+    expect(recorder.missing()).toEqual({ names: [], isCut: false });
+  });
 });

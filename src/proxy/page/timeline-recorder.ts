@@ -22,6 +22,9 @@ type OpenSpan = { -readonly [Key in keyof TimelineSpan]: TimelineSpan[Key] };
 interface Lane {
   readonly spans: OpenSpan[];
   surface: Surface | undefined;
+  wasReady: boolean;
+  /** Where it answered when it was last ready. */
+  addresses: readonly string[];
 }
 
 export interface TimelineOptions {
@@ -36,6 +39,7 @@ export class TimelineRecorder {
   readonly #lanes = new Map<string, Lane>();
   readonly #events: TimelineEvent[] = [];
   readonly #forget: (() => void)[] = [];
+  #isMissingCut = false;
   #passthrough = false;
   #cancelLook = () => {};
   #longestGap: { server: string; ms: number } | null = null;
@@ -79,6 +83,20 @@ export class TimelineRecorder {
     }
   }
 
+  /**
+   * Returns the servers that were ready since the start and that no source names any more, though nobody knows that they will
+   * not come back. One that answers under another name now is not missing.
+   */
+  missing(): { readonly names: readonly string[]; readonly isCut: boolean } {
+    const lanes = [...this.#lanes];
+    const answering = new Set(lanes.flatMap(([, { spans, addresses }]) => (isReadyNow(spans) ? addresses : [])));
+    const names = lanes
+      .filter(([, { wasReady, spans }]) => wasReady && spans.at(-1)?.toMs !== null)
+      .filter(([, { addresses }]) => !addresses.some((address) => answering.has(address)))
+      .map(([name]) => name);
+    return { names: names.sort(), isCut: this.#isMissingCut };
+  }
+
   /** `prevented` is of the flow, which has more than one process. */
   timeline(prevented: readonly PreventedRun[]): Timeline {
     const nowMs = this.#options.sources.nowMs();
@@ -103,11 +121,11 @@ export class TimelineRecorder {
     });
   }
 
-  #note({ name, state, surface, detail }: ServerFacts, nowMs: number): void {
+  #note({ name, state, surface, detail, endpoints }: ServerFacts, nowMs: number): void {
     const version = versionOf(surface);
     let lane = this.#lanes.get(name);
     if (!lane) {
-      lane = { spans: [], surface: undefined };
+      lane = { spans: [], surface: undefined, wasReady: false, addresses: [] };
       this.#lanes.set(name, lane);
       if (this.#lanes.size > LANES_MAX) this.#dropOldest(name);
     }
@@ -116,7 +134,10 @@ export class TimelineRecorder {
       this.#span(name, lane, { fromMs: nowMs, toMs: null, state, version: version ?? last?.version ?? null }, detail);
     }
     // What is remembered of a departed server is a part of its APIs.
-    if (state === 'ready') this.#noteSurface(name, lane, surface, nowMs);
+    if (state !== 'ready') return;
+    this.#noteSurface(name, lane, surface, nowMs);
+    lane.wasReady = true;
+    lane.addresses = endpoints.filter(({ usable }) => usable).map(({ address }) => address);
   }
 
   #span(name: string, lane: Lane, span: OpenSpan, detail: string): void {
@@ -199,13 +220,19 @@ export class TimelineRecorder {
   }
 
   #dropOldest(but: string): void {
-    for (const [name, { spans }] of this.#lanes) {
+    for (const [name, { spans, wasReady }] of this.#lanes) {
       if (name === but || spans.at(-1)?.toMs === null) continue;
+      this.#isMissingCut ||= wasReady;
       this.#lanes.delete(name);
       return;
     }
     this.#lanes.delete(but);
   }
+}
+
+function isReadyNow(spans: readonly TimelineSpan[]): boolean {
+  const last = spans.at(-1);
+  return last?.toMs === null && last.state === 'ready';
 }
 
 function leftText(name: string, state: State, detail: string): string {

@@ -16,14 +16,15 @@ const FULL_GATE: Reason = {
 
 /** Returns whether the next server may be replaced, as this process knows it. */
 export function verdictState(facts: PageFacts, skew: Skew, totals: FlowCounts): Verdict {
-  const judged = verdictReasons(facts, skew).slice(0, REASONS_MAX);
+  const judged = verdictReasons(facts, skew);
   const closed = judged.filter(({ verdict }) => verdict === 'closed');
   const may = closed.length > 0 ? 'no' : judged.length > 0 ? 'unknown' : 'yes';
   const parts = [versionsText(facts), protectedText(facts), preventedText(totals)];
   return {
     may,
     sentence: `${parts.filter((part) => part !== '').join(', ')}; ${outcome(may, closed, judged)}`,
-    reasons: [...closed, ...judged.filter((each) => !closed.includes(each))]
+    reasons: [...closed, ...judged.filter(({ verdict }) => verdict === 'unknown')]
+      .slice(0, REASONS_MAX)
       .map(({ id, text, remedy, isCommand }): Reason => ({ id, text, remedy, isCommand }))
       .concat(FULL_GATE),
   };
