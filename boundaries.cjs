@@ -241,7 +241,7 @@ const allowed = {
     'proxy/routing',
     'proxy/workers',
   ],
-  'tools/dashboard': ['tools/https'],
+  'tools/dashboard': ['base', 'tools/https'],
   'tools/install': ['base', 'compose/config', 'http', 'http/tls', 'kube', 'proxy/identity', 'tools/https'],
   'tools/plane': [
     'apiserver/descriptions',

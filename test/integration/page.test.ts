@@ -231,10 +231,9 @@ describe('page through a real listener', () => {
       () => streams.map(({ events }) => events.length),
       (all) => all.every((n) => n > 0),
     );
-    const beganAt = performance.now();
     await b.straddle.close();
+    // Those that the stop had to cut off after its grace would not end in order.
     expect(await Promise.all(streams.map(({ ended }) => ended))).toEqual([true, true]);
-    expect(performance.now() - beganAt).toBeLessThan(1_900);
     b.straddle = await plane.startStraddle('cp-2', b.api);
   });
 

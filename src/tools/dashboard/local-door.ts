@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
+import { rawPath } from '../../base/target.js';
 import type { HttpsConnection } from '../https/https-connection.js';
 
 export interface LocalDoorOptions {
@@ -117,7 +118,7 @@ export class LocalDoor {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const refusal = this.#refusalOf(request);
-    const path = (request.url ?? '').split('?', 1)[0]!;
+    const path = rawPath(request.url ?? '');
     if (refusal) refuse(response, ...refusal);
     else if (path.startsWith(OPEN_PREFIX)) this.#open(request, path, response);
     else if (!this.#hasCookie(request)) {
@@ -213,7 +214,7 @@ function isOfOtherSite(headers: IncomingMessage['headers']): boolean {
 
 /** Returns whether a person may come here from another site, as by a link or the file that `straddle dashboard` gives to the browser. */
 function isNavigable(url: string): boolean {
-  const path = url.split('?', 1)[0]!;
+  const path = rawPath(url);
   return path.startsWith(OPEN_PREFIX) || path === '/' || path === '/straddle' || path === '/straddle/';
 }
 

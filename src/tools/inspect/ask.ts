@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hostPortOf } from '../../base/address.js';
+import { rawPath } from '../../base/target.js';
 import { describeSocketError, errorCode } from '../../http/socket-error.js';
 import { isStraddleReply } from '../../proxy/identity/straddle-mark.js';
 import { HttpsConnection } from '../https/https-connection.js';
@@ -106,7 +107,7 @@ export class Asker {
       accept,
       ...(body ? { 'content-type': 'application/json' } : {}),
       // A Straddle may answer with the page of another server unless asked like this.
-      ...(ABOUT_SERVER.has(path.split('?')[0]!) ? { 'x-kubernetes-peer-proxied': 'true' } : {}),
+      ...(ABOUT_SERVER.has(rawPath(path)) ? { 'x-kubernetes-peer-proxied': 'true' } : {}),
       ...(credentials.token ? { authorization: `Bearer ${credentials.token}` } : {}),
     };
     const askedAtMs = nowMs();

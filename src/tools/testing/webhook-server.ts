@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { rawPath } from '../../base/target.js';
 import { type IssuedCertificate, issueCertificate } from '../../http/tls/issue-certificate.js';
 import { isObject, type JsonObject, objectMember, parsedObject } from '../../kube/json.js';
 import { checkKeys, shown } from './check-keys.js';
@@ -80,7 +81,7 @@ export class WebhookServer {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
-      const webhook = this.#webhooks[Number(request.url?.slice(1).split('?', 1)[0])];
+      const webhook = this.#webhooks[Number(rawPath(request.url?.slice(1) ?? ''))];
       if (!webhook) throw new Error(`there is no webhook at ${request.url}`);
       const review = parsedObject(await bodyOf(request));
       const asked = objectMember(review, 'request') as unknown as AdmissionRequest;
