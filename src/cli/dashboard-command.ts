@@ -1,10 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { hostPortOf } from '../base/address.js';
 import { printableLine } from '../base/printable.js';
 import { member, objectOrEmpty, parsedObject } from '../kube/json.js';
 import { LocalDoor } from '../tools/dashboard/local-door.js';
 import { HttpsConnection, type HttpsReply } from '../tools/https/https-connection.js';
-import { type AskerOptions, noAnswer, PEER_SERVER_NAME } from '../tools/inspect/ask.js';
+import { type AskerOptions, noAnswer, serverTls } from '../tools/inspect/ask.js';
 import { namedServers } from '../tools/inspect/named-servers.js';
 import { type AccessOptions, askerOptions, KUBECONFIG_HELP, readAccess } from './kube-access.js';
 import { type Surroundings, stopSignal } from './surroundings.js';
@@ -100,17 +99,10 @@ async function chosen(wanted: string, access: AskerOptions): Promise<AskerOption
   return { ...access, url: `https://${endpoint.address}`, serverName: undefined };
 }
 
-function connectionTo({ url, serverName, credentials }: AskerOptions): HttpsConnection {
+function connectionTo(target: AskerOptions): HttpsConnection {
   return new HttpsConnection({
-    url,
-    tls: {
-      ca: credentials.ca,
-      cert: credentials.clientCert,
-      key: credentials.clientKey,
-      insecureSkipVerify: credentials.insecureSkipTlsVerify,
-      servername: serverName ?? PEER_SERVER_NAME,
-      otherNames: serverName === undefined ? [hostPortOf(new URL(url)).host] : [],
-    },
+    url: target.url,
+    tls: serverTls(target),
     socketsMax: SOCKETS_MAX,
     timeoutMs: TIMEOUT_MS,
     bytesMax: STATE_BYTES_MAX,

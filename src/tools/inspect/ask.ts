@@ -67,6 +67,19 @@ export interface Question {
   readonly bytesMax?: number | undefined;
 }
 
+/** Returns how a server is verified, and the certificate that is shown to it. */
+export function serverTls({ url, serverName, credentials }: Pick<AskerOptions, 'url' | 'serverName' | 'credentials'>) {
+  return {
+    ca: credentials.ca,
+    cert: credentials.clientCert,
+    key: credentials.clientKey,
+    insecureSkipVerify: credentials.insecureSkipTlsVerify,
+    servername: serverName ?? PEER_SERVER_NAME,
+    // Peers verify one name and clients dial the other: either identifies the server.
+    otherNames: serverName === undefined ? [hostPortOf(new URL(url)).host] : [],
+  };
+}
+
 /** Sends requests to one server. Its certificate is verified before credentials are sent. */
 export class Asker {
   readonly url: string;
@@ -75,21 +88,13 @@ export class Asker {
   readonly #timeoutMs: number;
 
   constructor(options: AskerOptions) {
-    const { credentials, serverName, url, timeoutMs = ASK_TIMEOUT_MS } = options;
+    const { url, timeoutMs = ASK_TIMEOUT_MS } = options;
     this.url = url;
     this.#options = options;
     this.#timeoutMs = timeoutMs;
     this.#connection = new HttpsConnection({
       url,
-      tls: {
-        ca: credentials.ca,
-        cert: credentials.clientCert,
-        key: credentials.clientKey,
-        insecureSkipVerify: credentials.insecureSkipTlsVerify,
-        servername: serverName ?? PEER_SERVER_NAME,
-        // Peers verify one name and clients dial the other: either identifies the server.
-        otherNames: serverName === undefined ? [hostPortOf(new URL(url)).host] : [],
-      },
+      tls: serverTls(options),
       socketsMax: SOCKETS_MAX,
       timeoutMs,
       bytesMax: BODY_BYTES_MAX,
